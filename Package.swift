@@ -1,0 +1,102 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+    name: "archiver",
+    products: [
+        .executable(name: "archiver", targets: ["archiver"]),
+        .library(name: "ArchiverKit", targets: ["ArchiverKit", "ArchiveFormat", "FileIO", "Mementos"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
+        .target(
+            name: "ArchiveFormat",
+            dependencies: ["Compression", "FileIO", .product(name: "Crypto", package: "swift-crypto")]
+        ),
+        .testTarget(name: "ArchiveFormatTests", dependencies: ["ArchiveFormat"]),
+
+        // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
+        .target(
+            name: "ArchiveStorage",
+            dependencies: [
+                "ArchiveFormat", "Compression", "FileIO",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
+        .testTarget(name: "ArchiveStorageTests", dependencies: ["ArchiveStorage"]),
+
+        // MARK: archiver - the program
+        .executableTarget(name: "archiver", dependencies: ["ArchiverCommands"]),
+
+        // MARK: ArchiverCommands - the command line: parse, call, render
+        .target(
+            name: "ArchiverCommands",
+            dependencies: [
+                "ArchiveFormat", "ArchiverKit", "FileIO", "FileWatching", "Mementos",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
+        .testTarget(
+            name: "ArchiverCommandsTests",
+            dependencies: ["ArchiverCommands", "archiver", "ArchiveFormat", "FileIO"]
+        ),
+
+        // MARK: ArchiverKit - the face of the library: capture, list, compare, restore, check, watch
+        .target(
+            name: "ArchiverKit",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Compression", "FileIO", "FileWatching", "Mementos", "SnapshotTree",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
+        .testTarget(name: "ArchiverKitTests", dependencies: ["ArchiverKit", "CLinux"]),
+
+        // MARK: CLinux - Linux system calls that Glibc's module map does not show to Swift
+        .target(name: "CLinux"),
+
+        // MARK: Compression - zlib
+        .target(name: "Compression", dependencies: ["CZlib"]),
+        .testTarget(name: "CompressionTests", dependencies: ["Compression"]),
+
+        // MARK: CZlib - zlib's headers
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // MARK: FileIO - descriptors, status, directories, metadata, durable writes, locks
+        .target(
+            name: "FileIO",
+            dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]
+        ),
+        .testTarget(name: "FileIOTests", dependencies: ["FileIO", "CLinux"]),
+
+        // MARK: FileWatching - inotify to change batches
+        .target(name: "FileWatching", dependencies: ["CLinux", "FileIO", "Mementos"]),
+        .testTarget(name: "FileWatchingTests", dependencies: ["FileWatching"]),
+
+        // MARK: Mementos - Observer, Memento, Command as a small library
+        .target(name: "Mementos"),
+        .testTarget(name: "MementosTests", dependencies: ["Mementos"]),
+
+        // MARK: SnapshotTree - the history-independent ordered map from paths to entries
+        .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),
+        .testTarget(name: "SnapshotTreeTests", dependencies: ["SnapshotTree"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where ![.system, .plugin, .binary].contains(target.type) && target.name != "CLinux" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}

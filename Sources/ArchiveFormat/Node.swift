@@ -1,0 +1,45 @@
+// A node of a snapshot's tree: a leaf of entries, or an inner node of children.
+
+public import FileIO
+
+/// A node of the tree, stored as a chunk.
+public enum Node: Hashable, Sendable {
+    /// Entries in walk order, at least one except in the tree of nothing.
+    case leaf([Entry])
+    /// Children in walk order of their first paths, at least one; `level` is 1 right above the leaves.
+    case inner(level: Int, children: [Child])
+
+    /// A child of an inner node.
+    public struct Child: Hashable, Sendable {
+        /// The path of the first entry below the child.
+        public var firstPath: RelativePath
+        public var id: ChunkID
+        /// Entries below the child.
+        public var entries: UInt64
+        /// Sum of the sizes of the files below the child, in bytes.
+        public var bytes: UInt64
+
+        public init(firstPath: RelativePath, id: ChunkID, entries: UInt64, bytes: UInt64) {
+            self.firstPath = firstPath
+            self.id = id
+            self.entries = entries
+            self.bytes = bytes
+        }
+    }
+
+    /// 0 for a leaf; the distance to the leaves for an inner node.
+    public var level: Int {
+        switch self {
+        case .leaf: 0
+        case .inner(let level, _): level
+        }
+    }
+
+    /// The path of the first entry below this node; nil for the tree of nothing.
+    public var firstPath: RelativePath? {
+        switch self {
+        case .leaf(let entries): entries.first?.path
+        case .inner(_, let children): children.first?.firstPath
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// Linux system calls and constants that Swift's Glibc module does not show, in plain C types.
+// Each function returns what the system call returns; on -1 the reason is in errno.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/inotify.h>
+#include <sys/types.h>
+
+/// The part of statx(2)'s answer that archiver uses.
+struct clinux_status {
+    uint32_t mode;          ///< type and permission bits, as in st_mode
+    uint32_t uid;
+    uint32_t gid;
+    uint32_t links;
+    uint64_t inode;
+    uint64_t size;          ///< bytes
+    uint64_t blocks;        ///< units of 512 bytes
+    uint64_t device;        ///< the containing file system, as makedev gives it
+    uint64_t special;       ///< the device a special file stands for, as makedev gives it
+    uint64_t mount;         ///< mount id, 0 where the kernel does not tell
+    uint64_t attributes;    ///< STATX_ATTR_*
+    int64_t modified_seconds;
+    int64_t changed_seconds;
+    uint32_t modified_nanoseconds;
+    uint32_t changed_nanoseconds;
+};
+
+/// statx(2) with STATX_BASIC_STATS and the mount id.
+int clinux_statx(int directory, const char *path, int flags, struct clinux_status *out);
+
+/// getdents64(2): fills `buffer` with directory records; returns their length in bytes, 0 at the end.
+ssize_t clinux_getdents(int directory, void *buffer, size_t capacity);
+
+/// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS.
+int clinux_open_beneath(int directory, const char *path, uint64_t flags, uint32_t mode);
+
+/// renameat2(2); `flags` is 0, CLINUX_RENAME_NOREPLACE or CLINUX_RENAME_EXCHANGE.
+int clinux_rename(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
+
+/// Like fgetxattr, flistxattr, fsetxattr and fremovexattr, with the descriptor's /proc path, so that O_PATH
+/// descriptors and symbolic links work.
+ssize_t clinux_getxattr(const char *path, const char *name, void *value, size_t size);
+ssize_t clinux_listxattr(const char *path, char *list, size_t size);
+int clinux_setxattr(const char *path, const char *name, const void *value, size_t size);
+int clinux_removexattr(const char *path, const char *name);
+ssize_t clinux_lgetxattr(const char *path, const char *name, void *value, size_t size);
+ssize_t clinux_llistxattr(const char *path, char *list, size_t size);
+int clinux_lsetxattr(const char *path, const char *name, const void *value, size_t size);
+int clinux_lremovexattr(const char *path, const char *name);
+ssize_t clinux_fgetxattr(int descriptor, const char *name, void *value, size_t size);
+ssize_t clinux_flistxattr(int descriptor, char *list, size_t size);
+int clinux_fsetxattr(int descriptor, const char *name, const void *value, size_t size);
+int clinux_fremovexattr(int descriptor, const char *name);
+
+/// statfs(2)'s f_type of the file system that holds the descriptor's file, or -1.
+int64_t clinux_file_system_magic(int descriptor);
+
+/// open(2) and openat(2) without C's variable arguments.
+int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
+
+/// ioctl(FIONREAD): bytes waiting to be read, or -1.
+int clinux_bytes_waiting(int descriptor);
+
+/// makedev, major and minor in the kernel's 64-bit encoding of glibc.
+uint64_t clinux_makedev(uint32_t major, uint32_t minor);
+
+/// Sets the calling thread's I/O priority class to idle (ioprio_set(2)).
+int clinux_idle_io_priority(void);
+
+enum {
+    CLINUX_O_PATH = 010000000,
+    CLINUX_O_NOATIME = 01000000,
+    CLINUX_O_TMPFILE = 020200000,
+    CLINUX_AT_EMPTY_PATH = 0x1000,
+    CLINUX_AT_SYMLINK_NOFOLLOW = 0x100,
+    CLINUX_RENAME_NOREPLACE = 1,
+    CLINUX_RENAME_EXCHANGE = 2,
+    CLINUX_SEEK_DATA = 3,
+    CLINUX_SEEK_HOLE = 4,
+};
+
+#endif

@@ -1,0 +1,28 @@
+// A name as the kernel takes it: NUL-terminated bytes.
+
+/// A file name or relative path with its terminating NUL, ready for a system call.
+package struct CName: Sendable {
+    private let terminated: [CChar]
+
+    /// The empty name: with AT_EMPTY_PATH, the descriptor itself.
+    package init() {
+        terminated = [0]
+    }
+
+    /// Copies `bytes`, which hold no NUL, and adds the terminator.
+    package init(_ bytes: some Collection<UInt8>) {
+        var terminated = [CChar]()
+        terminated.reserveCapacity(bytes.count + 1)
+        for byte in bytes { terminated.append(CChar(bitPattern: byte)) }
+        terminated.append(0)
+        self.terminated = terminated
+    }
+
+    package func withPointer<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+        try terminated.withUnsafeBufferPointer { buffer in
+            // The array always holds the terminator, so its buffer has an address.
+            guard let base = buffer.baseAddress else { preconditionFailure("CName without terminator") }
+            return try body(base)
+        }
+    }
+}

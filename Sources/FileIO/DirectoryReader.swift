@@ -1,0 +1,72 @@
+// Names in a directory: getdents64(2) through one large buffer, sorted.
+
+internal import CLinux
+internal import SystemPackage
+
+/// One name in a directory.
+package struct DirectoryRecord: Sendable {
+    /// The name's bytes; never `.` or `..`.
+    package let name: [UInt8]
+    /// The kind, where the file system tells it with the name.
+    package let kind: FileKind?
+    package let inode: UInt64
+}
+
+/// Reads whole directories, sorted by name, with a buffer that is kept between calls.
+package struct DirectoryReader: ~Copyable {
+    private let buffer: UnsafeMutableRawBufferPointer
+
+    /// Byte offsets in `struct linux_dirent64` (getdents64(2)).
+    private enum Offset {
+        static let inode = 0
+        static let recordLength = 16
+        static let type = 18
+        static let name = 19
+    }
+
+    package init() {
+        buffer = .allocate(byteCount: 128 * 1024, alignment: 8)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// All names in `directory`, in walk order.
+    ///
+    /// - Parameter directory: a descriptor opened with O_DIRECTORY, at its start.
+    /// - Throws: `FileError` with the system's reason.
+    package mutating func read(
+        _ directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
+    ) throws(FileError) -> [DirectoryRecord] {
+        var records = [DirectoryRecord]()
+        while true {
+            let number = directory.number
+            let length = retryingInterrupts { clinux_getdents(number, buffer.baseAddress, buffer.count) }
+            if length < 0 { throw FileError("list", path(), .current) }
+            if length == 0 { break }
+            append(recordsIn: length, to: &records)
+        }
+        records.sort { $0.name.lexicographicallyPrecedes($1.name) }
+        return records
+    }
+
+    private func append(recordsIn length: Int, to records: inout [DirectoryRecord]) {
+        var start = 0
+        while start < length {
+            let recordLength = Int(buffer.loadUnaligned(fromByteOffset: start + Offset.recordLength, as: UInt16.self))
+            let field = UnsafeRawBufferPointer(rebasing: buffer[(start + Offset.name)..<(start + recordLength)])
+            let name = field.prefix { $0 != 0 }
+            if RelativePath.isValidName(name) {
+                let type = buffer[start + Offset.type]
+                records.append(
+                    DirectoryRecord(
+                        name: Array(name),
+                        kind: FileKind(directoryRecordType: type),
+                        inode: buffer.loadUnaligned(fromByteOffset: start + Offset.inode, as: UInt64.self)
+                    ))
+            }
+            start += recordLength
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// What went wrong with a file: the operation, the path, the system's reason and the remedy.
+
+internal import Glibc
+public import SystemPackage
+
+/// A system call on a file failed.
+public struct FileError: Error, Sendable, Hashable {
+    /// What was tried, as a verb: "open", "read", "rename".
+    public let operation: String
+    /// The path it was tried on, as the caller knew it.
+    public let path: FilePath
+    /// The system's reason.
+    public let code: Errno
+
+    /// An error of `operation` on `path`.
+    public init(_ operation: String, _ path: FilePath, _ code: Errno) {
+        self.operation = operation
+        self.path = path
+        self.code = code
+    }
+
+    /// An error of `operation` on `path` below a root.
+    package init(_ operation: String, _ path: RelativePath, _ code: Errno) {
+        self.init(operation, FilePath(path), code)
+    }
+
+    /// The same error with its relative path placed below `root`.
+    package func below(_ root: FilePath) -> FileError {
+        path.isAbsolute ? self : FileError(operation, root.pushing(path), code)
+    }
+
+    /// What the user can do about it; nil where the reason says enough.
+    public var remedy: String? {
+        switch code {
+        case .permissionDenied, .notPermitted: "run as a user who may \(operation) it, or change its permissions"
+        case .noSpace: "free some space on that file system and try again"
+        case .diskQuotaExceeded: "free some of your disk quota and try again"
+        case .readOnlyFileSystem: "mount the file system writable, or use another place"
+        case .tooManyOpenFiles: "raise the limit on open files (ulimit -n)"
+        case .noSuchFileOrDirectory: "check the spelling"
+        case .notDirectory: "give a directory"
+        default: nil
+        }
+    }
+}
+
+extension FileError: CustomStringConvertible {
+    /// "cannot open /etc/shadow: Permission denied".
+    public var description: String { "cannot \(operation) \(path.string): \(code.description)" }
+}
+
+extension FilePath {
+    /// A relative path of the archive as a path of the system; the root is ".".
+    package init(_ path: RelativePath) {
+        self = path.isRoot ? FilePath(".") : CName(path.bytes).withPointer { FilePath(platformString: $0) }
+    }
+
+    /// The path's bytes as the kernel takes them, without the terminator.
+    package var bytes: [UInt8] {
+        withPlatformString { UnsafeBufferPointer(start: $0, count: strlen($0)).map { UInt8(bitPattern: $0) } }
+    }
+
+    /// A path from the kernel's bytes, which hold no NUL.
+    package init(bytes: some Collection<UInt8>) {
+        self = CName(bytes).withPointer { FilePath(platformString: $0) }
+    }
+}
+
+extension Errno {
+    /// The calling thread's errno, read right after a failed call.
+    package static var current: Errno { Errno(rawValue: errno) }
+}

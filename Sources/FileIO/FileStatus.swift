@@ -1,0 +1,82 @@
+// What the kernel says of a file without opening it: statx(2).
+
+internal import CLinux
+internal import SystemPackage
+
+/// The status of one file-system object.
+package struct FileStatus: Sendable, Hashable {
+    package let kind: FileKind
+    /// Permission bits with setuid, setgid and sticky: 12 bits.
+    package let permissions: UInt16
+    package let owner: UInt32
+    package let group: UInt32
+    /// Names that refer to this inode.
+    package let links: UInt32
+    package let inode: UInt64
+    /// The file system that holds the inode, in glibc's `dev_t` encoding.
+    package let device: UInt64
+    /// The device a special file stands for, in glibc's `dev_t` encoding; 0 for others.
+    package let specialDevice: UInt64
+    /// The mount the object was reached through; 0 where the kernel does not tell.
+    package let mount: UInt64
+    /// Length in bytes.
+    package let size: UInt64
+    /// Bytes allocated on disk.
+    package let allocatedBytes: UInt64
+    package let modified: Timestamp
+    /// When the inode last changed in any way (`ctime`); programs cannot set it.
+    package let changed: Timestamp
+
+    /// Whether `other` is the status of the same inode of the same file system.
+    package func isSameObject(as other: FileStatus) -> Bool {
+        inode == other.inode && device == other.device
+    }
+}
+
+extension FileStatus {
+    /// The status of `name` in the directory `directory`, links not followed; the empty name: of the descriptor itself.
+    ///
+    /// - Returns: nil where there is no such name.
+    /// - Throws: `FileError` for every reason but absence.
+    package static func read(
+        _ name: borrowing CName, in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
+    ) throws(FileError) -> FileStatus? {
+        var status = clinux_status()
+        let flags = Int32(CLINUX_AT_SYMLINK_NOFOLLOW) | Int32(CLINUX_AT_EMPTY_PATH)
+        let number = directory.number
+        let result = name.withPointer { clinux_statx(number, $0, flags, &status) }
+        if result != 0 {
+            let code = Errno.current
+            if code == .noSuchFileOrDirectory || code == .notDirectory { return nil }
+            throw FileError("stat", path(), code)
+        }
+        return FileStatus(status)
+    }
+
+    /// The status of what an open descriptor refers to.
+    package static func read(
+        _ descriptor: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
+    ) throws(FileError) -> FileStatus {
+        guard let status = try read(CName(), in: descriptor, path: path()) else {
+            throw FileError("stat", path(), .noSuchFileOrDirectory)
+        }
+        return status
+    }
+
+    private init?(_ status: clinux_status) {
+        guard let kind = FileKind(mode: status.mode) else { return nil }
+        self.kind = kind
+        permissions = UInt16(status.mode & 0o7777)
+        owner = status.uid
+        group = status.gid
+        links = status.links
+        inode = status.inode
+        device = status.device
+        specialDevice = kind == .characterDevice || kind == .blockDevice ? status.special : 0
+        mount = status.mount
+        size = status.size
+        allocatedBytes = status.blocks &* 512
+        modified = Timestamp(seconds: status.modified_seconds, nanoseconds: status.modified_nanoseconds)
+        changed = Timestamp(seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds)
+    }
+}

@@ -1,0 +1,132 @@
+// A path below a root, as bytes.
+//
+// Linux names are any bytes but NUL and `/`; nothing here assumes UTF-8. Paths are ordered component by component,
+// which is the order of a depth-first walk with sorted names: a directory, then everything below it, then its next
+// sibling. Captures, diffs and restores are merges of streams in this order.
+
+/// A path relative to a root: components joined by `/`, never absolute, never containing `.` or `..`.
+///
+/// The empty path names the root itself.
+public struct RelativePath: Hashable, Sendable {
+    /// The path's bytes, components joined by `/`.
+    public let bytes: [UInt8]
+
+    /// The root itself.
+    public static let root = RelativePath(unchecked: [])
+
+    /// A path from bytes already known to be valid.
+    package init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Checks `bytes` and makes a path of them.
+    ///
+    /// - Returns: nil where the bytes start or end with `/`, hold an empty component, `.`, `..` or a NUL.
+    public init?(_ bytes: [UInt8]) {
+        guard RelativePath.isValid(bytes) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Checks the UTF-8 of `string` and makes a path of it.
+    public init?(_ string: String) {
+        self.init(Array(string.utf8))
+    }
+
+    /// Whether the path names the root itself.
+    public var isRoot: Bool { bytes.isEmpty }
+
+    /// The last component; empty for the root.
+    public var name: ArraySlice<UInt8> {
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return bytes[...] }
+        return bytes[(slash + 1)...]
+    }
+
+    /// The directory that holds this path; nil for the root.
+    public var parent: RelativePath? {
+        if bytes.isEmpty { return nil }
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return .root }
+        return RelativePath(unchecked: Array(bytes[..<slash]))
+    }
+
+    /// The components from the root downwards.
+    public var components: [ArraySlice<UInt8>] {
+        bytes.split(separator: UInt8(ascii: "/"))
+    }
+
+    /// How many components the path has; 0 for the root.
+    public var depth: Int {
+        bytes.isEmpty ? 0 : bytes.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
+    }
+
+    /// The path of `name` in this directory.
+    ///
+    /// - Parameter name: one component; the caller has it from the kernel or has checked it.
+    package func appending(_ name: some Collection<UInt8>) -> RelativePath {
+        if bytes.isEmpty { return RelativePath(unchecked: Array(name)) }
+        var joined = [UInt8]()
+        joined.reserveCapacity(bytes.count + 1 + name.count)
+        joined += bytes
+        joined.append(UInt8(ascii: "/"))
+        joined += name
+        return RelativePath(unchecked: joined)
+    }
+
+    /// The path of `other` (which may have several components) below this directory.
+    public func appending(path other: RelativePath) -> RelativePath {
+        other.isRoot ? self : appending(other.bytes)
+    }
+
+    /// Whether `other` is this path or lies below it.
+    public func contains(_ other: RelativePath) -> Bool {
+        if bytes.isEmpty { return true }
+        guard other.bytes.count >= bytes.count, other.bytes.starts(with: bytes) else { return false }
+        return other.bytes.count == bytes.count || other.bytes[bytes.count] == UInt8(ascii: "/")
+    }
+
+    /// The rest of `other` below this directory, or nil where it does not lie there.
+    public func suffix(of other: RelativePath) -> RelativePath? {
+        guard contains(other) else { return nil }
+        if bytes.isEmpty { return other }
+        return RelativePath(unchecked: Array(other.bytes.dropFirst(bytes.count + 1)))
+    }
+
+    private static func isValid(_ bytes: [UInt8]) -> Bool {
+        if bytes.isEmpty { return true }
+        return bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy(isValidName)
+    }
+
+    /// Whether `name` can be one component of a path.
+    package static func isValidName(_ name: some Collection<UInt8>) -> Bool {
+        let dot = UInt8(ascii: ".")
+        if name.isEmpty || name.elementsEqual([dot]) || name.elementsEqual([dot, dot]) { return false }
+        return !name.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+    }
+}
+
+extension RelativePath: Comparable {
+    /// Walk order: bytes compared with `/` as 0x00, so that what is below a directory follows it at once.
+    public static func < (left: RelativePath, right: RelativePath) -> Bool {
+        walkOrder(left.bytes, right.bytes) < 0
+    }
+
+    /// Compares two paths' bytes in walk order: negative, zero or positive.
+    package static func walkOrder(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        left.withUnsafeBufferPointer { a in
+            right.withUnsafeBufferPointer { b in
+                let common = min(a.count, b.count)
+                var index = 0
+                while index < common && a[index] == b[index] { index += 1 }
+                if index == common { return a.count - b.count }
+                let slash = UInt8(ascii: "/")
+                let x = a[index] == slash ? 0 : Int(a[index])
+                let y = b[index] == slash ? 0 : Int(b[index])
+                return x - y
+            }
+        }
+    }
+}
+
+extension RelativePath: CustomStringConvertible {
+    /// The path as text; bytes that are not UTF-8 show as U+FFFD. For display only.
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
+}
