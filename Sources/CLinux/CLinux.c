@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -97,6 +98,13 @@ int64_t clinux_file_system_magic(int descriptor) {
     struct statfs s;
     return fstatfs(descriptor, &s) == 0 ? (int64_t)(uint32_t)s.f_type : -1;
 }
+
+int64_t clinux_free_bytes(int descriptor) {
+    struct statvfs s;
+    return fstatvfs(descriptor, &s) == 0 ? (int64_t)(s.f_bavail * s.f_frsize) : -1;
+}
+
+int clinux_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
     return openat(directory, path, flags, mode);

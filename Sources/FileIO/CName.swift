@@ -18,6 +18,10 @@ package struct CName: Sendable {
         self.terminated = terminated
     }
 
+    /// The name's bytes without the terminator.
+    package var bytes: [UInt8] { terminated.dropLast().map { UInt8(bitPattern: $0) } }
+
+    /// Calls `body` with the NUL-terminated bytes.
     package func withPointer<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
         try terminated.withUnsafeBufferPointer { buffer in
             // The array always holds the terminator, so its buffer has an address.

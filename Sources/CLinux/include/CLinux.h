@@ -57,6 +57,12 @@ int clinux_fremovexattr(int descriptor, const char *name);
 /// statfs(2)'s f_type of the file system that holds the descriptor's file, or -1.
 int64_t clinux_file_system_magic(int descriptor);
 
+/// Bytes that an ordinary user can still write on the file system that holds the descriptor's file (fstatvfs(3)), or -1.
+int64_t clinux_free_bytes(int descriptor);
+
+/// A second descriptor of the same open file, closed on exec (fcntl(2), F_DUPFD_CLOEXEC).
+int clinux_duplicate(int descriptor);
+
 /// open(2) and openat(2) without C's variable arguments.
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
 

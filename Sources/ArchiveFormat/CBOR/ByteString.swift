@@ -1,0 +1,43 @@
+// Bytes in Codable values: a byte string in CBOR, readable text elsewhere.
+
+/// Bytes that are written to CBOR as one byte string, not as an array of numbers.
+///
+/// Text formats such as JSON get a string where the bytes are UTF-8, else an object with the one key `base64`.
+public struct ByteString: Hashable, Sendable {
+    public var bytes: [UInt8]
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
+
+extension ByteString: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case base64
+    }
+
+    public init(from decoder: any Decoder) throws {
+        if let decoder = decoder as? CBORValueDecoder {
+            bytes = try decoder.byteString()
+        } else if let text = try? decoder.singleValueContainer().decode(String.self) {
+            bytes = Array(text.utf8)
+        } else {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            guard let bytes = Base64.bytes(try container.decode(String.self, forKey: .base64)) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .base64, in: container, debugDescription: "not base64 (RFC 4648 §4)")
+            }
+            self.bytes = bytes
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        if let encoder = encoder as? CBORValueEncoder {
+            encoder.write(.bytes(bytes))
+        } else if let text = String(validating: bytes, as: UTF8.self) {
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        } else {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(Base64.string(bytes), forKey: .base64)
+        }
+    }
+}

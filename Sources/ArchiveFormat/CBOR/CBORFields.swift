@@ -1,0 +1,78 @@
+// Maps with numbered fields, and the items that many values hold.
+
+internal import FileIO
+
+/// The key of a field in an encoded value: a small number in CBOR, a name in text formats.
+protocol FieldKey: CodingKey, RawRepresentable<Int> {}
+
+extension CBORWriter {
+    @inline(__always)
+    mutating func key(_ key: some FieldKey) { unsigned(UInt64(truncatingIfNeeded: key.rawValue)) }
+
+    mutating func chunkID(_ id: ChunkID) { id.withUnsafeBytes { byteString($0) } }
+
+    /// An array of seconds and nanoseconds; the latter only where there are some.
+    mutating func timestamp(_ time: Timestamp) {
+        array(count: time.nanoseconds == 0 ? 1 : 2)
+        integer(time.seconds)
+        if time.nanoseconds != 0 { unsigned(UInt64(time.nanoseconds)) }
+    }
+}
+
+extension CBORReader {
+    /// Begins a map with the keys of `Key`.
+    @inline(__always)
+    mutating func fields<Key: FieldKey>(_ type: Key.Type) throws(FormatError) -> CBORFields<Key> {
+        CBORFields(count: try map())
+    }
+
+    mutating func chunkID() throws(FormatError) -> ChunkID {
+        let bytes = try byteString()
+        guard bytes.count == ChunkID.byteCount else { throw .malformed("an id that is not 32 bytes long") }
+        return ChunkID(exactly: bytes)
+    }
+
+    mutating func timestamp() throws(FormatError) -> Timestamp {
+        let count = try array()
+        guard count == 1 || count == 2 else { throw .malformed("a time of \(count) numbers") }
+        let seconds = try integer()
+        if count == 1 { return Timestamp(seconds: seconds) }
+        let nanoseconds = try present(unsigned(UInt32.self))
+        guard nanoseconds < 1_000_000_000 else { throw .malformed("nanoseconds of a second or more") }
+        return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    }
+
+    /// A byte string that would have been left out if it were empty.
+    mutating func presentByteString() throws(FormatError) -> UnsafeRawBufferPointer {
+        let bytes = try byteString()
+        guard !bytes.isEmpty else { throw .malformed("a default value that is written out") }
+        return bytes
+    }
+
+    /// Refuses a zero that should have been left out.
+    @inline(__always)
+    func present<Number: FixedWidthInteger>(_ value: Number) throws(FormatError) -> Number {
+        guard value != 0 else { throw .malformed("a default value that is written out") }
+        return value
+    }
+}
+
+/// The keys of a map, one after the other, in strictly ascending order.
+struct CBORFields<Key: FieldKey> {
+    private var left: Int
+    private var previous = -1
+
+    init(count: Int) { left = count }
+
+    /// The next key; nil after the last value.
+    @inline(__always)
+    mutating func next(_ reader: inout CBORReader) throws(FormatError) -> Key? {
+        if left == 0 { return nil }
+        left -= 1
+        let number = try reader.unsigned(UInt8.self)
+        guard Int(number) > previous else { throw .malformed("CBOR map keys out of order or repeated") }
+        guard let key = Key(rawValue: Int(number)) else { throw .malformed("an unknown field \(number)") }
+        previous = Int(number)
+        return key
+    }
+}

@@ -1,0 +1,166 @@
+// Deterministic CBOR read item by item, strictly: whatever has another, shorter or sorted encoding is refused.
+
+/// Reads CBOR items from memory that outlives the reader.
+///
+/// Never trusts a claimed length: what a head announces must still be in the input.
+package struct CBORReader {
+    private let input: UnsafeRawBufferPointer
+    /// How many bytes were read.
+    package private(set) var position = 0
+
+    package init(_ input: UnsafeRawBufferPointer) {
+        self.input = input
+    }
+
+    /// Bytes left.
+    package var remaining: Int { input.count - position }
+
+    /// Checks that everything was read.
+    package func finish() throws(FormatError) {
+        guard remaining == 0 else { throw .malformed("bytes after the end of the value") }
+    }
+
+    /// The bytes read since `start`.
+    func bytes(from start: Int) -> UnsafeRawBufferPointer { input.slice(start..<position) }
+
+    // MARK: Heads
+
+    /// The major type of the next item.
+    package func peek() throws(FormatError) -> UInt8 {
+        guard position < input.count else { throw .truncated }
+        return input[position] >> 5
+    }
+
+    /// The next byte, not read yet.
+    func peekByte() throws(FormatError) -> UInt8 {
+        guard position < input.count else { throw .truncated }
+        return input[position]
+    }
+
+    /// Reads the head of an item of type `major`.
+    @inline(__always)
+    private mutating func head(_ major: CBORMajor) throws(FormatError) -> UInt64 {
+        guard position < input.count else { throw .truncated }
+        let initial = input[position]
+        guard initial >> 5 == major.rawValue else { throw CBORReader.unexpected(initial, wanted: major) }
+        position += 1
+        let information = initial & 31
+        return information < 24 ? UInt64(information) : try longArgument(information)
+    }
+
+    private mutating func longArgument(_ information: UInt8) throws(FormatError) -> UInt64 {
+        let (value, least): (UInt64, UInt64)
+        switch information {
+        case 24: (value, least) = (UInt64(try bigEndian(UInt8.self)), 24)
+        case 25: (value, least) = (UInt64(try bigEndian(UInt16.self)), 0x100)
+        case 26: (value, least) = (UInt64(try bigEndian(UInt32.self)), 0x1_0000)
+        case 27: (value, least) = (try bigEndian(UInt64.self), 0x1_0000_0000)
+        case 31: throw .malformed("a CBOR item of indefinite length")
+        default: throw .malformed("a reserved CBOR head")
+        }
+        guard value >= least else { throw .malformed("a CBOR number or length that is not the shortest") }
+        return value
+    }
+
+    private mutating func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Number.Type
+    ) throws(FormatError) -> Number {
+        let size = MemoryLayout<Number>.size
+        guard remaining >= size else { throw .truncated }
+        let value = Number(bigEndian: input.loadUnaligned(fromByteOffset: position, as: type))
+        position += size
+        return value
+    }
+
+    private static func unexpected(_ initial: UInt8, wanted: CBORMajor) -> FormatError {
+        .malformed("a CBOR item of type \(initial >> 5) where type \(wanted.rawValue) belongs")
+    }
+
+    /// A length that the rest of the input can hold, `width` bytes at least for each.
+    @inline(__always)
+    private mutating func length(_ major: CBORMajor, width: Int) throws(FormatError) -> Int {
+        let length = try head(major)
+        guard length <= UInt64(remaining / width) else { throw .truncated }
+        return Int(length)
+    }
+
+    // MARK: Items
+
+    package mutating func unsigned() throws(FormatError) -> UInt64 { try head(.unsigned) }
+
+    /// An unsigned integer that fits `type`.
+    @inline(__always)
+    package mutating func unsigned<Number: FixedWidthInteger>(_ type: Number.Type) throws(FormatError) -> Number {
+        guard let value = Number(exactly: try head(.unsigned)) else { throw .malformed("a number out of range") }
+        return value
+    }
+
+    package mutating func integer() throws(FormatError) -> Int64 {
+        let isNegative = try peek() == CBORMajor.negative.rawValue
+        let argument = try head(isNegative ? .negative : .unsigned)
+        guard let magnitude = Int64(exactly: argument) else { throw .malformed("a number out of range") }
+        return isNegative ? ~magnitude : magnitude
+    }
+
+    /// A negative integer as `n` in `-1 - n`.
+    mutating func negativeComplement() throws(FormatError) -> UInt64 { try head(.negative) }
+
+    /// A byte string, without a copy.
+    @inline(__always)
+    package mutating func byteString() throws(FormatError) -> UnsafeRawBufferPointer {
+        let length = try length(.bytes, width: 1)
+        position += length
+        return UnsafeRawBufferPointer(rebasing: input[(position - length)..<position])
+    }
+
+    package mutating func text() throws(FormatError) -> String {
+        let length = try length(.text, width: 1)
+        position += length
+        guard let text = String(validating: input[(position - length)..<position], as: UTF8.self) else {
+            throw .malformed("text that is not UTF-8")
+        }
+        return text
+    }
+
+    /// Begins an array: how many items follow.
+    package mutating func array() throws(FormatError) -> Int { try length(.array, width: 1) }
+
+    /// Begins a map: how many pairs follow.
+    package mutating func map() throws(FormatError) -> Int { try length(.map, width: 2) }
+
+    /// False, true or null: the simple values that are used.
+    mutating func simple() throws(FormatError) -> UInt8 {
+        let byte = try peekByte()
+        guard byte == CBOR.false || byte == CBOR.true || byte == CBOR.null else {
+            throw .malformed("a CBOR simple value that is not used")
+        }
+        position += 1
+        return byte
+    }
+
+    package mutating func boolean() throws(FormatError) -> Bool {
+        let value = try simple()
+        guard value != CBOR.null else { throw .malformed("null where true or false belongs") }
+        return value == CBOR.true
+    }
+
+    /// A number in the shortest precision that keeps it.
+    package mutating func float() throws(FormatError) -> Double {
+        let initial = try peekByte()
+        let start = position
+        position += 1
+        let value: Double
+        switch initial {
+        case CBOR.half: value = Double(Float16(bitPattern: try bigEndian(UInt16.self)))
+        case CBOR.single: value = Double(Float(bitPattern: try bigEndian(UInt32.self)))
+        case CBOR.double: value = Double(bitPattern: try bigEndian(UInt64.self))
+        default: throw CBORReader.unexpected(initial, wanted: .simple)
+        }
+        var shortest = CBORWriter()
+        shortest.float(value)
+        guard bytes(from: start).elementsEqual(shortest.bytes) else {
+            throw .malformed("a floating-point number that is not the shortest")
+        }
+        return value
+    }
+}

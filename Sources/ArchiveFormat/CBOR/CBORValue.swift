@@ -1,0 +1,114 @@
+// Any CBOR item as a value: what the Codable coders work on.
+
+/// A CBOR item: the part of RFC 8949's data model that deterministic values without tags use.
+package enum CBORValue: Sendable {
+    case unsigned(UInt64)
+    /// The integer `-1 - complement`.
+    case negative(complement: UInt64)
+    case bytes([UInt8])
+    case text(String)
+    case array([CBORValue])
+    /// Pairs in ascending order of the keys' encodings.
+    case map([(key: CBORValue, value: CBORValue)])
+    case boolean(Bool)
+    case null
+    case float(Double)
+
+    package init(_ integer: some BinaryInteger) {
+        self = integer < 0 ? .negative(complement: UInt64(-1 - integer)) : .unsigned(UInt64(integer))
+    }
+
+    /// How many arrays and maps are inside each other.
+    var depth: Int {
+        switch self {
+        case .array(let items): 1 + (items.map(\.depth).max() ?? 0)
+        case .map(let pairs): 1 + (pairs.map { max($0.key.depth, $0.value.depth) }.max() ?? 0)
+        default: 0
+        }
+    }
+
+    /// The item's bytes; a map's pairs may stand in any order.
+    package func encoded() -> [UInt8] {
+        var writer = CBORWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    private func write(to writer: inout CBORWriter) {
+        switch self {
+        case .unsigned(let value): writer.unsigned(value)
+        case .negative(let complement): writer.negative(complement: complement)
+        case .bytes(let value): writer.byteString(value)
+        case .text(let value): writer.text(value)
+        case .array(let items):
+            writer.array(count: items.count)
+            for item in items { item.write(to: &writer) }
+        case .map(let pairs):
+            writer.map(count: pairs.count)
+            let sorted = pairs.map { (key: $0.key.encoded(), value: $0.value) }
+                .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            for pair in sorted {
+                writer.encoded(pair.key)
+                pair.value.write(to: &writer)
+            }
+        case .boolean(let value): writer.boolean(value)
+        case .null: writer.null()
+        case .float(let value): writer.float(value)
+        }
+    }
+
+    /// Reads the one item that `bytes` are.
+    ///
+    /// - Throws: `FormatError` for anything but the one deterministic encoding of an item.
+    package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
+        var reader = CBORReader(bytes)
+        try self.init(from: &reader, depth: 0)
+        try reader.finish()
+    }
+
+    private init(from reader: inout CBORReader, depth: Int) throws(FormatError) {
+        guard let major = CBORMajor(rawValue: try reader.peek()) else { throw .malformed("a CBOR head") }
+        switch major {
+        case .unsigned: self = .unsigned(try reader.unsigned())
+        case .negative: self = .negative(complement: try reader.negativeComplement())
+        case .bytes: self = .bytes(Array(try reader.byteString()))
+        case .text: self = .text(try reader.text())
+        case .array: self = .array(try CBORValue.items(from: &reader, depth: depth + 1))
+        case .map: self = .map(try CBORValue.pairs(from: &reader, depth: depth + 1))
+        case .tag: throw .malformed("a CBOR tag")
+        case .simple:
+            switch try reader.peekByte() {
+            case CBOR.half, CBOR.single, CBOR.double: self = .float(try reader.float())
+            default:
+                let byte = try reader.simple()
+                self = byte == CBOR.null ? .null : .boolean(byte == CBOR.true)
+            }
+        }
+    }
+
+    private static func items(from reader: inout CBORReader, depth: Int) throws(FormatError) -> [CBORValue] {
+        guard depth <= CBOR.depthLimit else { throw .malformed("CBOR nested too deeply") }
+        var items = [CBORValue]()
+        for _ in 0..<(try reader.array()) { items.append(try CBORValue(from: &reader, depth: depth)) }
+        return items
+    }
+
+    private static func pairs(
+        from reader: inout CBORReader, depth: Int
+    ) throws(FormatError) -> [(key: CBORValue, value: CBORValue)] {
+        guard depth <= CBOR.depthLimit else { throw .malformed("CBOR nested too deeply") }
+        var pairs = [(key: CBORValue, value: CBORValue)]()
+        var previous: UnsafeRawBufferPointer?
+        for _ in 0..<(try reader.map()) {
+            let start = reader.position
+            let key = try CBORValue(from: &reader, depth: depth)
+            let bytes = reader.bytes(from: start)
+            if let previous, !previous.lexicographicallyPrecedes(bytes) {
+                throw .malformed("CBOR map keys out of order or repeated")
+            }
+            previous = bytes
+            pairs.append((key, try CBORValue(from: &reader, depth: depth)))
+        }
+        return pairs
+    }
+}

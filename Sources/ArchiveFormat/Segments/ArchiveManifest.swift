@@ -1,0 +1,77 @@
+// archive.json: what tells that a directory is an archive, which one, and of which format.
+
+package import FileIO
+internal import FoundationEssentials
+
+/// The random name of an archive.
+public typealias ArchiveID = RandomID<ArchiveManifest>
+
+/// The content of `archive.json`.
+public struct ArchiveManifest: Hashable, Sendable {
+    /// What can differ between archives of one format version.
+    package struct Parameters: Hashable, Sendable, Codable {
+        /// A segment is sealed once it holds this many bytes.
+        package var segmentBytes: Int
+
+        package init(segmentBytes: Int = 64 << 20) { self.segmentBytes = segmentBytes }
+    }
+
+    package let id: ArchiveID
+    package let created: Timestamp
+    package let parameters: Parameters
+
+    package init(id: ArchiveID, created: Timestamp, parameters: Parameters = Parameters()) {
+        self.id = id
+        self.created = created
+        self.parameters = parameters
+    }
+
+    private static let format = "archiver"
+    /// The version of the format that this program writes and reads.
+    package static let version: UInt32 = 1
+
+    /// The file's fields that are the same in every version.
+    private struct Heading: Codable {
+        let format: String
+        let version: UInt32
+    }
+
+    /// The file's fields in this version.
+    private struct Body: Codable {
+        let format: String
+        let version: UInt32
+        let id: ArchiveID
+        let created: Timestamp
+        let parameters: Parameters
+    }
+
+    /// The file's bytes: JSON for people, with sorted keys and a newline at the end.
+    package func encoded() -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let body = Body(
+            format: ArchiveManifest.format, version: ArchiveManifest.version, id: id, created: created,
+            parameters: parameters)
+        guard let json = try? encoder.encode(body) else { preconditionFailure("texts and integers are JSON") }
+        return Array(json) + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads the file's bytes.
+    ///
+    /// - Throws: `unknownVersion` for a newer format; `malformed` for anything that is no manifest.
+    package init(decoding bytes: [UInt8]) throws(FormatError) {
+        let decoder = JSONDecoder()
+        let data = Data(bytes)
+        guard let heading = try? decoder.decode(Heading.self, from: data), heading.format == ArchiveManifest.format
+        else { throw .malformed("archive.json is not that of an archive") }
+        guard heading.version <= ArchiveManifest.version else { throw .unknownVersion(heading.version) }
+        guard heading.version == ArchiveManifest.version else { throw .malformed("archive.json: version 0") }
+        do {
+            let body = try decoder.decode(Body.self, from: data)
+            self.init(id: body.id, created: body.created, parameters: body.parameters)
+        } catch {
+            throw .malformed("archive.json: \(error)")
+        }
+        guard parameters.segmentBytes > 0 else { throw .malformed("archive.json: segmentBytes") }
+    }
+}

@@ -1,0 +1,68 @@
+// Random names of things that have no content to be named by: archives and segments.
+
+/// 128 random bits that name one `Owner`.
+public struct RandomID<Owner>: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Bytes in an id.
+    package static var byteCount: Int { 16 }
+
+    /// A new id from the system's random source (getrandom(2)).
+    package static func random() -> RandomID {
+        var source = SystemRandomNumberGenerator()
+        return RandomID(high: source.next(), low: source.next())
+    }
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The id stored in exactly 16 bytes; other lengths are a programming error.
+    package init(exactly bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count == RandomID.byteCount)
+        high = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
+        low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
+    /// The id written as 32 hex digits; nil for anything else.
+    public init?(hex: String) {
+        guard let bytes = Hex.bytes(hex), bytes.count == RandomID.byteCount else { return nil }
+        self = bytes.withUnsafeBytes { RandomID(exactly: $0) }
+    }
+
+    /// The id's 16 bytes.
+    package var bytes: [UInt8] {
+        var bytes = [UInt8]()
+        withUnsafeBytes(of: high.bigEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: low.bigEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// The id as 32 hex digits.
+    public var hex: String { Hex.string(bytes) }
+
+    /// The first 8 hex digits, as file names show them.
+    package var short: String { String(hex.prefix(8)) }
+}
+
+extension RandomID: CustomStringConvertible {
+    public var description: String { hex }
+}
+
+extension RandomID: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let id = RandomID(hex: text) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not an id of 32 hex digits"))
+        }
+        self = id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(hex)
+    }
+}

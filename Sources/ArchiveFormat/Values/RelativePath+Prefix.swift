@@ -1,0 +1,81 @@
+// Paths written against the path before them: how many leading bytes are the same, then the rest.
+//
+// Neighbours in a node share most of their path; and the first byte that differs settles the order at once.
+
+internal import FileIO
+
+extension RelativePath {
+    /// How many leading bytes are those of `previous`.
+    func sharedPrefix(with previous: RelativePath?) -> Int {
+        guard let previous else { return 0 }
+        return bytes.withUnsafeBufferPointer { bytes in
+            previous.bytes.withUnsafeBufferPointer { previous in
+                let limit = min(bytes.count, previous.count)
+                var count = 0
+                while count < limit && bytes[count] == previous[count] { count += 1 }
+                return count
+            }
+        }
+    }
+
+    /// Puts a path together again.
+    ///
+    /// - Parameters:
+    ///   - shared: how many leading bytes are those of `previous`: all that are equal.
+    ///   - previous: the path before, which must come earlier in walk order; nil for the first.
+    /// - Throws: `malformed` where `shared` is not all, the result is no path, or the order is wrong.
+    init(
+        sharing shared: UInt64, of previous: RelativePath?, suffix: UnsafeRawBufferPointer
+    ) throws(FormatError) {
+        guard let previous else {
+            guard shared == 0 else { throw .malformed("a first path that shares bytes with none") }
+            self.init(unchecked: Array(suffix))
+            guard hasValidComponents(from: 0) else { throw .malformed("an invalid path") }
+            return
+        }
+        guard shared <= UInt64(previous.bytes.count) else { throw .malformed("a path that shares too many bytes") }
+        let shared = Int(shared)
+        guard let first = suffix.first else { throw .malformed("paths out of order") }
+        if shared < previous.bytes.count {
+            let replaced = previous.bytes[shared]
+            guard replaced != first else { throw .malformed("a path that shares more bytes than it says") }
+            let slash = UInt8(ascii: "/")
+            guard first != slash, replaced == slash || replaced < first else { throw .malformed("paths out of order") }
+        }
+        let count = shared + suffix.count
+        self.init(
+            unchecked: [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                let buffer = UnsafeMutableRawBufferPointer(buffer)
+                previous.bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<shared])) }
+                UnsafeMutableRawBufferPointer(rebasing: buffer[shared..<count]).copyMemory(from: suffix)
+                initialized = count
+            })
+        guard hasValidComponents(from: shared) else { throw .malformed("an invalid path") }
+    }
+
+    /// Whether the component that holds byte `start` and all after it are valid; the ones before are known to be.
+    private func hasValidComponents(from start: Int) -> Bool {
+        if bytes.isEmpty { return true }
+        return bytes.withUnsafeBufferPointer { bytes in
+            let slash = UInt8(ascii: "/")
+            let dot = UInt8(ascii: ".")
+            var component = start
+            while component > 0 && bytes[component - 1] != slash { component -= 1 }
+            var index = component
+            while index <= bytes.count {
+                if index < bytes.count && bytes[index] != slash {
+                    if bytes[index] == 0 { return false }
+                } else {
+                    switch index - component {
+                    case 0: return false
+                    case 1 where bytes[component] == dot: return false
+                    case 2 where bytes[component] == dot && bytes[component + 1] == dot: return false
+                    default: component = index + 1
+                    }
+                }
+                index += 1
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// Names of the files in an archive's directory.
+
+internal import ArchiveFormat
+internal import FileIO
+package import SystemPackage
+
+/// Where things are in an archive's directory.
+package struct ArchiveLayout: Sendable, Hashable {
+    /// The archive's directory.
+    package let directory: FilePath
+
+    package init(_ directory: FilePath) {
+        self.directory = directory
+    }
+
+    static let manifestName = "archive.json"
+
+    /// Format version, archive id, parameters; what makes a directory an archive.
+    package var manifest: FilePath { directory.appending(ArchiveLayout.manifestName) }
+    package var segments: FilePath { directory.appending("segments") }
+    /// The SQLite index of the segments; disposable.
+    package var catalogue: FilePath { directory.appending("catalogue.sqlite") }
+    package var locks: FilePath { directory.appending("locks") }
+
+    /// The segment at `path` relative to `segments`.
+    package func segment(_ path: String) -> FilePath { segments.appending(path) }
+
+    /// A lock file named after what is locked.
+    package func lock(_ name: String) -> FilePath { locks.appending(name) }
+}

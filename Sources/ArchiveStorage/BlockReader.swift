@@ -1,0 +1,105 @@
+// Reads chunks: finds their block, decompresses it against its bases, and checks every byte that is handed out.
+
+internal import ArchiveFormat
+internal import Compression
+internal import FileIO
+internal import Synchronization
+internal import SystemPackage
+
+/// Reads blocks of an archive and keeps the recent ones. Safe to use from several threads.
+final class BlockReader: Sendable {
+    private let layout: ArchiveLayout
+    private let catalogue: Catalogue
+    private let cache = BlockCache(capacityBytes: 32 << 20)
+    private let files = Mutex<[Int64: SegmentFile]>([:])
+
+    /// Open segments kept; each holds a descriptor.
+    private static let openFilesLimit = 128
+
+    init(layout: ArchiveLayout, catalogue: Catalogue) {
+        self.layout = layout
+        self.catalogue = catalogue
+    }
+
+    /// The bytes of the chunk `id`, which the block at `location` holds; its SHA-256 is verified.
+    func chunk(
+        _ id: ChunkID, at location: BlockLocation, depthLimit: Int = BlockHeader.depthLimit
+    ) throws(StorageError) -> [UInt8] {
+        let block = try block(at: location, depthLimit: depthLimit)
+        guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
+        let bytes = Array(block.raw[range])
+        guard ChunkID(hashing: bytes) == id else {
+            throw StorageError.damaged(
+                try file(location.segment).path, offset: location.offset, .checksumMismatch("chunk \(id)"))
+        }
+        return bytes
+    }
+
+    /// The block at `location`, decompressed.
+    ///
+    /// - Parameter depthLimit: the most bases that may stand below it, so that damage cannot make reading endless.
+    func block(
+        at location: BlockLocation, depthLimit: Int = BlockHeader.depthLimit
+    ) throws(StorageError) -> DecodedBlock {
+        if let cached = cache.block(at: location) { return cached }
+        let file = try file(location.segment)
+        let (header, payload) = try file.block(at: location.offset)
+        guard Int(header.depth) <= depthLimit else {
+            throw StorageError.damaged(file.path, offset: location.offset, .malformed("it stands on too many bases"))
+        }
+        let raw: [UInt8]
+        switch header.codec {
+        case .stored: raw = payload
+        case .deflate:
+            let dictionary = try dictionary(of: header)
+            do {
+                var inflater = try Inflater()
+                raw = try payload.withRawBytes { payload throws(CompressionError) in
+                    try dictionary.withRawBytes { dictionary throws(CompressionError) in
+                        try inflater.inflate(
+                            payload, dictionary: dictionary.isEmpty ? nil : dictionary, expecting: header.rawLength)
+                    }
+                }
+            } catch {
+                throw StorageError.damaged(file.path, offset: location.offset, .malformed("\(error)"))
+            }
+        }
+        let block = DecodedBlock(header: header, raw: raw)
+        cache.insert(block, at: location)
+        return block
+    }
+
+    /// The preset dictionary of a block: the last bytes of its bases, which stand on fewer bases themselves.
+    private func dictionary(of header: BlockHeader) throws(StorageError) -> [UInt8] {
+        var bases: [[UInt8]] = []
+        for base in header.bases {
+            guard let location = try catalogue.location(of: base) else {
+                throw StorageError.missing(base, in: layout.directory)
+            }
+            bases.append(try chunk(base, at: location, depthLimit: Int(header.depth) - 1))
+        }
+        return BlockEncoder.dictionary(bases)
+    }
+
+    /// The open segment of a number.
+    func file(_ segment: Int64) throws(StorageError) -> SegmentFile {
+        if let open = files.withLock({ $0[segment] }) { return open }
+        guard let record = try catalogue.segment(segment) else {
+            throw StorageError(
+                .damaged, layout.directory, "the catalogue names a segment it does not know",
+                remedy: "run 'archiver repair --catalogue'")
+        }
+        let path = layout.segment(record.path)
+        let file: SegmentFile
+        do { file = try SegmentFile(at: path) } catch {
+            throw StorageError(
+                .damaged, path, "segment \(path) cannot be opened: \(error.message)",
+                remedy: "put the segment back from a copy; snapshots in other segments stay usable")
+        }
+        files.withLock { files in
+            if files.count >= BlockReader.openFilesLimit { files.removeAll(keepingCapacity: true) }
+            files[segment] = file
+        }
+        return file
+    }
+}

@@ -1,0 +1,87 @@
+// The catalogue's hot path: finding and entering chunks by the million, straight through prepared statements.
+
+package import ArchiveFormat
+internal import GRDB
+internal import GRDBSQLite
+
+extension Catalogue {
+    /// Where the chunk `id` is; nil where no indexed segment holds it.
+    package func location(of id: ChunkID) throws(StorageError) -> BlockLocation? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT location FROM chunk WHERE id = ?")
+            let handle = statement.sqliteStatement
+            defer { sqlite3_reset(handle) }
+            bind(id, to: handle, at: 1)
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: return BlockLocation(packed: sqlite3_column_int64(handle, 0))
+            case SQLITE_DONE: return nil
+            case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            }
+        }
+    }
+
+    /// Whether any chunk is known at all.
+    package func isEmpty() throws(StorageError) -> Bool {
+        try read { db in try Row.fetchOne(db, sql: "SELECT 1 FROM chunk LIMIT 1") == nil }
+    }
+
+    /// How many chunks are known.
+    package func chunkCount() throws(StorageError) -> Int {
+        try read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM chunk") ?? 0 }
+    }
+
+    /// Enters what a segment holds up to `length`, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - segment: the segment's number.
+    ///   - length: bytes of the segment that are indexed afterwards; on disk already.
+    ///   - chunks: chunks of the newly indexed part and the offsets of their blocks.
+    ///   - snapshots: snapshots of that part.
+    package func enter(
+        segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)], snapshots: [SnapshotRecord]
+    ) throws(StorageError) {
+        // In the order of the table, neighbouring rows fall into the same page.
+        let sorted = chunks.sorted { $0.id < $1.id }
+        try write { db in
+            let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO chunk (id, location) VALUES (?, ?)")
+            let handle = statement.sqliteStatement
+            for chunk in sorted {
+                bind(chunk.id, to: handle, at: 1)
+                let location = BlockLocation(segment: segment, offset: chunk.offset)
+                sqlite3_bind_int64(handle, 2, location.packed)
+                let code = sqlite3_step(handle)
+                sqlite3_reset(handle)
+                guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            }
+            try db.execute(
+                sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?",
+                arguments: [length, segment])
+            for snapshot in snapshots { try insert(snapshot, into: db) }
+        }
+    }
+
+    /// Calls `body` with every chunk and its place, in the order of ids, until it returns false.
+    package func forEachChunk(_ body: (ChunkID, BlockLocation) -> Bool) throws(StorageError) {
+        try read { db in
+            let statement = try db.makeStatement(sql: "SELECT id, location FROM chunk ORDER BY id")
+            let handle = statement.sqliteStatement
+            defer { sqlite3_reset(handle) }
+            while true {
+                let code = sqlite3_step(handle)
+                if code == SQLITE_DONE { return }
+                guard code == SQLITE_ROW else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+                let bytes = UnsafeRawBufferPointer(
+                    start: sqlite3_column_blob(handle, 0), count: Int(sqlite3_column_bytes(handle, 0)))
+                guard bytes.count == ChunkID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+                let location = BlockLocation(packed: sqlite3_column_int64(handle, 1))
+                guard body(ChunkID(exactly: bytes), location) else { return }
+            }
+        }
+    }
+
+    private func bind(_ id: ChunkID, to handle: OpaquePointer, at index: CInt) {
+        // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        _ = id.withUnsafeBytes { sqlite3_bind_blob(handle, index, $0.baseAddress, CInt($0.count), copies) }
+    }
+}

@@ -1,0 +1,71 @@
+// The catalogue's segments: how far each is indexed.
+
+internal import ArchiveFormat
+internal import GRDB
+
+/// What the catalogue knows of one segment.
+package struct SegmentRecord: Sendable, Hashable {
+    /// The segment's number in this catalogue.
+    package let number: Int64
+    /// Its path below the archive's `segments`.
+    package let path: String
+    /// Bytes from its start whose blocks are indexed.
+    package let indexedLength: Int
+    /// Whether it has its footer and will never change.
+    package let isSealed: Bool
+
+    package init(number: Int64, path: String, indexedLength: Int, isSealed: Bool) {
+        self.number = number
+        self.path = path
+        self.indexedLength = indexedLength
+        self.isSealed = isSealed
+    }
+
+    fileprivate init(_ row: Row) {
+        number = row[0]
+        path = row[1]
+        indexedLength = row[2]
+        isSealed = row[3]
+    }
+}
+
+extension Catalogue {
+    /// All segments, oldest first: their paths begin with the time they were begun.
+    package func segments() throws(StorageError) -> [SegmentRecord] {
+        try read { db in
+            try Row.fetchAll(db, sql: "SELECT id, path, indexedLength, isSealed FROM segment ORDER BY path")
+                .map(SegmentRecord.init)
+        }
+    }
+
+    /// The segment of a number; nil where the catalogue has none.
+    package func segment(_ number: Int64) throws(StorageError) -> SegmentRecord? {
+        try read { db in
+            try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT id, path, indexedLength, isSealed FROM segment WHERE id = ?"),
+                arguments: [number]
+            ).map(SegmentRecord.init)
+        }
+    }
+
+    /// The number of the segment at `path`, entered where it is new.
+    package func enterSegment(_ path: String, indexedLength: Int) throws(StorageError) -> SegmentRecord {
+        try write { db in
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO segment (path, indexedLength, isSealed) VALUES (?, ?, 0)",
+                arguments: [path, indexedLength])
+            let row = try Row.fetchOne(
+                db, sql: "SELECT id, path, indexedLength, isSealed FROM segment WHERE path = ?", arguments: [path])
+            guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            return SegmentRecord(row)
+        }
+    }
+
+    /// Notes that a segment has its footer.
+    package func markSealed(_ number: Int64, length: Int) throws(StorageError) {
+        try write { db in
+            try db.execute(
+                sql: "UPDATE segment SET isSealed = 1, indexedLength = ? WHERE id = ?", arguments: [length, number])
+        }
+    }
+}

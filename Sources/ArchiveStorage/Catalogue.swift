@@ -1,0 +1,135 @@
+// The SQLite index of the segments: where chunks are, which snapshots there are. It holds nothing that the segments
+// do not hold, so it can be deleted at any time.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Foundation
+internal import GRDB
+package import SystemPackage
+
+/// The index of an archive's segments.
+///
+/// One connection, used by one thread at a time; other processes use connections of their own. Commits are not synced
+/// to disk one by one: after a power failure the newest rows may be gone, and are read from the segments again.
+package final class Catalogue: Sendable {
+    let queue: DatabaseQueue
+    /// The database file; the archive's directory where the catalogue is in memory.
+    let path: FilePath
+
+    /// How long to wait for another process that is writing, in seconds.
+    private static let patience: Double = 60
+
+    /// Opens the catalogue at `path`, made anew where it is missing.
+    ///
+    /// - Throws: `StorageError` where the file cannot be opened or is no usable catalogue.
+    package init(at path: FilePath) throws(StorageError) {
+        self.path = path
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(Catalogue.patience)
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY")
+        }
+        do {
+            queue = try DatabaseQueue(path: path.string, configuration: configuration)
+            try Catalogue.migrator.migrate(queue)
+        } catch {
+            throw Catalogue.failure(error, path)
+        }
+    }
+
+    /// A catalogue in memory, for an archive that cannot be written to.
+    ///
+    /// - Parameter archive: the archive's directory, for errors.
+    package init(inMemoryFor archive: FilePath) throws(StorageError) {
+        path = archive
+        do {
+            queue = try DatabaseQueue()
+            try Catalogue.migrator.migrate(queue)
+        } catch {
+            throw Catalogue.failure(error, archive)
+        }
+    }
+
+    /// Deletes the catalogue at `path` with its journal.
+    package static func delete(at path: FilePath) {
+        for suffix in ["", "-wal", "-shm"] {
+            _ = try? FileManager.default.removeItem(atPath: path.string + suffix)
+        }
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("segments, chunks, roots, snapshots") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE segment (
+                        id INTEGER PRIMARY KEY,
+                        path TEXT NOT NULL UNIQUE,
+                        indexedLength INTEGER NOT NULL,
+                        isSealed INTEGER NOT NULL
+                    );
+                    CREATE TABLE chunk (
+                        id BLOB PRIMARY KEY NOT NULL,
+                        location INTEGER NOT NULL
+                    ) WITHOUT ROWID;
+                    CREATE TABLE root (
+                        id INTEGER PRIMARY KEY,
+                        path BLOB NOT NULL,
+                        host TEXT NOT NULL,
+                        UNIQUE (path, host)
+                    );
+                    CREATE TABLE snapshot (
+                        id BLOB PRIMARY KEY NOT NULL,
+                        root INTEGER NOT NULL REFERENCES root,
+                        seconds INTEGER NOT NULL,
+                        nanoseconds INTEGER NOT NULL,
+                        cause TEXT NOT NULL,
+                        label TEXT,
+                        parent BLOB,
+                        tree BLOB NOT NULL,
+                        files INTEGER NOT NULL,
+                        directories INTEGER NOT NULL,
+                        others INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL,
+                        added INTEGER NOT NULL,
+                        modified INTEGER NOT NULL,
+                        removed INTEGER NOT NULL,
+                        problems INTEGER NOT NULL,
+                        storedBytes INTEGER NOT NULL
+                    ) WITHOUT ROWID;
+                    CREATE INDEX snapshotByTime ON snapshot (root, seconds, nanoseconds);
+                    CREATE INDEX snapshotByLabel ON snapshot (label) WHERE label IS NOT NULL;
+                    """)
+        }
+        return migrator
+    }
+
+    /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
+    func read<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+        do { return try queue.unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
+    }
+
+    /// Runs `body` in one transaction.
+    func write<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+        do { return try queue.write(body) } catch { throw Catalogue.failure(error, path) }
+    }
+
+    private static func failure(_ error: any Error, _ path: FilePath) -> StorageError {
+        guard let error = error as? DatabaseError else {
+            return error as? StorageError ?? StorageError(.system, path, "cannot use the catalogue \(path): \(error)")
+        }
+        let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        let message = "cannot use the catalogue \(path): \(reason)"
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            return StorageError(.noSpace, path, message, remedy: "free some space on that file system and try again")
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
+            return StorageError(.readOnly, path, message, remedy: "make the archive's directory writable")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
+            return StorageError(.damaged, path, message, remedy: "run 'archiver repair --catalogue'")
+        default:
+            return StorageError(.system, path, message, remedy: "run 'archiver repair --catalogue' if this stays")
+        }
+    }
+}

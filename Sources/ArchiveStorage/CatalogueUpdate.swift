@@ -1,0 +1,154 @@
+// Brings the catalogue up to date with the segments: after a crash, after a copy, or from nothing.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// Indexes what segments hold beyond what the catalogue knows, and cuts off torn tails.
+package struct CatalogueUpdate {
+    /// What an update found.
+    package struct Summary: Sendable, Hashable {
+        /// Segments in the archive.
+        package var segments = 0
+        /// Chunks newly indexed.
+        package var chunks = 0
+        /// Snapshots newly indexed.
+        package var snapshots = 0
+        /// Bytes of torn tails, cut off.
+        package var cutBytes = 0
+        /// Damaged places, each as a sentence.
+        package var damage: [String] = []
+    }
+
+    /// A segment whose chunks are entered and whose snapshots are not.
+    private struct Scanned {
+        let record: SegmentRecord
+        let scan: SegmentScan
+        /// Held with its lock until the catalogue is up to date.
+        let file: SegmentFile
+    }
+
+    let store: ArchiveStore
+    private var layout: ArchiveLayout { store.layout }
+    private var catalogue: Catalogue { store.catalogue }
+
+    init(_ store: ArchiveStore) {
+        self.store = store
+    }
+
+    /// Brings the catalogue up to date.
+    ///
+    /// A segment's chunks are entered first: its snapshots may be compressed against those of other segments. Only
+    /// then is it noted how far the segment is indexed, so that an interrupted update is done again.
+    @discardableResult
+    func run() throws(StorageError) -> Summary {
+        var summary = Summary()
+        var known: [String: SegmentRecord] = [:]
+        for record in try catalogue.segments() { known[record.path] = record }
+        var scanned: [Scanned] = []
+        for path in try segmentPaths() {
+            summary.segments += 1
+            if known[path]?.isSealed == true { continue }
+            if let new = try scan(path, known[path], &summary) { scanned.append(new) }
+        }
+        for segment in scanned { try enterSnapshots(of: segment, &summary) }
+        return summary
+    }
+
+    /// The paths of all segment files below `segments`, oldest first.
+    private func segmentPaths() throws(StorageError) -> [String] {
+        var paths: [String] = []
+        var folders = [""]
+        while let folder = folders.popLast() {
+            let path = folder.isEmpty ? layout.segments : layout.segment(folder)
+            for record in try DirectoryReader.names(in: path) {
+                let name = String(decoding: record.name, as: UTF8.self)
+                let relative = folder.isEmpty ? name : folder + "/" + name
+                if SegmentName(fileName: name) != nil {
+                    paths.append(relative)
+                } else if record.kind == .directory {
+                    folders.append(relative)
+                }
+            }
+        }
+        return paths.sorted()
+    }
+
+    private func scan(
+        _ path: String, _ known: SegmentRecord?, _ summary: inout Summary
+    ) throws(StorageError) -> Scanned? {
+        let filePath = layout.segment(path)
+        let file: SegmentFile
+        do {
+            file = try SegmentFile(at: filePath, writable: store.isWritable)
+            if let known, try file.length() == known.indexedLength { return nil }
+            // A segment that is being written is its writer's to index.
+            if store.isWritable, !file.tryLock() { return nil }
+            if try file.length() < SegmentHeader.byteCount {
+                // Its writer was interrupted before there was anything in it.
+                if store.isWritable { unlink(filePath.string) }
+                return nil
+            }
+            guard try file.readHeader().archive == store.manifest.id else {
+                summary.damage.append("\(filePath) belongs to another archive")
+                return nil
+            }
+        } catch {
+            guard error.code == .damaged || error.code == .readOnly else { throw error }
+            summary.damage.append(error.message)
+            return nil
+        }
+        let record: SegmentRecord
+        if let known { record = known } else {
+            record = try catalogue.enterSegment(path, indexedLength: SegmentHeader.byteCount)
+        }
+        // Behind what the catalogue knows, nothing was announced: it is verified, and cut at the first tear. In a
+        // segment that the catalogue does not know, what lies behind damage is worth keeping.
+        let scan = try SegmentScan(
+            of: file, from: record.indexedLength, verifyingPayloads: known != nil, passingDamage: known == nil)
+        summary.damage += scan.damage.map { "block at byte \($0.offset) of \(filePath): \($0.reason)" }
+        if scan.tornTail != nil, store.isWritable {
+            summary.cutBytes += try file.length() - scan.length
+            try file.truncate(to: scan.length)
+        }
+        if store.isWritable { try file.synchronize() }
+        summary.chunks += scan.chunks.count
+        try catalogue.enter(
+            segment: record.number, length: record.indexedLength, chunks: scan.chunks, snapshots: [])
+        return Scanned(record: record, scan: scan, file: file)
+    }
+
+    private func enterSnapshots(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
+        var records: [SnapshotRecord] = []
+        for found in segment.scan.snapshots {
+            do {
+                records.append(SnapshotRecord(try store.snapshot(found.id), id: found.id, ownBytes: found.ownBytes))
+            } catch where error.code == .damaged {
+                summary.damage.append("snapshot \(found.id.short): \(error.message)")
+            }
+        }
+        summary.snapshots += records.count
+        let number = segment.record.number
+        try catalogue.enter(segment: number, length: segment.scan.length, chunks: [], snapshots: records)
+        // Nothing is appended behind damage.
+        if segment.scan.isSealed || !segment.scan.damage.isEmpty {
+            try catalogue.markSealed(number, length: try segment.file.length())
+        }
+    }
+}
+
+extension DirectoryReader {
+    /// The names in the directory at `path`; none where there is no such directory.
+    fileprivate static func names(in path: FilePath) throws(StorageError) -> [DirectoryRecord] {
+        do {
+            let descriptor = try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
+            var reader = DirectoryReader()
+            return try reader.read(descriptor, path: .root)
+        } catch where error.code == .noSuchFileOrDirectory {
+            return []
+        } catch {
+            throw StorageError(FileError(error.operation, path, error.code))
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// Cuts a file's bytes into chunks where the content says so, so that an insertion moves no later boundary.
+
+// FastCDC with normalised chunking, after Wen Xia et al., "FastCDC: a Fast and Efficient Content-Defined Chunking
+// Approach for Data Deduplication", USENIX ATC 2016: a rolling gear hash, a strict mask before the wanted size and a
+// loose one after it. Readers of an archive need none of this: where chunks end is the writer's choice.
+
+/// Finds the ends of chunks in a file's bytes.
+package struct Chunker: Sendable {
+    /// No chunk but a file's last is shorter, in bytes.
+    package let minimum: Int
+    /// The length chunks tend to, in bytes.
+    package let average: Int
+    /// No chunk is longer, in bytes.
+    package let maximum: Int
+    private let strictMask: UInt64
+    private let looseMask: UInt64
+
+    /// Files below 1 MiB: small chunks, so that an edit stores little and finds its old chunk to be compressed against.
+    package static let small = Chunker(minimum: 8 << 10, averageBits: 14, maximum: 64 << 10)
+    /// Larger files: larger chunks, so that their lists stay short.
+    package static let large = Chunker(minimum: 64 << 10, averageBits: 17, maximum: 512 << 10)
+    /// Where files begin to be cut by `large`, in bytes.
+    package static let largeFileBytes: UInt64 = 1 << 20
+
+    private init(minimum: Int, averageBits: Int, maximum: Int) {
+        self.minimum = minimum
+        average = 1 << averageBits
+        self.maximum = maximum
+        // The hash's high bits have seen the most bytes; normalisation level 2.
+        strictMask = ~(UInt64.max >> UInt64(averageBits + 2))
+        looseMask = ~(UInt64.max >> UInt64(averageBits - 2))
+    }
+
+    /// The chunker for a file of `size` bytes.
+    package static func forFile(ofSize size: UInt64) -> Chunker {
+        size < largeFileBytes ? small : large
+    }
+
+    /// The length of the first chunk in `bytes`.
+    ///
+    /// - Parameter bytes: what lies ahead, at least `maximum` bytes or all that is left.
+    package func firstChunkLength(in bytes: UnsafeRawBufferPointer) -> Int {
+        if bytes.count <= minimum { return bytes.count }
+        let end = min(bytes.count, maximum)
+        let normal = min(average, end)
+        var hash: UInt64 = 0
+        var index = minimum
+        return Chunker.gear.withUnsafeBufferPointer { gear in
+            while index < normal {
+                hash = (hash << 1) &+ gear[Int(bytes[index])]
+                index += 1
+                if hash & strictMask == 0 { return index }
+            }
+            while index < end {
+                hash = (hash << 1) &+ gear[Int(bytes[index])]
+                index += 1
+                if hash & looseMask == 0 { return index }
+            }
+            return index
+        }
+    }
+
+    /// 256 well-spread numbers: SplitMix64 (Steele, Lea, Flood 2014) from seed 0.
+    private static let gear: [UInt64] = {
+        var state: UInt64 = 0
+        return (0..<256).map { _ in
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }()
+}

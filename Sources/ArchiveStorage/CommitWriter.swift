@@ -1,0 +1,129 @@
+// The commit protocol, in the only place that knows it: blocks, one fdatasync, the catalogue's transaction.
+
+package import ArchiveFormat
+internal import Synchronization
+
+/// Writes what one snapshot needs, then the snapshot. Chunks may come from several threads.
+///
+/// Until `commit` has returned, the snapshot does not exist. A commit of many chunks is indexed in steps, so that what
+/// must be remembered stays small and an interrupted commit need not begin anew; chunks of a snapshot that never came
+/// to be do no harm.
+package final class CommitWriter: Sendable {
+    private struct State: ~Copyable {
+        var writer: SegmentWriter
+        /// Chunks that are not in the catalogue yet; no offset where their block is still being made.
+        var pending: [ChunkID: Int?] = [:]
+        var storedBytes: UInt64 = 0
+        /// Whether the catalogue knew any chunk when this commit began, or has been told some since.
+        var isCatalogueEmpty: Bool
+    }
+
+    private let store: ArchiveStore
+    private let state: Mutex<State>
+
+    /// After this many chunks, or when a segment is full, what was written is made durable and indexed.
+    private static let stepChunks = 1 << 16
+
+    init(_ store: ArchiveStore, writer: SegmentWriter) throws(StorageError) {
+        self.store = store
+        state = Mutex(State(writer: writer, isCatalogueEmpty: try store.catalogue.isEmpty()))
+    }
+
+    /// Bytes appended so far.
+    package var storedBytes: UInt64 { state.withLock { $0.storedBytes } }
+
+    /// Asks whether the chunk `id` must be stored.
+    ///
+    /// - Returns: true to exactly one caller, who then must append it; false where the archive has it or another
+    ///   caller of this commit is about to append it.
+    package func claim(_ id: ChunkID) throws(StorageError) -> Bool {
+        let isKnown: Bool? = state.withLock { state in
+            if state.pending[id] != nil { return true }
+            if state.isCatalogueEmpty {
+                state.pending[id] = .some(nil)
+                return false
+            }
+            return nil
+        }
+        if let isKnown { return !isKnown }
+        if try store.catalogue.location(of: id) != nil { return false }
+        return state.withLock { state in
+            if state.pending[id] != nil { return false }
+            state.pending[id] = .some(nil)
+            return true
+        }
+    }
+
+    /// Appends a block of claimed chunks.
+    package func append(_ block: EncodedBlock) throws(StorageError) {
+        try locked { state throws(StorageError) in
+            let offset = try state.writer.append(block)
+            state.storedBytes += UInt64(block.bytes.count)
+            for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
+            if state.writer.isFull {
+                try self.index(&state)
+                try self.beginNextSegment(&state)
+            } else if state.pending.count >= CommitWriter.stepChunks {
+                try self.index(&state)
+            }
+        }
+    }
+
+    /// Appends `snapshot`, makes the commit durable and enters it into the catalogue.
+    ///
+    /// - Parameter base: the parent snapshot, to be compressed against.
+    package func commit(_ snapshot: Snapshot, base: BaseChunk?) throws(StorageError) -> SnapshotRecord {
+        let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
+        var encoder = try BlockEncoder(level: 9)
+        let block = try encoder.encode([chunk], bases: base.map { [$0] } ?? [])
+        let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.bytes.count)
+        try locked { state throws(StorageError) in
+            let offset = try state.writer.append(block)
+            state.pending[chunk.id] = .some(offset)
+            try self.index(&state, snapshots: [record])
+            if state.writer.isFull { try self.sealSegment(&state) }
+        }
+        release()
+        return record
+    }
+
+    /// Gives up: what was appended since the last step is taken back.
+    package func abandon() {
+        state.withLock { state in
+            // Where even that fails, whole blocks stay behind as unused chunks.
+            try? state.writer.rollBack()
+        }
+        release()
+    }
+
+    private func release() {
+        state.withLock { state in store.giveBack(state.writer) }
+    }
+
+    /// Makes what was appended durable, then tells the catalogue.
+    private func index(_ state: inout State, snapshots: [SnapshotRecord] = []) throws(StorageError) {
+        try state.writer.synchronize()
+        var chunks: [(id: ChunkID, offset: Int)] = []
+        chunks.reserveCapacity(state.pending.count)
+        for case (let id, let offset?) in state.pending { chunks.append((id, offset)) }
+        try store.catalogue.enter(
+            segment: state.writer.record.number, length: state.writer.length, chunks: chunks, snapshots: snapshots)
+        state.writer.markIndexed()
+        if !chunks.isEmpty { state.isCatalogueEmpty = false }
+        state.pending = state.pending.filter { $0.value == nil }
+    }
+
+    private func beginNextSegment(_ state: inout State) throws(StorageError) {
+        try sealSegment(&state)
+        state.writer = try store.createSegment()
+    }
+
+    private func sealSegment(_ state: inout State) throws(StorageError) {
+        let length = try state.writer.seal()
+        try store.catalogue.markSealed(state.writer.record.number, length: length)
+    }
+
+    private func locked(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {
+        try state.withLock { state throws(StorageError) in try body(&state) }
+    }
+}

@@ -1,0 +1,112 @@
+// Appends blocks to a segment of its own, and makes them durable.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// The only writer of one segment, for as long as the value lives.
+///
+/// Unchecked, because it is handed from the store to one commit at a time, which uses it under its mutex.
+final class SegmentWriter: @unchecked Sendable {
+    let record: SegmentRecord
+    private let file: SegmentFile
+    /// Bytes written, indexed or not.
+    private(set) var length: Int
+    /// Bytes known to be durable and indexed.
+    private(set) var indexedLength: Int
+
+    /// A segment that has grown to this many bytes is sealed.
+    static let fullBytes = 64 << 20
+
+    /// Takes over a segment whose lock is held and whose tail is whole.
+    init(_ record: SegmentRecord, file: SegmentFile) {
+        self.record = record
+        self.file = file
+        length = record.indexedLength
+        indexedLength = record.indexedLength
+    }
+
+    /// Begins a new segment, durable with its directories.
+    static func create(
+        in layout: ArchiveLayout, archive: ArchiveID, catalogue: Catalogue
+    ) throws(StorageError) -> SegmentWriter {
+        let header = SegmentHeader(archive: archive, segment: .random(), created: .now)
+        let name = SegmentName(created: header.created, segment: header.segment)
+        let folder = layout.segments.appending(name.folder)
+        let path = folder.appending(name.fileName)
+        let descriptor = try storing { () throws(FileError) in
+            try Directory.create(folder, permissions: 0o700, durable: true)
+            return try Descriptor.open(path, O_RDWR | O_CREAT | O_EXCL, permissions: 0o600)
+        }
+        let file = SegmentFile(at: path, owning: descriptor)
+        guard file.tryLock() else {
+            throw StorageError(.system, path, "cannot lock the new segment \(path)", remedy: "try again")
+        }
+        do {
+            try file.write(header.encoded(), at: 0)
+            try file.synchronize()
+            try storing { () throws(FileError) in
+                try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize(path: folder)
+            }
+        } catch {
+            unlink(path.string)
+            throw error
+        }
+        let record = try catalogue.enterSegment(
+            name.path, indexedLength: SegmentHeader.byteCount)
+        return SegmentWriter(record, file: file)
+    }
+
+    var isFull: Bool { length >= SegmentWriter.fullBytes }
+
+    /// Appends a block; durable after `synchronize`.
+    ///
+    /// - Returns: the block's offset.
+    func append(_ block: EncodedBlock) throws(StorageError) -> Int {
+        let offset = length
+        do { try file.write(block.bytes, at: offset) } catch {
+            // What was written in part must not stand before later blocks.
+            try? file.truncate(to: offset)
+            throw error
+        }
+        length = offset + block.bytes.count
+        return offset
+    }
+
+    /// Makes everything appended durable.
+    func synchronize() throws(StorageError) {
+        try file.synchronize()
+    }
+
+    /// Notes that everything appended is durable and indexed.
+    func markIndexed() {
+        indexedLength = length
+    }
+
+    /// Takes back what was appended since it was last indexed.
+    func rollBack() throws(StorageError) {
+        guard length > indexedLength else { return }
+        try file.truncate(to: indexedLength)
+        length = indexedLength
+    }
+
+    /// Writes the footer; the segment never changes again. Everything appended is indexed.
+    ///
+    /// - Returns: the segment's final length in bytes.
+    func seal() throws(StorageError) -> Int {
+        var blocks: [(offset: Int, header: BlockHeader)] = []
+        var offset = SegmentHeader.byteCount
+        while offset < length {
+            let header = try file.blockHeader(at: offset)
+            blocks.append((offset, header))
+            offset += header.blockLength
+        }
+        let footer = SegmentFooter.encoded(blocks: blocks, indexOffset: length)
+        try file.write(footer, at: length)
+        try file.synchronize()
+        length += footer.count
+        indexedLength = length
+        return length
+    }
+}

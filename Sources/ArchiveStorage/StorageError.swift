@@ -1,0 +1,77 @@
+// What can go wrong with an archive on disk, in one shape: what, where, and how to mend it.
+
+package import ArchiveFormat
+package import FileIO
+public import SystemPackage
+
+/// An archive could not be opened, read or written.
+public struct StorageError: Error, Sendable {
+    /// What kind of failure it is.
+    public enum Code: Sendable, Hashable {
+        /// There is no archive at the path.
+        case noArchive
+        /// The path is something else than an archive.
+        case notAnArchive
+        /// The archive was made by a newer version of the program.
+        case newerFormat
+        /// Bytes of the archive are damaged or missing.
+        case damaged
+        /// The archive cannot be written to.
+        case readOnly
+        /// Another process uses the archive in a way that excludes this one.
+        case inUse
+        /// The disk is full.
+        case noSpace
+        /// The system refused for another reason.
+        case system
+    }
+
+    public let code: Code
+    /// The file or directory concerned.
+    public let path: FilePath
+    /// What happened, as a sentence without its full stop.
+    public let message: String
+    /// What the user can do about it.
+    public let remedy: String?
+
+    package init(_ code: Code, _ path: FilePath, _ message: String, remedy: String? = nil) {
+        self.code = code
+        self.path = path
+        self.message = message
+        self.remedy = remedy
+    }
+
+    /// A failed system call on a file of the archive.
+    package init(_ error: FileError) {
+        let code: Code =
+            switch error.code {
+            case .noSpace, .diskQuotaExceeded: .noSpace
+            case .readOnlyFileSystem, .permissionDenied, .notPermitted: .readOnly
+            default: .system
+            }
+        self.init(code, error.path, error.description, remedy: error.remedy)
+    }
+
+    /// Damage in a block of a segment.
+    package static func damaged(_ segment: FilePath, offset: Int, _ reason: FormatError) -> StorageError {
+        StorageError(
+            .damaged, segment, "block at byte \(offset) of \(segment): \(reason)",
+            remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
+    }
+
+    /// A chunk that no segment holds.
+    package static func missing(_ id: ChunkID, in archive: FilePath) -> StorageError {
+        StorageError(
+            .damaged, archive, "chunk \(id) is missing from \(archive)",
+            remedy: "run 'archiver repair --catalogue', then 'archiver check'")
+    }
+}
+
+extension StorageError: CustomStringConvertible {
+    public var description: String { message }
+}
+
+/// Runs `body`, turning a failed system call into a `StorageError`.
+package func storing<Result: ~Copyable>(_ body: () throws(FileError) -> Result) throws(StorageError) -> Result {
+    do { return try body() } catch { throw StorageError(error) }
+}

@@ -1,0 +1,55 @@
+// Who uses an archive: everyone together, or one alone while the catalogue is made anew.
+
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// A kernel lock (flock(2)) on the whole archive, released when the value ends or the process dies.
+final class UseLock: Sendable {
+    private let descriptor: Descriptor
+    private let path: FilePath
+
+    private init(_ layout: ArchiveLayout) throws(StorageError) {
+        let path = layout.lock("use.lock")
+        self.path = path
+        descriptor = try storing { () throws(FileError) in
+            try Directory.create(layout.locks, permissions: 0o700, durable: false)
+            return try Descriptor.open(path, O_RDWR | O_CREAT, permissions: 0o600)
+        }
+    }
+
+    /// Joins those who use the archive; waits while one uses it alone.
+    static func shared(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
+        let lock = try UseLock(layout)
+        try lock.share()
+        return lock
+    }
+
+    /// Becomes the archive's only user.
+    ///
+    /// - Throws: `StorageError` of the code `inUse` where others use it.
+    static func exclusive(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
+        let lock = try UseLock(layout)
+        guard lock.tryExclude() else {
+            throw StorageError(
+                .inUse, layout.directory, "the archive \(layout.directory) is in use by another archiver",
+                remedy: "end 'archiver watch' and the like first")
+        }
+        return lock
+    }
+
+    /// Tries to become the only user; where that fails, the lock stays shared.
+    func tryExclude() -> Bool {
+        if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 { return true }
+        // A failed conversion may have lost the shared lock (flock(2)).
+        _ = retryingInterrupts { flock(descriptor.number, LOCK_SH) }
+        return false
+    }
+
+    /// Lets others use the archive too.
+    func share() throws(StorageError) {
+        if retryingInterrupts({ flock(descriptor.number, LOCK_SH) }) != 0 {
+            throw StorageError(FileError("lock", path, .current))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// Command-line arguments as the bytes they are, although the argument parser only knows text.
+//
+// A file name may hold any byte. Bytes that are not UTF-8 travel through the parser as private-use characters and are
+// bytes again where a command takes them.
+
+internal import ArgumentParser
+internal import Glibc
+
+/// An argument as bytes.
+struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
+    let bytes: [UInt8]
+
+    init(argument: String) { bytes = ByteArgument.bytes(of: argument) }
+
+    var defaultValueDescription: String { Escaping.text(bytes) }
+
+    static var defaultCompletionKind: CompletionKind { .file() }
+
+    /// The characters that stand for the bytes 0x80 ... 0xFF, at the end of the last private-use plane.
+    private static let stand: ClosedRange<UInt32> = 0x10_FF80...0x10_FFFF
+    private static let offset: UInt32 = 0x10_FF00
+
+    /// What the process was called with, without its own name, ready for the parser.
+    static func ofProcess() -> [String] {
+        let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        return arguments.dropFirst().compactMap { pointer in
+            pointer.map { text(of: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        }
+    }
+
+    /// The text that stands for `bytes`: themselves where they are UTF-8.
+    static func text(of bytes: some Collection<UInt8>) -> String {
+        var text = String.UnicodeScalarView()
+        var runs = UTF8Runs(bytes)
+        while let run = runs.next() {
+            switch run {
+            case .scalar(let scalar) where stand.contains(scalar.value):
+                for byte in String(scalar).utf8 { append(byte, to: &text) }
+            case .scalar(let scalar): text.append(scalar)
+            case .invalid(let byte): append(byte, to: &text)
+            }
+        }
+        return String(text)
+    }
+
+    private static func append(_ byte: UInt8, to text: inout String.UnicodeScalarView) {
+        if let scalar = Unicode.Scalar(offset + UInt32(byte)) { text.append(scalar) }
+    }
+
+    /// The bytes that `text` stands for.
+    static func bytes(of text: String) -> [UInt8] {
+        var bytes = [UInt8]()
+        for scalar in text.unicodeScalars {
+            if stand.contains(scalar.value) {
+                bytes.append(UInt8(scalar.value - offset))
+            } else {
+                bytes += String(scalar).utf8
+            }
+        }
+        return bytes
+    }
+}

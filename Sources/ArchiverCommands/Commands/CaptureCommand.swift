@@ -1,0 +1,59 @@
+// `archiver capture`: one snapshot, now.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import SystemPackage
+
+struct CaptureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture",
+        abstract: "Remember the present state of directories, once.",
+        discussion: """
+            Makes a snapshot of each directory, unless nothing has changed since the latest. Files that cannot be read \
+            are named, and the exit code is then 3; everything else is captured all the same.
+
+            Examples:
+              archiver capture ~/thesis
+              archiver capture /etc --label before-upgrade
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: ArgumentHelp("The directories.", valueName: "dir"))
+    var directories: [PathArgument]
+
+    @Option(help: "A name for the snapshots, to find them by.")
+    var label: String?
+
+    func run() throws {
+        let console = Console(global)
+        let archive = try global.openArchive(creating: true)
+        var results = [CaptureJSON]()
+        var failures = [Failure]()
+        for directory in directories.map(\.path) {
+            do {
+                let result = try capture(directory, archive, console)
+                results.append(CaptureJSON(root: directory, result: result))
+                if !console.isJSON { try console.output.line(CaptureSummary.text(result)) }
+                console.warn(result.problems, count: result.problemCount, \.text)
+            } catch let error as ArchiverError {
+                // One bad directory is no reason to leave the others out.
+                failures.append(Failure(error))
+            }
+        }
+        if console.isJSON { try console.output.line(JSONText.of(results)) }
+        for failure in failures.dropLast() { FailureReport(failure).write(console) }
+        if let last = failures.last { throw last }
+        if results.contains(where: { $0.result.problemCount > 0 }) { throw ExitStatus.incomplete }
+    }
+
+    private func capture(_ directory: FilePath, _ archive: Archive, _ console: Console) throws -> CaptureResult {
+        let progress = OperationProgress()
+        let line = ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console)
+        defer { line?.end() }
+        return try archive.capture(directory, CaptureOptions(label: label), progress: progress)
+    }
+}

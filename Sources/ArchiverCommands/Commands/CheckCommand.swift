@@ -1,0 +1,47 @@
+// `archiver check`: whether the archive is sound.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check that the archive is sound.",
+        discussion: """
+            Checks that every block is where it belongs and that every snapshot finds all it needs; with --data reads \
+            and verifies every byte. Ends with exit code 2 where anything is damaged, and says what is still good.
+
+            Examples:
+              archiver check
+              archiver check --data             slower: reads everything
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Read and verify every byte.")
+    var data = false
+
+    func run() throws {
+        let console = Console(global)
+        let archive = try global.openArchive()
+        let progress = OperationProgress()
+        let line = ProgressLine("checking \(Escaping.text(archive.directory.bytes))", progress, console)
+        let result: CheckResult
+        do {
+            defer { line?.end() }
+            result = try archive.check(data: data, progress: progress)
+        }
+        try console.output.line(console.isJSON ? JSONText.of(CheckJSON(result)) : CheckCommand.summary(result))
+        console.warn(result.findings, count: result.findingCount, limit: result.findings.count) { Escaping.text($0) }
+        if result.findingCount > 0 { throw ExitStatus.damaged }
+    }
+
+    private static func summary(_ result: CheckResult) -> String {
+        let verdict =
+            result.findingCount == 0
+            ? "all is well" : "\(result.findingCount) damaged, \(result.goodSnapshots) of \(result.snapshots) snapshots good"
+        return "\(verdict): \(result.snapshots) snapshots, \(result.segments) segments, \(result.blocks) blocks, "
+            + "\(result.chunks) chunks, \(ByteCount.text(result.bytesRead)) read"
+    }
+}

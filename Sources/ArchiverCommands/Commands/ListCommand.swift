@@ -1,0 +1,74 @@
+// `archiver list`: which snapshots there are.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the snapshots that the archive holds.",
+        discussion: """
+            Shows the snapshots of the watched directory you are in, or of all of them, the newest at the bottom. \
+            What a snapshot added, modified and removed compared to the one before is counted as +a ~m -r; “stored” \
+            is what it added to the archive. A pipe gets one line a snapshot with tabs between the columns: id, time, \
+            root, added, modified, removed, bytes, stored bytes, cause, label.
+
+            Examples:
+              archiver list --limit 10          the ten newest
+              archiver list --since @2h         what the last two hours brought
+            """)
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var place: RootOptions
+
+    @Option(name: [.short, .long], help: ArgumentHelp("Only the newest.", valueName: "count"))
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("Only from this time on: 10m, 2026-11-21, \"2026-11-21 10:00\", 14:05.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only up to this time.", valueName: "time"))
+    var until: String?
+
+    @Option(help: "Only those with this label.")
+    var label: String?
+
+    @Flag(help: "The newest first.")
+    var reverse = false
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), place)
+        // The newest are asked for first, so that a limit leaves them.
+        let found = try context.archive.snapshots(
+            SnapshotQuery(
+                root: context.root, label: label, since: try since.map(ListCommand.time),
+                until: try until.map(ListCommand.time), newestFirst: true, limit: limit))
+        let snapshots = reverse ? found : found.reversed()
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            for snapshot in snapshots { try writer.append(SnapshotJSON(snapshot)) }
+            return try writer.finish()
+        }
+        if snapshots.isEmpty { return console.note(emptiness(context)) }
+        for line in SnapshotList.lines(snapshots, console) { try console.output.line(line) }
+    }
+
+    /// A time as selectors have it, with or without their `@`.
+    private static func time(_ text: String) throws -> Timestamp {
+        try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text)
+    }
+
+    private func emptiness(_ context: RootContext) -> String {
+        since == nil && until == nil && label == nil
+            ? "The archive holds no snapshots yet; `archiver watch DIR` makes them."
+            : "No snapshot matches."
+    }
+}

@@ -1,0 +1,39 @@
+// `archiver repair`: rebuilds what can be rebuilt.
+
+internal import ArchiverKit
+internal import ArgumentParser
+
+struct RepairCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Rebuild the archive's catalogue.",
+        discussion: """
+            The catalogue is an index of the segments, which hold everything; it can be made anew at any time. Use this \
+            where archiver check or another command says so.
+
+            Examples:
+              archiver repair --catalogue
+              archiver repair --catalogue --archive /mnt/backup/archiver
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Make the catalogue anew from the segments.")
+    var catalogue = false
+
+    func run() throws {
+        guard catalogue else {
+            throw Failure.usage("nothing to repair was named", remedy: "`archiver repair --catalogue` rebuilds the catalogue")
+        }
+        let console = Console(global)
+        let repair = try Archive.repairCatalogue(of: global.archive?.path ?? Archive.defaultDirectory)
+        try console.output.line(console.isJSON ? JSONText.of(RepairJSON(repair)) : RepairCommand.summary(repair))
+        console.warn(repair.findings, count: repair.findings.count, limit: repair.findings.count) { Escaping.text($0) }
+        if !repair.findings.isEmpty { throw ExitStatus.damaged }
+    }
+
+    private static func summary(_ repair: CatalogueRepair) -> String {
+        let cut = repair.cutBytes > 0 ? ", \(repair.cutBytes) bytes of an unfinished commit cut off" : ""
+        return "rebuilt the catalogue: \(repair.snapshots) snapshots, \(repair.chunks) chunks in \(repair.segments) segments\(cut)"
+    }
+}

@@ -1,0 +1,106 @@
+// `archiver show`: what one snapshot is, and what is in it.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a snapshot, or a file or directory in it.",
+        discussion: """
+            A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
+            state ten minutes ago), @"2026-11-21 10:00", or its label. A path behind a colon names what it holds there.
+
+            Examples:
+              archiver show latest              when, why and what changed
+              archiver show 3fa9c2:notes        what the directory held, like ls -l
+            """)
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var place: RootOptions
+
+    @Argument(help: ArgumentHelp("A snapshot, or a path in it.", valueName: "selector[:path]"))
+    var selector: ByteArgument
+
+    @Flag(help: "List every entry, at any depth.")
+    var entries = false
+
+    @Flag(help: "Print the snapshot as it is stored, as JSON.")
+    var raw = false
+
+    func validate() throws {
+        if raw && entries { throw ValidationError("--raw and --entries exclude each other") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let named = try SnapshotPath(selector)
+        let context = try RootContext(global.openArchive(), place)
+        let record = try context.snapshot(named.selector)
+        let archive = context.archive
+        if raw {
+            try console.output.line(try archive.rawJSON(of: record))
+        } else if entries {
+            try showEntries(archive, record, at: named.path ?? .root, console)
+        } else if let path = named.path {
+            try show(path, archive, record, console)
+        } else if console.isJSON {
+            let details = SnapshotDetailsJSON(record: record, snapshot: try archive.details(of: record))
+            try console.output.line(JSONText.of(details))
+        } else {
+            let details = try archive.details(of: record)
+            for line in SnapshotDetails.lines(record, details, console) { try console.output.line(line) }
+        }
+    }
+
+    private func showEntries(
+        _ archive: Archive, _ record: SnapshotRecord, at path: RelativePath, _ console: Console
+    ) throws {
+        _ = try archive.requiredEntry(at: path, in: record)
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            try visiting({ try archive.forEachEntry(in: record, at: path, $0) }) { try writer.append(EntryJSON($0)) }
+            return try writer.finish()
+        }
+        let listing = EntryListing(try archive.details(of: record), console)
+        try visiting({ try archive.forEachEntry(in: record, at: path, $0) }) { entry in
+            try console.output.line(listing.line(entry, name: Escaping.text(entry.path)))
+        }
+    }
+
+    /// A file's entry, or what a directory holds.
+    private func show(_ path: RelativePath, _ archive: Archive, _ record: SnapshotRecord, _ console: Console) throws {
+        let entry = try archive.requiredEntry(at: path, in: record)
+        var children = [Entry]()
+        if entry.kind == .directory {
+            try archive.forEachEntry(in: record, at: path) { child in
+                if child.path.parent == path { children.append(child) }
+                return true
+            }
+        }
+        if console.isJSON {
+            let json = EntryJSON(entry, children: entry.kind == .directory ? children : nil)
+            return try console.output.line(JSONText.of(json))
+        }
+        let listing = EntryListing(try archive.details(of: record), console)
+        for shown in entry.kind == .directory ? children : [entry] {
+            try console.output.line(listing.line(shown, name: Escaping.text(shown.path.isRoot ? [] : shown.path.name)))
+        }
+    }
+}
+
+extension Archive {
+    /// The entry at `path`.
+    ///
+    /// - Throws: `Failure` where there is none.
+    func requiredEntry(at path: RelativePath, in record: SnapshotRecord) throws -> Entry {
+        if let entry = try entry(at: path, in: record) { return entry }
+        throw Failure(
+            status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
+            message: "snapshot \(record.id.short) holds no \(Escaping.text(path))",
+            remedy: "`archiver show \(record.id.short):` lists what it holds", path: path.bytes)
+    }
+}

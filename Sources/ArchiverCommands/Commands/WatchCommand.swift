@@ -1,0 +1,64 @@
+// `archiver watch`: remembers every state from now on.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import Mementos
+internal import SystemPackage
+
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Remember every state of directories from now on.",
+        discussion: """
+            Captures the directories as they are, then again whenever something in them has changed and settled, until \
+            interrupted: Ctrl-C and SIGTERM capture a last time and end cleanly. Nothing is ever written into a watched \
+            directory. The archive is made on first use.
+
+            Examples:
+              archiver watch ~/project
+              archiver watch /etc /srv --json   one event a line, for programs
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: ArgumentHelp("The directories.", valueName: "dir"))
+    var directories: [PathArgument]
+
+    @Option(help: ArgumentHelp("Capture when nothing has changed for so long.", valueName: "duration"))
+    var settle = DurationArgument(.milliseconds(100))
+
+    @Option(help: ArgumentHelp("Capture so long after a change at the latest.", valueName: "duration"))
+    var maxDelay = DurationArgument(.seconds(2))
+
+    func validate() throws {
+        if settle.duration > maxDelay.duration { throw ValidationError("--settle must not exceed --max-delay") }
+    }
+
+    func run() async throws {
+        let console = Console(global)
+        var options = WatchService.Options()
+        options.settle = settle.duration
+        options.maxDelay = maxDelay.duration
+        let (directories, settings) = (directories.map(\.path), options)
+        let service = try await Blocking.run { () throws(ArchiverError) in
+            let archive = try Archive.open(
+                global.archive?.path ?? Archive.defaultDirectory, creating: true)
+            return try WatchService(archive, roots: directories, settings)
+        }
+        let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
+        let report = WatchReport(
+            console, roots: directories.count, ProgressLine("capturing \(names)", service.progress, console),
+            onClosedPipe: service.stop)
+        let subscription = service.events.subscribe(report.add)
+        try TerminationSignals.observe { signal, count in
+            // Whoever asks twice does not want to wait for the last capture.
+            if signal == .interrupt && count > 1 { report.leave(.interrupted) }
+            service.stop()
+        }
+        defer { report.end() }
+        try await service.run()
+        subscription.cancel()
+        if let failure = report.failure { throw failure }
+    }
+}

@@ -1,0 +1,118 @@
+// One line on stderr that tells how far a long operation is; it is rewritten in place and gone at the end.
+
+internal import ArchiverKit
+internal import Synchronization
+
+/// Shows an operation's progress on a terminal, at most ten times a second.
+final class ProgressLine: Sendable {
+    private struct State {
+        var isEnded = false
+        var isDrawn = false
+    }
+
+    private let progress: OperationProgress
+    private let output: Output
+    private let title: String
+    private let start = ContinuousClock.now
+    private let state = Mutex(State())
+
+    private static let interval = Duration.milliseconds(100)
+
+    /// Starts to show `progress`; nil where no terminal is there to show it, or the user wants quiet.
+    init?(_ title: String, _ progress: OperationProgress, _ console: Console) {
+        guard console.error.isTerminal, !console.isQuiet, !console.isJSON else { return nil }
+        self.progress = progress
+        self.title = title
+        output = console.error
+        Task.detached { [self] in
+            while draw() { try? await Task.sleep(for: ProgressLine.interval) }
+        }
+    }
+
+    /// Wipes the line for good.
+    func end() {
+        state.withLock { state in
+            wipe(&state)
+            state.isEnded = true
+        }
+    }
+
+    /// Does `body`, which prints, with the line out of the way.
+    func aside<Value>(_ body: () throws -> Value) rethrows -> Value {
+        try state.withLock { state in
+            wipe(&state)
+            return try body()
+        }
+    }
+
+    /// Whether there will be more to draw.
+    private func draw() -> Bool {
+        state.withLock { state in
+            guard !state.isEnded else { return false }
+            let text = ProgressText.line(title, progress.reading, after: ContinuousClock.now - start)
+            // One column stays free: writing in the last one makes some terminals wrap.
+            put("\r" + DisplayWidth.cut(text, to: (output.columns ?? 80) - 1) + "\u{1B}[K")
+            state.isDrawn = true
+            return true
+        }
+    }
+
+    private func wipe(_ state: inout State) {
+        if state.isDrawn { put("\r\u{1B}[K") }
+        state.isDrawn = false
+    }
+
+    private func put(_ text: String) {
+        // Progress that nobody can see is no reason to stop.
+        try? output.write(text)
+        try? output.flush()
+    }
+}
+
+/// The words of a progress line.
+enum ProgressText {
+    /// "capturing /srv: 1204 of 20000 files, 1.2 GiB, 85.3 MiB/s, 0:12 left".
+    static func line(_ title: String, _ reading: OperationProgress.Reading, after elapsed: Duration) -> String {
+        line(
+            title, entries: reading.entries, of: reading.expectedEntries, bytes: reading.bytes,
+            of: reading.expectedBytes, after: elapsed)
+    }
+
+    static func line(
+        _ title: String, entries: UInt64, of expectedEntries: UInt64?, bytes: UInt64, of expectedBytes: UInt64?,
+        after elapsed: Duration
+    ) -> String {
+        let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
+        let expected = expectedEntries.map { " of \($0)" } ?? ""
+        var parts = ["\(entries)\(expected) files", ByteCount.text(bytes)]
+        // A rate and a forecast from the first moments would only mislead.
+        if seconds >= 1 {
+            parts.append(ByteCount.text(UInt64(Double(bytes) / seconds)) + "/s")
+            if let left = secondsLeft(
+                entries: entries, of: expectedEntries, bytes: bytes, of: expectedBytes, after: seconds)
+            {
+                parts.append(clock(left) + " left")
+            }
+        }
+        return title + ": " + parts.joined(separator: ", ")
+    }
+
+    /// What remains, by bytes and by files, whichever takes longer; nil where nothing tells.
+    private static func secondsLeft(
+        entries: UInt64, of expectedEntries: UInt64?, bytes: UInt64, of expectedBytes: UInt64?, after seconds: Double
+    ) -> Double? {
+        let pairs = [(entries, expectedEntries), (bytes, expectedBytes)]
+        return pairs.compactMap { done, expected in
+            guard let expected, done > 0, expected > 0 else { return nil }
+            return expected > done ? seconds * Double(expected - done) / Double(done) : 0
+        }.max()
+    }
+
+    /// "0:12", "1:02:03".
+    private static func clock(_ seconds: Double) -> String {
+        let whole = Int(min(seconds.rounded(.up), 359_999))
+        let minutes = Digits.padded(whole / 60 % 60, to: whole >= 3600 ? 2 : 1)
+        let rest = minutes + ":" + Digits.padded(whole % 60, to: 2)
+        return whole >= 3600 ? "\(whole / 3600):\(rest)" : rest
+    }
+}

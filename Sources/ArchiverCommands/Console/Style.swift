@@ -1,0 +1,20 @@
+// Colours and weights of terminal text: ECMA-48, SGR.
+
+/// Marks text for a terminal, or leaves it as it is.
+struct Style: Sendable {
+    let isOn: Bool
+
+    /// The SGR parameter of each mark.
+    enum Mark: String, Sendable {
+        case bold = "1"
+        case dim = "2"
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+        case cyan = "36"
+    }
+
+    func callAsFunction(_ mark: Mark, _ text: String) -> String {
+        isOn ? "\u{1B}[\(mark.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}

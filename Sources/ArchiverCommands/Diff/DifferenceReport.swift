@@ -1,0 +1,80 @@
+// The shapes in which `diff` tells what differs.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import FileIO
+
+/// Takes differences one by one, in walk order, and writes them.
+protocol DifferenceReport {
+    mutating func add(_ difference: Difference) throws
+    mutating func finish() throws
+}
+
+/// Names: `+ path`, `~ path (content, permissions)`, `- path`.
+struct NameReport: DifferenceReport {
+    let console: Console
+
+    func add(_ difference: Difference) throws {
+        try console.output.line(NameReport.line(difference, console.style))
+    }
+
+    func finish() {}
+
+    static func line(_ difference: Difference, _ style: Style) -> String {
+        let sign = difference.kind.sign
+        let aspects = difference.aspects
+        let rest = aspects.isEmpty ? "" : " (" + aspects.joined(separator: ", ") + ")"
+        let slash = (difference.right ?? difference.left)?.kind == .directory && !difference.path.isRoot ? "/" : ""
+        return style(sign.mark, "\(sign.rawValue) \(Escaping.text(difference.path))\(slash)") + rest
+    }
+}
+
+/// One line with numbers.
+struct StatisticsReport: DifferenceReport {
+    let console: Console
+    private var statistics = DifferenceStatistics()
+
+    init(_ console: Console) { self.console = console }
+
+    mutating func add(_ difference: Difference) { statistics.count(difference) }
+
+    func finish() throws {
+        let text = statistics
+        try console.output.line(
+            console.isJSON
+                ? try JSONText.of(text)
+                : "\(text.added) added, \(text.modified) modified, \(text.removed) removed: "
+                    + "\(ByteCount.text(text.leftBytes)) became \(ByteCount.text(text.rightBytes))")
+    }
+}
+
+/// How much differs.
+struct DifferenceStatistics: Encodable {
+    var added = 0
+    var modified = 0
+    var removed = 0
+    /// Sizes of the differing files, before and after.
+    var leftBytes: UInt64 = 0
+    var rightBytes: UInt64 = 0
+
+    mutating func count(_ difference: Difference) {
+        switch difference.kind {
+        case .added: added += 1
+        case .modified: modified += 1
+        case .removed: removed += 1
+        }
+        leftBytes += difference.left?.size ?? 0
+        rightBytes += difference.right?.size ?? 0
+    }
+}
+
+/// A JSON array.
+struct JSONDifferenceReport: DifferenceReport {
+    private var writer: JSONArrayWriter
+
+    init(_ console: Console) throws { writer = try JSONArrayWriter(console.output) }
+
+    mutating func add(_ difference: Difference) throws { try writer.append(DifferenceJSON(difference)) }
+
+    func finish() throws { try writer.finish() }
+}

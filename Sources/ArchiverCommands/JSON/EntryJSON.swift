@@ -1,0 +1,64 @@
+// Entries of snapshots and their differences as JSON.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import FileIO
+
+/// An entry as `show --json` and `diff --json` show it.
+struct EntryJSON: Encodable {
+    let entry: Entry
+    /// What a directory holds, where that was asked for.
+    var children: [Entry]?
+
+    init(_ entry: Entry, children: [Entry]? = nil) {
+        self.entry = entry
+        self.children = children
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: entry.path.bytes, forKey: "path")
+        try object.encode(entry.kind.word, forKey: "kind")
+        try object.encode(Permissions.octal(entry.permissions), forKey: "permissions")
+        try object.encode(entry.owner, forKey: "owner")
+        try object.encode(entry.group, forKey: "group")
+        try object.encode(entry.modified, forKey: "modified")
+        if entry.kind == .file { try object.encode(entry.size, forKey: "size") }
+        if case .linkTarget(let target) = entry.content { try object.encode(bytes: target, forKey: "target") }
+        if entry.device != 0 { try object.encode(entry.device, forKey: "device") }
+        try object.encodeIfPresent(entry.linkGroup, forKey: "linkGroup")
+        if !entry.attributes.isEmpty {
+            try object.encode(entry.attributes.map { AttributeJSON(name: $0.name, value: $0.value) }, forKey: "attributes")
+        }
+        if entry.isUnstable { try object.encode(true, forKey: "unstable") }
+        try object.encodeIfPresent(children?.map { EntryJSON($0) }, forKey: "entries")
+    }
+}
+
+/// An extended attribute; its value is base64, since it may be any bytes.
+private struct AttributeJSON: Encodable {
+    let name: [UInt8]
+    let value: [UInt8]
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: name, forKey: "name")
+        try object.encode(Base64.string(value), forKey: "value")
+    }
+}
+
+/// A difference as `diff --json` shows it.
+struct DifferenceJSON: Encodable {
+    let difference: Difference
+
+    init(_ difference: Difference) { self.difference = difference }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: difference.path.bytes, forKey: "path")
+        try object.encode(difference.kind.rawValue, forKey: "change")
+        try object.encode(difference.aspects, forKey: "aspects")
+        try object.encodeIfPresent(difference.left.map { EntryJSON($0) }, forKey: "left")
+        try object.encodeIfPresent(difference.right.map { EntryJSON($0) }, forKey: "right")
+    }
+}

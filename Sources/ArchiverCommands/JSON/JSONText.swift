@@ -1,0 +1,64 @@
+// Values as JSON text: keys sorted, slashes as they are, one value a line.
+
+internal import ArchiveFormat
+internal import FileIO
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Encodes values as JSON on one line.
+enum JSONText {
+    static func of(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// Writes a JSON array value by value, so that it may be longer than memory.
+struct JSONArrayWriter {
+    private let output: Output
+    private var isEmpty = true
+
+    /// Writes the array's beginning.
+    init(_ output: Output) throws {
+        self.output = output
+        try output.write("[")
+    }
+
+    mutating func append(_ value: some Encodable) throws {
+        try output.write((isEmpty ? "\n" : ",\n") + JSONText.of(value))
+        isEmpty = false
+    }
+
+    /// Writes the array's end.
+    func finish() throws { try output.line(isEmpty ? "]" : "\n]") }
+}
+
+/// A key of a JSON object.
+struct JSONKey: CodingKey, ExpressibleByStringLiteral {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringLiteral value: String) { stringValue = value }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+extension KeyedEncodingContainer<JSONKey> {
+    /// Writes a path as text, and in addition as base64 under `…Bytes` where it is not UTF-8.
+    mutating func encode(bytes: some Collection<UInt8>, forKey key: JSONKey) throws {
+        let bytes = Array(bytes)
+        try encode(String(decoding: bytes, as: UTF8.self), forKey: key)
+        if String(validating: bytes, as: UTF8.self) == nil {
+            try encode(Base64.string(bytes), forKey: JSONKey(stringLiteral: key.stringValue + "Bytes"))
+        }
+    }
+
+    mutating func encode(_ time: Timestamp, forKey key: JSONKey) throws {
+        try encode(time.rfc3339, forKey: key)
+    }
+}

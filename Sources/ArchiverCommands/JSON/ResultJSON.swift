@@ -1,0 +1,122 @@
+// What commands that do something tell of it as JSON.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import ArchiveStorage
+internal import FileIO
+internal import SystemPackage
+
+/// What a capture of one root came to; `snapshot` is null where nothing had changed.
+struct CaptureJSON: Encodable {
+    let root: FilePath
+    let result: CaptureResult
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: root.bytes, forKey: "root")
+        try object.encode(result.snapshot.map(SnapshotJSON.init), forKey: "snapshot")
+        try object.encode(result.latest.id.hex, forKey: "latest")
+        try object.encode(result.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
+        try object.encode(result.problems.map(ProblemJSON.init), forKey: "problemPaths")
+        try object.encode(result.problemCount, forKey: "problems")
+    }
+}
+
+/// One step of a restore.
+struct RestoreActionJSON: Encodable {
+    let action: RestoreAction
+
+    init(_ action: RestoreAction) { self.action = action }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(action.kind.rawValue, forKey: "action")
+        try object.encode(bytes: action.path.bytes, forKey: "path")
+        try object.encode(action.entryKind.word, forKey: "kind")
+        try object.encode(action.bytes, forKey: "bytes")
+    }
+}
+
+/// What a restore came to, or would.
+struct RestoreJSON: Encodable {
+    let id: SnapshotID
+    let result: RestoreResult
+    /// The steps, where that was a dry run.
+    let actions: [RestoreAction]?
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(id.hex, forKey: "id")
+        try object.encode(actions != nil, forKey: "dryRun")
+        try object.encodeIfPresent(actions?.map(RestoreActionJSON.init), forKey: "actions")
+        try object.encode(bytes: result.destination.bytes, forKey: "destination")
+        try object.encode(result.created, forKey: "created")
+        try object.encode(result.replaced, forKey: "replaced")
+        try object.encode(result.metadata, forKey: "metadata")
+        try object.encode(result.deleted, forKey: "deleted")
+        try object.encode(result.unchanged, forKey: "unchanged")
+        try object.encode(result.bytesWritten, forKey: "bytesWritten")
+        try object.encode(result.warnings, forKey: "warnings")
+        try object.encode(result.warningCount, forKey: "warningCount")
+        try object.encode(result.before?.id.hex, forKey: "before")
+    }
+}
+
+/// What a check found.
+struct CheckJSON: Encodable {
+    let segments: Int
+    let blocks: Int
+    let chunks: Int
+    let snapshots: Int
+    let goodSnapshots: Int
+    let bytesRead: UInt64
+    let findings: [String]
+    let findingCount: Int
+
+    init(_ result: CheckResult) {
+        segments = result.segments
+        blocks = result.blocks
+        chunks = result.chunks
+        snapshots = result.snapshots
+        goodSnapshots = result.goodSnapshots
+        bytesRead = result.bytesRead
+        findings = result.findings
+        findingCount = result.findingCount
+    }
+}
+
+/// What a rebuilt catalogue holds.
+struct RepairJSON: Encodable {
+    let segments: Int
+    let chunks: Int
+    let snapshots: Int
+    let cutBytes: Int
+    let findings: [String]
+
+    init(_ repair: CatalogueRepair) {
+        segments = repair.segments
+        chunks = repair.chunks
+        snapshots = repair.snapshots
+        cutBytes = repair.cutBytes
+        findings = repair.findings
+    }
+}
+
+/// An error as `--json` shows it: `{"error": {"code": …, "message": …}}`.
+struct FailureJSON: Encodable {
+    let failure: Failure
+
+    init(_ failure: Failure) { self.failure = failure }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        var error = object.nestedContainer(keyedBy: JSONKey.self, forKey: "error")
+        try error.encode(failure.code, forKey: "code")
+        try error.encode(failure.message, forKey: "message")
+        try error.encode(failure.remedy, forKey: "remedy")
+        if let path = failure.path { try error.encode(bytes: path, forKey: "path") }
+        if !failure.candidates.isEmpty {
+            try error.encode(failure.candidates.map(SnapshotJSON.init), forKey: "candidates")
+        }
+    }
+}

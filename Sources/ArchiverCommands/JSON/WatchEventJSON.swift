@@ -1,0 +1,60 @@
+// What `watch --json` writes: one object a line.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import FileIO
+internal import SystemPackage
+
+/// An event of the watch service.
+struct WatchEventJSON: Encodable {
+    let event: WatchService.Event
+
+    init(_ event: WatchService.Event) { self.event = event }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        switch event {
+        case .starting(let root):
+            try object.encode("starting", root)
+        case .watching(let root, let directories, let snapshot, let isNew):
+            try object.encode("watching", root)
+            try object.encode(directories, forKey: "directories")
+            try object.encode(SnapshotJSON(snapshot), forKey: "snapshot")
+            try object.encode(isNew, forKey: "isNew")
+        case .snapshot(let record):
+            try SnapshotJSON(record).encode(to: encoder)
+            try object.encode("snapshot", forKey: "event")
+        case .gap(let root, let cause, let start, let end):
+            try object.encode("gap", root)
+            try object.encode(cause, forKey: "cause")
+            try object.encode(start, forKey: "start")
+            try object.encode(end, forKey: "end")
+        case .degraded(let root, let message, let remedy):
+            try object.encode("degraded", root)
+            try object.encode(message, forKey: "message")
+            try object.encode(remedy, forKey: "remedy")
+        case .unavailable(let root):
+            try object.encode("unavailable", root)
+        case .available(let root):
+            try object.encode("available", root)
+        case .problems(let root, let problems, let count):
+            try object.encode("problems", root)
+            try object.encode(problems.map(ProblemJSON.init), forKey: "problemPaths")
+            try object.encode(count, forKey: "problems")
+        case .error(let root, let error):
+            try object.encode("error", root)
+            try object.encode(error.code.rawValue, forKey: "code")
+            try object.encode(error.message, forKey: "message")
+            try object.encode(error.remedy, forKey: "remedy")
+        case .stopped(let root):
+            try object.encode("stopped", root)
+        }
+    }
+}
+
+extension KeyedEncodingContainer<JSONKey> {
+    fileprivate mutating func encode(_ event: String, _ root: FilePath) throws {
+        try encode(event, forKey: "event")
+        try encode(bytes: root.bytes, forKey: "root")
+    }
+}

@@ -1,0 +1,18 @@
+// What a capture came to, in words.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+
+/// Texts about captures.
+enum CaptureSummary {
+    /// "1a2b3c4d /srv: +3 ~0 -0, 1.2 MiB in 3 files, 300.0 KiB stored", or that nothing has changed.
+    static func text(_ result: CaptureResult) -> String {
+        guard let record = result.snapshot else {
+            return "\(Escaping.text(result.latest.rootPath)): nothing has changed since \(result.latest.name)"
+        }
+        return "\(record.id.short) \(Escaping.text(record.rootPath)): \(record.changes.text), "
+            + "\(ByteCount.text(record.totals.bytes)) in \(record.totals.files) files, "
+            + "\(ByteCount.text(record.storedBytes)) stored"
+    }
+}

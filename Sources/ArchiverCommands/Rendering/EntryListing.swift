@@ -1,0 +1,44 @@
+// Entries as lines, the way `ls -l` has them.
+
+internal import ArchiveFormat
+internal import FileIO
+
+/// Lines for entries of one snapshot.
+struct EntryListing {
+    private let owners: [UInt32: String]
+    private let groups: [UInt32: String]
+    private let isForPerson: Bool
+    private let style: Style
+
+    private static let sizeColumns = 10
+
+    init(_ snapshot: Snapshot, _ console: Console) {
+        owners = snapshot.ownerNames
+        groups = snapshot.groupNames
+        isForPerson = console.isForPerson
+        style = console.style
+    }
+
+    /// Kind and permissions, owner, group, size, time and name; aligned for a person, with tabs for a program.
+    func line(_ entry: Entry, name: String) -> String {
+        let mode = "\(entry.kind.letter)\(Permissions.letters(entry.permissions))"
+        let owner = Escaping.text(owners[entry.owner] ?? "\(entry.owner)")
+        let group = Escaping.text(groups[entry.group] ?? "\(entry.group)")
+        var target = ""
+        if case .linkTarget(let bytes) = entry.content { target = " -> " + Escaping.text(bytes) }
+        guard isForPerson else {
+            return TextTable.plain([mode, owner, group, "\(entry.size)", entry.modified.rfc3339, name + target])
+        }
+        let size = entry.kind == .file ? ByteCount.text(entry.size) : "-"
+        let shown = entry.kind == .directory ? style(.cyan, name) : name
+        return [
+            mode, EntryListing.padded(owner, to: 8), EntryListing.padded(group, to: 8),
+            String(repeating: " ", count: max(0, EntryListing.sizeColumns - size.count)) + size,
+            LocalTime.text(entry.modified), shown + target,
+        ].joined(separator: " ")
+    }
+
+    private static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - DisplayWidth.of(text)))
+    }
+}

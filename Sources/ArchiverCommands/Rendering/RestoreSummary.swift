@@ -1,0 +1,35 @@
+// What a restore did, or would do, in words.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import ArchiveStorage
+internal import FileIO
+internal import SystemPackage
+
+/// Texts about restores.
+enum RestoreSummary {
+    /// "replace   notes/todo.txt".
+    static func line(_ action: RestoreAction) -> String {
+        let kind = action.kind.rawValue
+        let slash = action.entryKind == .directory && !action.path.isRoot ? "/" : ""
+        return kind + String(repeating: " ", count: max(1, 10 - kind.count)) + Escaping.text(action.path) + slash
+    }
+
+    /// One line with what was done and how to take it back.
+    static func text(_ record: SnapshotRecord, _ result: RestoreResult, isDryRun: Bool) -> String {
+        let destination = Escaping.text(result.destination.bytes)
+        let parts = [
+            ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
+            ("deleted", result.deleted),
+        ].filter { $0.1 > 0 }
+        if parts.isEmpty { return "nothing to do: \(destination) is as it was in \(record.name)" }
+        let counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
+        if isDryRun { return "would restore \(destination) to \(record.name): " + counts.joined(separator: ", ") }
+        let written = ByteCount.text(result.bytesWritten) + " written"
+        var text = "restored \(destination) to \(record.name): " + (counts + [written]).joined(separator: ", ")
+        if let before = result.before?.id.short {
+            text += "; the state before is \(before): `archiver restore \(before)` brings it back"
+        }
+        return text
+    }
+}

@@ -1,0 +1,45 @@
+// Everything about one snapshot, as lines.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+
+/// The lines of `archive show <selector>`.
+enum SnapshotDetails {
+    static func lines(_ record: SnapshotRecord, _ snapshot: Snapshot, _ console: Console) -> [String] {
+        let isForPerson = console.isForPerson
+        let fields = fields(record, isForPerson: isForPerson)
+        let width = fields.map(\.name.count).max() ?? 0
+        var lines = fields.map { field in
+            guard isForPerson else { return TextTable.plain([field.name, field.value]) }
+            let blanks = String(repeating: " ", count: width - field.name.count)
+            return console.style(.dim, field.name) + blanks + "  " + field.value
+        }
+        lines += snapshot.changedPaths.map { changed in
+            let sign = changed.change.sign
+            return console.style(sign.mark, "\(sign.rawValue) \(Escaping.text(changed.path))")
+        }
+        let changes = record.changes.added + record.changes.modified + record.changes.removed
+        if changes > snapshot.changedPaths.count {
+            lines.append("… and \(changes - UInt64(snapshot.changedPaths.count)) more changed paths")
+        }
+        lines += snapshot.problems.map { "! \($0.text)" }
+        if record.problems > snapshot.problems.count {
+            lines.append("… and \(record.problems - snapshot.problems.count) more problems")
+        }
+        return lines
+    }
+
+    private static func fields(_ record: SnapshotRecord, isForPerson: Bool) -> [(name: String, value: String)] {
+        func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
+        let totals = record.totals
+        return [
+            ("id", record.id.hex), ("time", isForPerson ? LocalTime.text(record.time) : record.time.rfc3339),
+            ("root", Escaping.text(record.rootPath)), ("host", Escaping.text(record.host)),
+            ("cause", record.cause.rawValue), ("label", record.label.map { Escaping.text($0) } ?? "-"),
+            ("parent", record.parent?.hex ?? "-"), ("files", "\(totals.files)"),
+            ("directories", "\(totals.directories)"), ("others", "\(totals.others)"), ("size", size(totals.bytes)),
+            ("stored", size(record.storedBytes)), ("changes", record.changes.text), ("problems", "\(record.problems)"),
+        ]
+    }
+}

@@ -1,0 +1,100 @@
+// The words for the archive's enumerations, in text and in JSON.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+extension FileKind {
+    var word: String {
+        switch self {
+        case .file: "file"
+        case .directory: "directory"
+        case .symbolicLink: "symlink"
+        case .fifo: "fifo"
+        case .socket: "socket"
+        case .characterDevice: "character-device"
+        case .blockDevice: "block-device"
+        }
+    }
+
+    /// The letter `ls -l` has for it.
+    var letter: Character {
+        switch self {
+        case .file: "-"
+        case .directory: "d"
+        case .symbolicLink: "l"
+        case .fifo: "p"
+        case .socket: "s"
+        case .characterDevice: "c"
+        case .blockDevice: "b"
+        }
+    }
+}
+
+extension ChangedPath.Change {
+    var word: String {
+        switch self {
+        case .added: "added"
+        case .modified: "modified"
+        case .removed: "removed"
+        }
+    }
+
+    var sign: ChangeSign {
+        switch self {
+        case .added: .added
+        case .modified: .modified
+        case .removed: .removed
+        }
+    }
+}
+
+extension Difference.Kind {
+    var sign: ChangeSign {
+        switch self {
+        case .added: .added
+        case .modified: .modified
+        case .removed: .removed
+        }
+    }
+}
+
+extension Problem.Reason {
+    var word: String {
+        switch self {
+        case .unreadable: "unreadable"
+        case .unstable: "unstable"
+        }
+    }
+}
+
+/// The sign before a changed path.
+enum ChangeSign: String {
+    case added = "+"
+    case modified = "~"
+    case removed = "-"
+
+    var mark: Style.Mark {
+        switch self {
+        case .added: .green
+        case .modified: .yellow
+        case .removed: .red
+        }
+    }
+}
+
+extension ChangeCounts {
+    /// "+3 ~1 -0".
+    var text: String { "+\(added) ~\(modified) -\(removed)" }
+}
+
+extension SnapshotRecord {
+    /// "1a2b3c4d (2026-11-21 10:15:30)".
+    var name: String { "\(id.short) (\(LocalTime.text(time)))" }
+}
+
+extension Problem {
+    /// "notes/a: Permission denied".
+    var text: String { "\(Escaping.text(path)): \(Escaping.text(detail))" }
+}

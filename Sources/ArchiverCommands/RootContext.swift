@@ -1,0 +1,94 @@
+// Which root's snapshots a command means: the one it is told, else the one the user stands in, else all.
+
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import SystemPackage
+
+/// The root a command is about.
+struct RootContext {
+    let archive: Archive
+    /// nil: all roots.
+    let root: ArchivedRoot?
+    private let isExplicit: Bool
+
+    init(_ archive: Archive, _ options: RootOptions) throws {
+        self.archive = archive
+        isExplicit = options.root != nil
+        if let directory = options.root?.path.resolved {
+            guard let root = try archive.root(holding: directory) else {
+                throw Failure(
+                    status: .failed, code: "noSuchRoot",
+                    message: "the archive holds no snapshots of \(Escaping.text(directory.bytes))",
+                    remedy: "`archiver list` shows what it holds", path: directory.bytes)
+            }
+            self.root = root
+        } else {
+            root = try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
+        }
+    }
+
+    /// The snapshot that `selector` names here; one named by id or label is found in other roots too.
+    func snapshot(_ selector: SnapshotSelector) throws -> SnapshotRecord {
+        do {
+            return try archive.snapshot(selector, of: root)
+        } catch where error.code == .noSuchSnapshot && root != nil && !isExplicit && !selector.isRelative {
+            return try archive.snapshot(selector)
+        }
+    }
+
+    /// Refuses a selector such as `latest` where it could be about any of several roots.
+    func requireOneRoot(for selector: SnapshotSelector) throws {
+        guard root == nil, selector.isRelative else { return }
+        let roots = try archive.roots()
+        guard roots.count > 1 else { return }
+        let names = roots.prefix(5).map { Escaping.text($0.path.bytes) }.joined(separator: ", ")
+        let more = roots.count > 5 ? " and \(roots.count - 5) more" : ""
+        throw Failure.usage(
+            "\(selector) could be of any of \(roots.count) roots: \(names)\(more)",
+            remedy: "say which one with --root DIR, or change into it")
+    }
+}
+
+extension SnapshotSelector {
+    /// Whether it names a snapshot by its place in time, so that it means another one in every root.
+    fileprivate var isRelative: Bool {
+        description.hasPrefix("@") || description == "latest" || description.hasPrefix("latest~")
+    }
+}
+
+/// A selector with the path behind its colon, as given.
+struct SnapshotPath {
+    let selector: SnapshotSelector
+    /// nil where no path was given.
+    let path: RelativePath?
+
+    init(_ argument: ByteArgument) throws {
+        (selector, path) = try SnapshotSelector.parseWithPath(argument.bytes)
+    }
+
+    /// The selector alone.
+    ///
+    /// - Throws: `Failure` where a path was given.
+    func withoutPath(_ purpose: String) throws -> SnapshotSelector {
+        guard path == nil else {
+            throw Failure.usage("\(purpose) takes a snapshot without a path", remedy: "leave out what follows the colon")
+        }
+        return selector
+    }
+}
+
+/// Lets a callback that stops by returning false stop by throwing.
+func visiting<Item>(_ visit: ((Item) -> Bool) throws -> Void, _ body: (Item) throws -> Void) throws {
+    var failure: (any Error)?
+    try visit { item in
+        do {
+            try body(item)
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+    if let failure { throw failure }
+}

@@ -1,0 +1,39 @@
+// A file's bytes as lines.
+
+/// Lines of a text, without their line feeds.
+struct TextLines {
+    let lines: [ArraySlice<UInt8>]
+    /// Whether the last line ends with a line feed; true of an empty text.
+    let isTerminated: Bool
+
+    private static let lineFeed = UInt8(ascii: "\n")
+    /// How far a NUL byte is looked for, as git does.
+    private static let sniffedBytes = 8000
+
+    init(_ bytes: [UInt8]) {
+        var lines = bytes.split(separator: TextLines.lineFeed, omittingEmptySubsequences: false)
+        isTerminated = lines.last?.isEmpty ?? true
+        if isTerminated { lines.removeLast() }
+        self.lines = lines
+    }
+
+    /// Whether `bytes` are no text.
+    static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.prefix(sniffedBytes).contains(0) }
+
+    /// Numbers for the lines of two texts: the same for the same line, and for no other.
+    static func numbers(_ left: TextLines, _ right: TextLines) -> (left: [Int], right: [Int]) {
+        var numbers: [ArraySlice<UInt8>: Int] = [:]
+        func number(_ text: TextLines) -> [Int] {
+            text.lines.indices.map { index in
+                let line = text.lines[index]
+                let next = numbers.count
+                let number = numbers[line, default: next]
+                if number == next { numbers[line] = next }
+                // A last line without a line feed is another line than the same one with it.
+                let isOpen = !text.isTerminated && index == text.lines.count - 1
+                return isOpen ? -1 - number : number
+            }
+        }
+        return (number(left), number(right))
+    }
+}

@@ -1,0 +1,121 @@
+// Two versions of a text file as a unified diff, which `patch -p1` and `git apply` understand.
+//
+// GNU diffutils manual, "Detailed Description of Unified Format"; names are quoted as git does.
+
+internal import FileIO
+
+/// A unified diff of one file.
+struct UnifiedDiff {
+    /// A line of the diff: the sign in front and the bytes behind it.
+    struct Line: Equatable {
+        enum Role { case header, hunk, context, removed, added, note }
+
+        let role: Role
+        let bytes: [UInt8]
+    }
+
+    /// Lines shown around a change.
+    private static let contextLines = 3
+
+    private let path: RelativePath
+    private let left: TextLines?
+    private let right: TextLines?
+
+    /// - Parameters:
+    ///   - left: the old bytes; nil where the file was added.
+    ///   - right: the new bytes; nil where the file was removed.
+    init(_ path: RelativePath, left: [UInt8]?, right: [UInt8]?) {
+        self.path = path
+        self.left = left.map(TextLines.init)
+        self.right = right.map(TextLines.init)
+    }
+
+    /// The diff; empty where both texts are the same.
+    var lines: [Line] {
+        let (old, new) = (left ?? TextLines([]), right ?? TextLines([]))
+        let numbers = TextLines.numbers(old, new)
+        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+        if edits.isEmpty { return [] }
+        var lines = [
+            Line(role: .header, bytes: Array("--- ".utf8) + UnifiedDiff.name("a/", left == nil ? nil : path)),
+            Line(role: .header, bytes: Array("+++ ".utf8) + UnifiedDiff.name("b/", right == nil ? nil : path)),
+        ]
+        for hunk in UnifiedDiff.hunks(edits) { lines += UnifiedDiff.lines(of: hunk, old, new) }
+        return lines
+    }
+
+    /// Edits grouped so that their context does not overlap.
+    private static func hunks(_ edits: [LineEdit]) -> [[LineEdit]] {
+        var hunks: [[LineEdit]] = []
+        for edit in edits {
+            if let last = hunks.last?.last, edit.left.lowerBound - last.left.upperBound <= 2 * contextLines {
+                hunks[hunks.count - 1].append(edit)
+            } else {
+                hunks.append([edit])
+            }
+        }
+        return hunks
+    }
+
+    private static func lines(of hunk: [LineEdit], _ old: TextLines, _ new: TextLines) -> [Line] {
+        guard let first = hunk.first, let last = hunk.last else { return [] }
+        let before = min(contextLines, first.left.lowerBound)
+        let after = min(contextLines, old.lines.count - last.left.upperBound)
+        let left = (first.left.lowerBound - before)..<(last.left.upperBound + after)
+        let right = (first.right.lowerBound - before)..<(last.right.upperBound + after)
+        var lines = [Line(role: .hunk, bytes: Array("@@ -\(range(left)) +\(range(right)) @@".utf8))]
+        var next = left.lowerBound
+        for edit in hunk {
+            lines += texts(.context, old, next..<edit.left.lowerBound)
+            lines += texts(.removed, old, edit.left)
+            lines += texts(.added, new, edit.right)
+            next = edit.left.upperBound
+        }
+        return lines + texts(.context, old, next..<left.upperBound)
+    }
+
+    private static func texts(_ role: Line.Role, _ text: TextLines, _ range: Range<Int>) -> [Line] {
+        let sign = role == .removed ? "-" : role == .added ? "+" : " "
+        var lines = text.lines[range].map { Line(role: role, bytes: Array(sign.utf8) + $0) }
+        if !range.isEmpty && range.upperBound == text.lines.count && !text.isTerminated {
+            lines.append(Line(role: .note, bytes: Array("\\ No newline at end of file".utf8)))
+        }
+        return lines
+    }
+
+    /// First line, counted from 1, and number of lines; an empty range is named by the line before it.
+    private static func range(_ range: Range<Int>) -> String {
+        switch range.count {
+        case 0: "\(range.lowerBound),0"
+        case 1: "\(range.lowerBound + 1)"
+        default: "\(range.lowerBound + 1),\(range.count)"
+        }
+    }
+
+    /// A file's name in a header: quoted where it holds what would not survive, as git does.
+    static func name(_ prefix: String, _ path: RelativePath?) -> [UInt8] {
+        guard let path else { return Array("/dev/null".utf8) }
+        let bytes = Array(prefix.utf8) + path.bytes
+        let quote = UInt8(ascii: "\"")
+        let backslash = UInt8(ascii: "\\")
+        let isPlain = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != quote && $0 != backslash }
+        if isPlain && String(validating: bytes, as: UTF8.self) != nil {
+            // Without the tab a blank would end the name.
+            return bytes.contains(UInt8(ascii: " ")) ? bytes + [UInt8(ascii: "\t")] : bytes
+        }
+        var quoted = [quote]
+        for byte in bytes {
+            switch byte {
+            case quote, backslash: quoted += [backslash, byte]
+            case 0x20..<0x7F: quoted.append(byte)
+            default: quoted += Array("\\".utf8) + octal(byte)
+            }
+        }
+        return quoted + [quote]
+    }
+
+    private static func octal(_ byte: UInt8) -> [UInt8] {
+        let digits = String(byte, radix: 8)
+        return Array((String(repeating: "0", count: 3 - digits.count) + digits).utf8)
+    }
+}

@@ -1,0 +1,61 @@
+// The lines of `watch`, in words.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import SystemPackage
+
+/// Texts of watch events.
+enum WatchText {
+    /// "2026-11-21 10:15:30  1a2b3c4d  +1 ~0 -0  1.2 KiB stored".
+    static func snapshot(_ record: SnapshotRecord, showsRoot: Bool) -> String {
+        let parts = [
+            LocalTime.text(record.time), record.id.short, record.changes.text,
+            ByteCount.text(record.storedBytes) + " stored",
+        ]
+        return (parts + (showsRoot ? [Escaping.text(record.rootPath)] : [])).joined(separator: "  ")
+    }
+
+    /// How watching begins and ends; nil for other events.
+    static func course(_ event: WatchService.Event) -> String? {
+        switch event {
+        case .starting(let root):
+            return "watching \(name(root)): first capture…"
+        case .watching(let root, let directories, let record, let isNew):
+            let totals = record.totals
+            let holds = "\(totals.files) files in \(directories) directories, \(ByteCount.text(totals.bytes))"
+            let snapshot =
+                isNew
+                ? "\(record.id.short) (\(ByteCount.text(record.storedBytes)) stored)" : "unchanged since \(record.name)"
+            return "watching \(name(root)): \(holds); \(snapshot)"
+        case .stopped(let root):
+            return "stopped watching \(name(root))"
+        default: return nil
+        }
+    }
+
+    /// What went wrong or is mended; nil for other events.
+    static func trouble(_ event: WatchService.Event) -> String? {
+        switch event {
+        case .gap(let root, let cause, let start, let end):
+            return "\(name(root)): changes from \(LocalTime.text(start)) to \(LocalTime.text(end)) were seen late "
+                + "(\(Escaping.text(cause)))"
+        case .degraded(let root, let message, let remedy):
+            return "\(name(root)): \(sentence(message, remedy))"
+        case .unavailable(let root):
+            return "\(name(root)) is not there; waiting for it, and keeping what is archived"
+        case .available(let root):
+            return "\(name(root)) is back"
+        case .error(let root, let error):
+            return "\(name(root)): \(sentence(error.message, error.remedy))"
+        default: return nil
+        }
+    }
+
+    private static func sentence(_ message: String, _ remedy: String?) -> String {
+        Escaping.text(message) + (remedy.map { " — " + Escaping.text($0) } ?? "")
+    }
+
+    private static func name(_ root: FilePath) -> String { Escaping.text(root.bytes) }
+}

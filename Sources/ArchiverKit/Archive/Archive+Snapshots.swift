@@ -1,0 +1,124 @@
+// Looking into an archive: its roots, its snapshots, what they hold.
+
+public import ArchiveFormat
+public import ArchiveStorage
+public import FileIO
+internal import SnapshotTree
+public import SystemPackage
+
+/// A directory that an archive has snapshots of.
+public struct ArchivedRoot: Sendable, Hashable {
+    /// The directory's absolute path.
+    public let path: FilePath
+    /// The machine it is on.
+    public let host: String
+
+    init(_ record: RootRecord) {
+        path = FilePath(bytes: record.path)
+        host = record.host
+    }
+}
+
+/// Which snapshots are wanted.
+public struct SnapshotQuery: Sendable {
+    /// Of this root only.
+    public var root: ArchivedRoot?
+    /// With this label only.
+    public var label: String?
+    /// Made at this instant or after.
+    public var since: Timestamp?
+    /// Made at this instant or before.
+    public var until: Timestamp?
+    /// Whether the newest comes first.
+    public var newestFirst: Bool
+    /// The most snapshots to give.
+    public var limit: Int?
+
+    public init(
+        root: ArchivedRoot? = nil, label: String? = nil, since: Timestamp? = nil, until: Timestamp? = nil,
+        newestFirst: Bool = false, limit: Int? = nil
+    ) {
+        self.root = root
+        self.label = label
+        self.since = since
+        self.until = until
+        self.newestFirst = newestFirst
+        self.limit = limit
+    }
+}
+
+extension Archive {
+    /// The directories that the archive has snapshots of, by path.
+    public func roots() throws(ArchiverError) -> [ArchivedRoot] {
+        try facing { try store.catalogue.roots().map(ArchivedRoot.init) }
+    }
+
+    /// The innermost root of this machine that is `directory` or holds it.
+    ///
+    /// - Parameter directory: an absolute path without symbolic links, or any path of an existing directory.
+    public func root(holding directory: FilePath) throws(ArchiverError) -> ArchivedRoot? {
+        let absolute = (try? RootDirectory.resolved(directory)) ?? directory
+        let host = CurrentProcess.hostName
+        return try roots()
+            .filter { $0.host == host && absolute.starts(with: $0.path) }
+            .max { $0.path.components.count < $1.path.components.count }
+    }
+
+    /// The snapshots that `query` asks for, by time.
+    public func snapshots(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> [SnapshotRecord] {
+        try facing {
+            var filter = Catalogue.SnapshotFilter(
+                label: query.label, until: query.until, since: query.since, newestFirst: query.newestFirst,
+                limit: query.limit)
+            if let root = query.root {
+                guard let number = try number(of: root) else { return [] }
+                filter.root = number
+            }
+            return try store.catalogue.snapshots(filter)
+        }
+    }
+
+    /// The catalogue's number of `root`; nil where the archive has no snapshots of it.
+    func number(of root: ArchivedRoot) throws(StorageError) -> Int64? {
+        try store.catalogue.root(path: root.path.bytes, host: root.host)?.number
+    }
+
+    /// Everything recorded about a snapshot: changed paths, problems, names of owners.
+    public func details(of snapshot: SnapshotRecord) throws(ArchiverError) -> Snapshot {
+        try facing { try store.snapshot(snapshot.id) }
+    }
+
+    /// What `snapshot` holds at `path`; nil for nothing.
+    public func entry(at path: RelativePath, in snapshot: SnapshotRecord) throws(ArchiverError) -> Entry? {
+        try facing { try Tree(snapshot.tree, in: nodes).entry(at: path) }
+    }
+
+    /// Calls `body` with the entry at `path` and all below it, in walk order, until it returns false.
+    public func forEachEntry(
+        in snapshot: SnapshotRecord, at path: RelativePath = .root, _ body: (Entry) -> Bool
+    ) throws(ArchiverError) {
+        try facing { try Tree(snapshot.tree, in: nodes).forEach(at: path) { entry in body(entry) } }
+    }
+
+    /// Calls `body` with a file's content piece by piece, holes as zeros, until it returns false.
+    public func forEachPiece(of entry: Entry, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ArchiverError) {
+        try facing {
+            let zeros = [UInt8](repeating: 0, count: 64 << 10)
+            try ContentReader(store).forEachPiece(of: entry.content) { piece in
+                switch piece {
+                case .data(let bytes):
+                    return bytes.withUnsafeBytes(body)
+                case .hole(var length):
+                    while length > 0 {
+                        let count = Int(min(length, UInt64(zeros.count)))
+                        guard zeros.withUnsafeBytes({ body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
+                            return false
+                        }
+                        length -= UInt64(count)
+                    }
+                    return true
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// The face of the library: an archive and what can be done with it.
+
+public import ArchiveFormat
+public import ArchiveStorage
+public import FileIO
+internal import Glibc
+internal import SnapshotTree
+public import SystemPackage
+
+/// An archive of snapshots of one or more roots.
+///
+/// All methods block while they read or write files; call them from a thread of your own, or through `Blocking.run`.
+/// An archive may be used from several threads and by several processes at once.
+public final class Archive: Sendable {
+    /// Where the archive is.
+    public let directory: FilePath
+    let store: ArchiveStore
+    let nodes: StoredNodes
+
+    private init(_ directory: FilePath, _ store: ArchiveStore) {
+        self.directory = directory
+        self.store = store
+        nodes = StoredNodes(store)
+    }
+
+    /// Where the archive is when nothing else is said: `$ARCHIVER_ARCHIVE`, else `$XDG_DATA_HOME/archiver`, else
+    /// `~/.local/share/archiver`.
+    public static var defaultDirectory: FilePath {
+        if let path = environment("ARCHIVER_ARCHIVE") { return path }
+        if let data = environment("XDG_DATA_HOME"), data.isAbsolute { return data.appending("archiver") }
+        return (environment("HOME") ?? "/").appending(".local/share/archiver")
+    }
+
+    private static func environment(_ name: String) -> FilePath? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return FilePath(platformString: value)
+    }
+
+    /// Opens the archive in `directory`.
+    ///
+    /// - Parameter creating: whether to make a new archive where the directory is missing or empty.
+    /// - Throws: `ArchiverError` with the codes `noArchive`, `notAnArchive`, `newerFormat`, `damaged`, `permission`…
+    public static func open(
+        _ directory: FilePath = defaultDirectory, creating: Bool = false
+    ) throws(ArchiverError) -> Archive {
+        try facing {
+            CurrentProcess.raiseOpenFileLimit()
+            return Archive(directory, try ArchiveStore.open(directory, creating: creating))
+        }
+    }
+
+    /// Makes the catalogue of the archive in `directory` anew from its segments.
+    ///
+    /// - Throws: `ArchiverError`, with the code `inUse` while another process has the archive open.
+    public static func repairCatalogue(of directory: FilePath) throws(ArchiverError) -> CatalogueRepair {
+        try facing {
+            let summary = try ArchiveStore.rebuildCatalogue(of: directory)
+            return CatalogueRepair(
+                segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
+                cutBytes: summary.cutBytes, findings: summary.damage)
+        }
+    }
+
+    // MARK: Capturing
+
+    /// Captures the state of the directory `root` if it differs from its latest snapshot.
+    ///
+    /// - Parameter progress: counters that are moved forward meanwhile.
+    public func capture(
+        _ root: FilePath, _ options: CaptureOptions = CaptureOptions(), progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> CaptureResult {
+        try facing {
+            let capture = Capture(store: store, nodes: nodes, options: options, progress: progress)
+            return try capture.run(RootDirectory.open(root))
+        }
+    }
+}
+
+/// What making a catalogue anew found.
+public struct CatalogueRepair: Sendable, Hashable {
+    /// Segments in the archive.
+    public let segments: Int
+    /// Chunks in them.
+    public let chunks: Int
+    /// Snapshots in them.
+    public let snapshots: Int
+    /// Bytes of interrupted writes that were cut off.
+    public let cutBytes: Int
+    /// Damage that was found, each place as a sentence.
+    public let findings: [String]
+}

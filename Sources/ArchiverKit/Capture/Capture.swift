@@ -1,0 +1,91 @@
+// One capture of a root: scan, new tree, commit.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import FileWatching
+internal import SystemPackage
+
+/// Captures the state of one root.
+struct Capture {
+    let store: ArchiveStore
+    let nodes: StoredNodes
+    let options: CaptureOptions
+    let progress: OperationProgress?
+
+    /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
+    private static let firstLevel = 3
+    private static let changeLevel = 9
+
+    /// Captures `ranges` of the root; all of it where it has no snapshot yet.
+    ///
+    /// The root's capture lock is held meanwhile, so the latest snapshot is the one that this capture builds upon,
+    /// whichever process made it.
+    func run(_ root: RootDirectory, ranges: [PathRange] = [.subtree(.root)]) throws -> CaptureResult {
+        let lock = try RootLock.capturing(root.path, in: store.layout)
+        let result = try runLocked(root, ranges)
+        withExtendedLifetime(lock) {}
+        return result
+    }
+
+    private func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
+        let host = CurrentProcess.hostName
+        let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: host)
+        let parentSnapshot = try parent.map { try store.snapshot($0.id) }
+        progress?.expect(entries: parent?.totals.entries, bytes: nil)
+        let commit = try store.beginCommit()
+        do {
+            let level = parent == nil ? Capture.firstLevel : Capture.changeLevel
+            let writer = try NodeWriter(store, commit: commit, level: level)
+            var update = TreeUpdate(
+                base: parent?.tree, parent: parentSnapshot, nodes: nodes, writer: writer,
+                takesDirectoryTimes: options.cause != .watch)
+            let scan = TreeScan(store: store, nodes: nodes, commit: commit, level: level, progress: progress)
+            let time = Timestamp.now
+            try scan.run(root, base: parent?.tree, ranges: parent == nil ? [.subtree(.root)] : ranges) { change in
+                try update.add(change)
+                progress?.set(storedBytes: commit.storedBytes)
+            }
+            guard let tree = try update.finish() else {
+                commit.abandon()
+                return try unchanged(parent, update.tally, root)
+            }
+            let tally = update.tally
+            let snapshot = Snapshot(
+                time: time, rootPath: root.path.bytes, host: host, cause: options.cause, label: options.label,
+                parent: parent?.id, tree: tree, totals: tally.totals, changes: tally.counts,
+                changedPaths: tally.changedPaths, problems: tally.problems, storedBytes: commit.storedBytes,
+                ownerNames: tally.ownerNames, groupNames: tally.groupNames)
+            let base = try parent.flatMap { try store.base($0.id.chunk) }
+            let record = try commit.commit(snapshot, base: base)
+            return result(record, latest: record, tally)
+        } catch {
+            commit.abandon()
+            throw error
+        }
+    }
+
+    private func unchanged(
+        _ parent: SnapshotRecord?, _ tally: ChangeTally, _ root: RootDirectory
+    ) throws -> CaptureResult {
+        guard let parent else {
+            // Even an empty root has its own entry, so only one that vanished gives nothing.
+            throw ArchiverError(
+                .noSuchDirectory, "\(root.path) vanished while it was captured", remedy: "try again", path: root.path)
+        }
+        return result(nil, latest: parent, tally)
+    }
+
+    private func result(
+        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ tally: ChangeTally
+    ) -> CaptureResult {
+        CaptureResult(
+            snapshot: snapshot, latest: latest, changedPaths: tally.changedPaths, problems: tally.problems,
+            problemCount: tally.problemCount)
+    }
+}
+
+extension Totals {
+    /// All entries together.
+    var entries: UInt64 { files + directories + others }
+}

@@ -1,0 +1,31 @@
+// What a capture is asked for and what it gives.
+
+public import ArchiveFormat
+public import ArchiveStorage
+
+/// How a root is to be captured.
+public struct CaptureOptions: Sendable {
+    /// Why the capture is made; recorded in the snapshot.
+    public var cause: Cause
+    /// The user's name for the snapshot.
+    public var label: String?
+
+    public init(cause: Cause = .capture, label: String? = nil) {
+        self.cause = cause
+        self.label = label
+    }
+}
+
+/// What a capture did.
+public struct CaptureResult: Sendable {
+    /// The new snapshot; nil where nothing had changed.
+    public let snapshot: SnapshotRecord?
+    /// The root's latest snapshot: the new one, or the one that still holds.
+    public let latest: SnapshotRecord
+    /// The first paths that differ from the snapshot before, in walk order.
+    public let changedPaths: [ChangedPath]
+    /// The first paths that could not be captured as they are, in walk order.
+    public let problems: [Problem]
+    /// How many paths could not be captured as they are.
+    public let problemCount: Int
+}

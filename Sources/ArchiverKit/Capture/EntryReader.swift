@@ -1,0 +1,99 @@
+// Reads one file-system object into an entry.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// Makes entries of objects; one reader a thread.
+final class EntryReader {
+    private let files: FileReader
+
+    /// A file that changes while it is read is read this often before it is called unstable.
+    private static let attempts = 3
+    /// An inode that changed less than this many nanoseconds ago may change again without its time showing it: the
+    /// clock that the kernel stamps inodes with ticks every 1 to 10 ms.
+    private static let clockTick: Int64 = 20_000_000
+
+    init(_ files: FileReader) {
+        self.files = files
+    }
+
+    /// Reads the object that the walk came upon.
+    func read(_ suspect: Suspect) throws -> ScanChange {
+        do {
+            return suspect.status.kind == .file ? try readFile(suspect) : try readOther(suspect, suspect.status)
+        } catch let error as FileError {
+            if error.meansAbsence { return ScanChange(old: suspect.old, new: nil) }
+            // One object that cannot be read must not stop the capture: what was known of it stays.
+            let problem = Problem(path: suspect.path, reason: .unreadable, detail: error.code.description)
+            return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
+        }
+    }
+
+    private func readFile(_ suspect: Suspect) throws -> ScanChange {
+        for _ in 1..<EntryReader.attempts {
+            if let entry = try attempt(suspect, isLast: false) { return ScanChange(old: suspect.old, new: entry) }
+        }
+        guard let entry = try attempt(suspect, isLast: true) else {
+            let problem = Problem(
+                path: suspect.path, reason: .unstable, detail: "it became shorter each time it was read")
+            return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
+        }
+        guard entry.isUnstable else { return ScanChange(old: suspect.old, new: entry) }
+        let problem = Problem(path: suspect.path, reason: .unstable, detail: "it kept changing while it was read")
+        return ScanChange(old: suspect.old, new: entry, problem: problem)
+    }
+
+    /// Reads a file once.
+    ///
+    /// - Parameter isLast: whether to take a file that changed meanwhile, marked as unstable.
+    /// - Returns: nil where the file changed meanwhile.
+    private func attempt(_ suspect: Suspect, isLast: Bool) throws -> Entry? {
+        let path = suspect.path
+        // O_NONBLOCK: a FIFO may have taken the file's place, and nobody may be writing to it.
+        let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
+        let before = try FileStatus.read(file, path: path)
+        guard before.kind == .file else { return isLast ? try readOther(suspect, before).new : nil }
+        guard let content = try files.read(file, before, old: suspect.old?.content, path: path) else { return nil }
+        let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
+        let after = try FileStatus.read(file, path: path)
+        let isStable = after.changed == before.changed && after.size == before.size
+        guard isStable || isLast else { return nil }
+        return entry(path, before, content: content, attributes: attributes, isUnstable: !isStable)
+    }
+
+    private func readOther(_ suspect: Suspect, _ status: FileStatus) throws -> ScanChange {
+        let directory = suspect.directory
+        var content = Content.none
+        if status.kind == .symbolicLink {
+            content = .linkTarget(
+                try directory.descriptor.readLink(suspect.name, path: FilePath(suspect.path)))
+        }
+        let attributes = try ExtendedAttributes.read(
+            of: suspect.name, in: directory.descriptor, path: FilePath(suspect.path))
+        let new = entry(suspect.path, status, content: content, attributes: attributes, isUnstable: false)
+        return ScanChange(old: suspect.old, new: new)
+    }
+
+    private func entry(
+        _ path: RelativePath, _ status: FileStatus, content: Content, attributes: [ExtendedAttribute],
+        isUnstable: Bool
+    ) -> Entry {
+        let isSettled = status.changed < Timestamp.now.advanced(byNanoseconds: -EntryReader.clockTick)
+        let signature = Signature(inode: status.inode, changed: status.changed)
+        return Entry(
+            path: path,
+            kind: status.kind,
+            permissions: status.permissions,
+            owner: status.owner,
+            group: status.group,
+            modified: status.modified,
+            content: content,
+            device: status.specialDevice,
+            linkGroup: status.kind != .directory && status.links > 1 ? status.inode : nil,
+            attributes: attributes,
+            signature: isSettled && !isUnstable ? signature : nil,
+            isUnstable: isUnstable)
+    }
+}

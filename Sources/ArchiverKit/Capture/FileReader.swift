@@ -1,0 +1,102 @@
+// Reads one file's content into chunks, inline bytes and holes.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import SystemPackage
+
+/// Reads files' contents; one reader a thread.
+final class FileReader {
+    private let packer: ChunkPacker
+    private let progress: OperationProgress?
+    private let buffer: UnsafeMutableRawBufferPointer
+
+    /// Must hold the largest chunk twice, so that cutting seldom waits for a read.
+    private static let bufferBytes = 2 << 20
+
+    init(_ packer: ChunkPacker, progress: OperationProgress?) {
+        self.packer = packer
+        self.progress = progress
+        buffer = .allocate(byteCount: FileReader.bufferBytes, alignment: 4096)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// The content of the open `file`.
+    ///
+    /// - Parameters:
+    ///   - status: the file's status when it was opened.
+    ///   - old: what the path held before, to be compressed against.
+    /// - Returns: the content; nil where the file was not as long as its status says.
+    func read(
+        _ file: borrowing Descriptor, _ status: FileStatus, old: Content?, path: RelativePath
+    ) throws -> Content? {
+        if status.size == 0 { return Content.none }
+        let isSparse = status.allocatedBytes < status.size
+        if status.size <= Content.inlineLimit {
+            let count = try fill(file, from: 0, count: Content.inlineLimit + 1, path)
+            return count == Int(status.size) ? .inline(Array(buffer[..<count])) : nil
+        }
+        var slices = SliceCollector(packer, old: old)
+        let isWhole = try isSparse
+            ? readRuns(file, status, path, &slices)
+            : readRun(file, 0..<status.size, status, path, &slices)
+        guard isWhole else { return nil }
+        return try slices.content(size: status.size)
+    }
+
+    /// Reads a sparse file: its runs of data, with holes between them.
+    private func readRuns(
+        _ file: borrowing Descriptor, _ status: FileStatus, _ path: RelativePath, _ slices: inout SliceCollector
+    ) throws -> Bool {
+        var position: UInt64 = 0
+        while let run = try file.nextDataRange(from: position, below: status.size, path: FilePath(path)) {
+            if run.lowerBound > position { try slices.addHole(run.lowerBound - position) }
+            guard try readRun(file, run, status, path, &slices) else { return false }
+            position = run.upperBound
+        }
+        if position < status.size { try slices.addHole(status.size - position) }
+        return true
+    }
+
+    /// Reads one run of data and cuts it into chunks.
+    ///
+    /// - Returns: whether all of it was there.
+    private func readRun(
+        _ file: borrowing Descriptor, _ run: Range<UInt64>, _ status: FileStatus, _ path: RelativePath,
+        _ slices: inout SliceCollector
+    ) throws -> Bool {
+        let chunker = Chunker.forFile(ofSize: status.size)
+        var position = run.lowerBound
+        var held = 0..<0
+        while true {
+            let ahead = run.upperBound - position
+            if held.count < chunker.maximum, UInt64(held.count) < ahead {
+                // What is left moves to the front, and the rest of the buffer is filled.
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[held]))
+                let wanted = min(UInt64(buffer.count - held.count), ahead - UInt64(held.count))
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[held.count...].prefix(Int(wanted)))
+                let count = try file.read(into: rest, at: position + UInt64(held.count), path: FilePath(path))
+                progress?.add(bytes: UInt64(count))
+                if count < Int(wanted) { return false }
+                held = 0..<(held.count + count)
+            }
+            if held.isEmpty { return true }
+            let length = chunker.firstChunkLength(in: UnsafeRawBufferPointer(rebasing: buffer[held]))
+            try slices.add(UnsafeRawBufferPointer(rebasing: buffer[held].prefix(length)))
+            held = (held.lowerBound + length)..<held.upperBound
+            position += UInt64(length)
+        }
+    }
+
+    private func fill(
+        _ file: borrowing Descriptor, from offset: UInt64, count: Int, _ path: RelativePath
+    ) throws -> Int {
+        let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+        let read = try file.read(into: part, at: offset, path: FilePath(path))
+        progress?.add(bytes: UInt64(read))
+        return read
+    }
+}

@@ -1,0 +1,48 @@
+// Stores a new tree's nodes: several in one block, compressed against the nodes they replace.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import SnapshotTree
+
+/// Takes nodes from a tree editor and stores those that the archive does not have.
+final class NodeWriter: NodeSink {
+    private let store: ArchiveStore
+    private let commit: CommitWriter
+    private var encoder: BlockEncoder
+    private var nodes: [RawChunk] = []
+    private var bases: [BaseChunk] = []
+    private var bytes = 0
+
+    init(_ store: ArchiveStore, commit: CommitWriter, level: Int) throws(StorageError) {
+        self.store = store
+        self.commit = commit
+        encoder = try BlockEncoder(level: level)
+    }
+
+    func store(_ node: Node, predecessor: ChunkID?) throws(StorageError) -> ChunkID {
+        let chunk = RawChunk(kind: .node, bytes: node.encoded())
+        guard try commit.claim(chunk.id) else { return chunk.id }
+        let base = try predecessor.flatMap { id throws(StorageError) in
+            bases.contains { $0.id == id } ? nil : try store.base(id)
+        }
+        // Bases share one dictionary: once it is full, a further base would push out an earlier one.
+        let basesBytes = bases.reduce(base?.bytes.count ?? 0) { $0 + $1.bytes.count }
+        let isFull = bytes + chunk.bytes.count > BlockEncoder.packedBytes
+            || basesBytes > BlockHeader.dictionaryLimit || bases.count == BlockHeader.baseCountLimit
+            || (base == nil) != bases.isEmpty
+        if isFull { try flush() }
+        nodes.append(chunk)
+        bytes += chunk.bytes.count
+        if let base { bases.append(base) }
+        return chunk.id
+    }
+
+    /// Stores what was collected and not yet written.
+    func flush() throws(StorageError) {
+        guard !nodes.isEmpty else { return }
+        try commit.append(encoder.encode(nodes, bases: bases))
+        nodes.removeAll(keepingCapacity: true)
+        bases.removeAll(keepingCapacity: true)
+        bytes = 0
+    }
+}

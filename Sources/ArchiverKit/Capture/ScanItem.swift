@@ -1,0 +1,52 @@
+// What a scan finds, on its way from the walk through reading to whoever asked.
+
+internal import ArchiveFormat
+internal import FileIO
+
+/// Something the walk came upon that may differ from the base tree.
+enum ScanItem: Sendable {
+    /// The base tree's entry has no object any more.
+    case gone(Entry)
+    /// An object that is new or may have changed, to be read.
+    case suspect(Suspect)
+    /// An object that could not even be looked at.
+    case problem(Problem)
+}
+
+/// An object that is to be read.
+struct Suspect: Sendable {
+    let path: RelativePath
+    /// The directory that holds it, and its name there.
+    let directory: SharedDirectory
+    let name: CName
+    /// Its status when the walk came by.
+    let status: FileStatus
+    /// The base tree's entry at the path.
+    let old: Entry?
+}
+
+/// What became of a path between the base tree and now.
+struct ScanChange: Sendable {
+    let old: Entry?
+    let new: Entry?
+    var problem: Problem?
+
+    /// The path concerned; nil where there is only a problem.
+    var path: RelativePath? { new?.path ?? old?.path }
+
+    /// Whether the two entries describe different states; new signatures alone are no difference.
+    var isDifference: Bool {
+        switch (old, new) {
+        case (let old?, let new?): !new.hasSameState(as: old)
+        case (nil, nil): false
+        default: true
+        }
+    }
+
+    /// Whether a directory's time is all that differs, which every file that came and went leaves behind.
+    var isDirectoryTimeOnly: Bool {
+        guard let old, var new, old.kind == .directory, new.kind == .directory else { return false }
+        new.modified = old.modified
+        return new.hasSameState(as: old)
+    }
+}

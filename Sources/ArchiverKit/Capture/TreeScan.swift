@@ -1,0 +1,92 @@
+// A scan: the walk on one thread, reading on several, the changes in walk order again.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import FileWatching
+internal import Glibc
+internal import SnapshotTree
+
+/// Finds what differs between a root and a tree.
+struct TreeScan {
+    let store: ArchiveStore
+    let nodes: StoredNodes
+    /// Where new content goes; nil to compare without storing anything.
+    let commit: CommitWriter?
+    /// zlib's effort for content, 1 to 9.
+    let level: Int
+    let progress: OperationProgress?
+
+    /// A reader of objects with all that it needs; one thread at a time has it.
+    private final class Worker: @unchecked Sendable {
+        // Unchecked: the pool hands a worker to one thread at a time.
+        let packer: ChunkPacker
+        let reader: EntryReader
+
+        init(_ packer: ChunkPacker, _ progress: OperationProgress?) {
+            self.packer = packer
+            reader = EntryReader(FileReader(packer, progress: progress))
+        }
+    }
+
+    /// Work for one thread at once: enough to be worth it, little enough to be held in memory.
+    private static let batchItems = 512
+    private static let batchBytes: UInt64 = 1 << 20
+
+    /// Compares `ranges` of `root` with the tree `base`.
+    ///
+    /// - Parameters:
+    ///   - base: the root node of the tree to compare with; nil for the tree of nothing.
+    ///   - ranges: in walk order, not overlapping.
+    ///   - body: takes the changes in walk order, among them such as are no difference.
+    func run(
+        _ root: RootDirectory, base: ChunkID?, ranges: [PathRange], _ body: (ScanChange) throws -> Void
+    ) throws {
+        let archive = try FileStatus.read(CName(), in: Descriptor.open(store.layout.directory, O_RDONLY | O_DIRECTORY))
+        let workers = Pool {
+            [self] in Worker(try ChunkPacker(store, commit: commit, level: level), progress)
+        }
+        try withoutActuallyEscaping(body) { body in
+            let pipeline = OrderedPipeline<[ScanItem], [ScanChange]>(
+                width: TreeScan.width,
+                transform: { items in try workers.with { try TreeScan.read(items, with: $0) } },
+                consume: { changes in for change in changes { try body(change) } })
+            var batch: [ScanItem] = []
+            var batchBytes: UInt64 = 0
+            let cursor = try base.map { try TreeCursor($0, in: nodes) }
+            var walk = TreeWalk(
+                root, base: cursor,
+                isExcluded: { status in archive.map { status.isSameObject(as: $0) } ?? false }, progress: progress,
+                emit: { item in
+                    batch.append(item)
+                    if case .suspect(let suspect) = item, suspect.status.kind == .file {
+                        batchBytes += suspect.status.size
+                    }
+                    if batch.count >= TreeScan.batchItems || batchBytes >= TreeScan.batchBytes {
+                        try pipeline.submit(batch)
+                        batch.removeAll(keepingCapacity: true)
+                        batchBytes = 0
+                    }
+                })
+            try walk.walk(ranges)
+            try pipeline.finish(with: batch)
+        }
+    }
+
+    /// Batches under way at once: one for each core, and one waiting.
+    private static let width = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 1
+
+    private static func read(_ items: [ScanItem], with worker: Worker) throws -> [ScanChange] {
+        var changes: [ScanChange] = []
+        changes.reserveCapacity(items.count)
+        for item in items {
+            switch item {
+            case .gone(let entry): changes.append(ScanChange(old: entry, new: nil))
+            case .problem(let problem): changes.append(ScanChange(old: nil, new: nil, problem: problem))
+            case .suspect(let suspect): changes.append(try worker.reader.read(suspect))
+            }
+        }
+        try worker.packer.flush()
+        return changes
+    }
+}

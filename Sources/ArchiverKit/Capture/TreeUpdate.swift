@@ -1,0 +1,65 @@
+// The new tree of a capture: begun at the first change that matters, so that a capture without one writes nothing.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import SnapshotTree
+
+/// Turns a capture's changes into a new tree.
+struct TreeUpdate {
+    private let base: ChunkID?
+    private let nodes: StoredNodes
+    private let writer: NodeWriter
+    private let takesDirectoryTimes: Bool
+    private var editor: TreeEditor<StoredNodes, NodeWriter>?
+    /// Changes before the first that matters; they go into the tree only if one comes.
+    private var waiting: [ScanChange] = []
+    private(set) var tally: ChangeTally
+
+    /// Minor changes kept; those beyond are found again by the next capture.
+    private static let waitingLimit = 4096
+
+    /// - Parameters:
+    ///   - base: the tree that the changes start from; nil for the tree of nothing.
+    ///   - takesDirectoryTimes: whether a directory's time alone is a change that matters.
+    init(
+        base: ChunkID?, parent: Snapshot?, nodes: StoredNodes, writer: NodeWriter, takesDirectoryTimes: Bool
+    ) {
+        self.base = base
+        self.nodes = nodes
+        self.writer = writer
+        self.takesDirectoryTimes = takesDirectoryTimes
+        tally = ChangeTally(parent: parent)
+    }
+
+    /// Takes the next change in walk order.
+    mutating func add(_ change: ScanChange) throws {
+        if let problem = change.problem { tally.add(problem) }
+        guard change.path != nil else { return }
+        if editor == nil {
+            let matters = change.isDifference && (takesDirectoryTimes || !change.isDirectoryTimeOnly)
+            guard matters else {
+                if waiting.count < TreeUpdate.waitingLimit, change.old != change.new { waiting.append(change) }
+                return
+            }
+            editor = try TreeEditor(base: base, source: nodes, sink: writer)
+            for earlier in waiting { try apply(earlier) }
+            waiting = []
+        }
+        try apply(change)
+    }
+
+    private mutating func apply(_ change: ScanChange) throws {
+        guard change.old != change.new, let path = change.path else { return }
+        tally.add(change)
+        try editor?.apply(change.new.map { .put($0) } ?? .remove(path))
+    }
+
+    /// Finishes the tree.
+    ///
+    /// - Returns: its root node; nil where nothing that matters changed.
+    mutating func finish() throws -> ChunkID? {
+        guard let root = try editor?.finish() else { return nil }
+        try writer.flush()
+        return root
+    }
+}

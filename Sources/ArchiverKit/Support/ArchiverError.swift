@@ -1,0 +1,113 @@
+// What can go wrong, as users of the library and of the program meet it.
+
+public import ArchiveStorage
+internal import FileIO
+public import SystemPackage
+
+/// Something archiver was asked to do failed: what, why, and what to do about it.
+public struct ArchiverError: Error, Sendable {
+    /// What kind of failure it is.
+    public enum Code: String, Sendable, Hashable {
+        /// There is no archive at the path.
+        case noArchive
+        /// The path is something else than an archive.
+        case notAnArchive
+        /// The archive was made by a newer version of the program.
+        case newerFormat
+        /// Bytes of the archive are damaged or missing.
+        case damaged
+        /// The archive cannot be written to.
+        case readOnly
+        /// A disk is full.
+        case noSpace
+        /// Another process uses the archive in a way that excludes this one.
+        case inUse
+        /// Another process watches the root.
+        case locked
+        /// A selector is not written as selectors are.
+        case malformedSelector
+        /// A selector names no snapshot.
+        case noSuchSnapshot
+        /// A selector names several snapshots.
+        case ambiguousSelector
+        /// A snapshot holds nothing at the path.
+        case noSuchPath
+        /// There is no such directory.
+        case noSuchDirectory
+        /// The path is not a directory.
+        case notDirectory
+        /// A directory to restore into holds something already.
+        case targetNotEmpty
+        /// The system denies access.
+        case permission
+        /// The system refused for another reason.
+        case system
+    }
+
+    public let code: Code
+    /// What happened, in one line without its full stop; names the thing concerned.
+    public let message: String
+    /// What to do about it, in one line.
+    public let remedy: String?
+    /// The file or directory concerned.
+    public let path: FilePath?
+    /// The snapshots that an ambiguous selector names.
+    public let candidates: [SnapshotRecord]
+
+    /// An error with the words that a user will read.
+    public init(
+        _ code: Code, _ message: String, remedy: String? = nil, path: FilePath? = nil,
+        candidates: [SnapshotRecord] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+        self.path = path
+        self.candidates = candidates
+    }
+
+    init(_ error: StorageError) {
+        let code: Code =
+            switch error.code {
+            case .noArchive: .noArchive
+            case .notAnArchive: .notAnArchive
+            case .newerFormat: .newerFormat
+            case .damaged: .damaged
+            case .readOnly: .readOnly
+            case .inUse: .inUse
+            case .noSpace: .noSpace
+            case .system: .system
+            }
+        self.init(code, error.message, remedy: error.remedy, path: error.path)
+    }
+
+    init(_ error: FileError) {
+        let code: Code =
+            switch error.code {
+            case .noSpace, .diskQuotaExceeded: .noSpace
+            case .permissionDenied, .notPermitted, .readOnlyFileSystem: .permission
+            case .noSuchFileOrDirectory: .noSuchDirectory
+            case .notDirectory: .notDirectory
+            default: .system
+            }
+        self.init(code, error.description, remedy: error.remedy, path: error.path)
+    }
+
+    init(any error: any Error) {
+        switch error {
+        case let error as ArchiverError: self = error
+        case let error as StorageError: self.init(error)
+        case let error as FileError: self.init(error)
+        default: self.init(.system, "\(error)")
+        }
+    }
+}
+
+extension ArchiverError: CustomStringConvertible {
+    public var description: String { message }
+}
+
+/// Runs `body` and gives its failures the shape that users of the library meet.
+func facing<Result: ~Copyable>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
+    do { return try body() } catch { throw ArchiverError(any: error) }
+}

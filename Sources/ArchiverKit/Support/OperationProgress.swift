@@ -1,0 +1,63 @@
+// How far an operation is: counters that it moves forward and anyone may read.
+
+internal import Synchronization
+
+/// Counters of an operation under way. Safe to read from any thread at any time.
+public final class OperationProgress: Sendable {
+    /// The counters at one moment.
+    public struct Reading: Sendable, Hashable {
+        /// Files, directories and so on that were looked at.
+        public let entries: UInt64
+        /// Bytes of content that were read or written.
+        public let bytes: UInt64
+        /// Bytes appended to the archive.
+        public let storedBytes: UInt64
+        /// How many entries there will be, where that is known.
+        public let expectedEntries: UInt64?
+        /// How many bytes there will be, where that is known.
+        public let expectedBytes: UInt64?
+    }
+
+    private let entries = Atomic<UInt64>(0)
+    private let bytes = Atomic<UInt64>(0)
+    private let storedBytes = Atomic<UInt64>(0)
+    // The greatest value stands for "unknown".
+    private let expectedEntries = Atomic<UInt64>(.max)
+    private let expectedBytes = Atomic<UInt64>(.max)
+
+    public init() {}
+
+    /// The counters as they are now.
+    public var reading: Reading {
+        let expectedEntries = expectedEntries.load(ordering: .relaxed)
+        let expectedBytes = expectedBytes.load(ordering: .relaxed)
+        return Reading(
+            entries: entries.load(ordering: .relaxed),
+            bytes: bytes.load(ordering: .relaxed),
+            storedBytes: storedBytes.load(ordering: .relaxed),
+            expectedEntries: expectedEntries == .max ? nil : expectedEntries,
+            expectedBytes: expectedBytes == .max ? nil : expectedBytes)
+    }
+
+    func add(entries count: Int = 0, bytes byteCount: UInt64 = 0) {
+        if count != 0 { entries.add(UInt64(count), ordering: .relaxed) }
+        if byteCount != 0 { bytes.add(byteCount, ordering: .relaxed) }
+    }
+
+    func set(storedBytes byteCount: UInt64) {
+        storedBytes.store(byteCount, ordering: .relaxed)
+    }
+
+    func expect(entries: UInt64?, bytes: UInt64?) {
+        expectedEntries.store(entries ?? .max, ordering: .relaxed)
+        expectedBytes.store(bytes ?? .max, ordering: .relaxed)
+    }
+
+    /// Begins anew, for an operation that has several runs.
+    func reset() {
+        entries.store(0, ordering: .relaxed)
+        bytes.store(0, ordering: .relaxed)
+        storedBytes.store(0, ordering: .relaxed)
+        expect(entries: nil, bytes: nil)
+    }
+}

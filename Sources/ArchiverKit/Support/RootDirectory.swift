@@ -1,0 +1,53 @@
+// A root, opened: the directory that snapshots are captured from and restored to.
+
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// An open root. Everything below is reached from its descriptor, so nothing outside can be.
+struct RootDirectory: Sendable {
+    /// The root's absolute path, symbolic links resolved.
+    let path: FilePath
+    let directory: SharedDirectory
+    let status: FileStatus
+
+    /// Opens the directory at `path`.
+    ///
+    /// - Throws: `ArchiverError` with the codes `noSuchDirectory`, `notDirectory` or `permission`.
+    static func open(_ path: FilePath) throws -> RootDirectory {
+        let real = try resolved(path)
+        do {
+            let descriptor = try Descriptor.open(real, O_RDONLY | O_DIRECTORY)
+            let status = try FileStatus.read(descriptor)
+            return RootDirectory(path: real, directory: SharedDirectory(descriptor), status: status)
+        } catch {
+            throw failure(FileError(error.operation, path, error.code))
+        }
+    }
+
+    /// `path` as an absolute path without symbolic links.
+    static func resolved(_ path: FilePath) throws -> FilePath {
+        let resolved = path.withPlatformString { realpath($0, nil) }
+        guard let resolved else { throw failure(FileError("open", path, .current)) }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+
+    private static func failure(_ error: FileError) -> ArchiverError {
+        let path = error.path
+        switch error.code {
+        case .noSuchFileOrDirectory:
+            return ArchiverError(
+                .noSuchDirectory, "there is no directory \(path)", remedy: "check the spelling", path: path)
+        case .notDirectory:
+            return ArchiverError(
+                .notDirectory, "\(path) is not a directory", remedy: "give the directory that holds it", path: path)
+        case .permissionDenied, .notPermitted:
+            return ArchiverError(
+                .permission, "cannot read the directory \(path): permission denied",
+                remedy: "change its permissions, or run as a user who may read it", path: path)
+        default:
+            return ArchiverError(error)
+        }
+    }
+}

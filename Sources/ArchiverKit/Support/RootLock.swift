@@ -1,0 +1,31 @@
+// Locks on a root: one watcher at a time, one capture at a time.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import SystemPackage
+
+/// Kernel locks that concern one root of an archive; each ends with its value.
+enum RootLock {
+    /// Becomes the only process that captures `root`; waits for another capture's end.
+    static func capturing(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
+        try FileLock.exclusive(path("capture", root, layout))
+    }
+
+    /// Becomes the only process that watches `root`.
+    ///
+    /// - Throws: `ArchiverError` of the code `locked`, naming the other process.
+    static func watching(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
+        let path = path("watch", root, layout)
+        if let lock = try FileLock.tryExclusive(path) { return lock }
+        let holder = try FileLock.holder(of: path).map { " by process \($0.process) (\($0.command))" } ?? ""
+        throw ArchiverError(
+            .locked, "\(root) is being watched already\(holder)",
+            remedy: "end that one first, or use another archive", path: root)
+    }
+
+    private static func path(_ purpose: String, _ root: FilePath, _ layout: ArchiveLayout) -> FilePath {
+        let name = ChunkID(hashing: root.bytes).hex.prefix(16)
+        return layout.lock("\(purpose)-\(name).lock")
+    }
+}

@@ -1,0 +1,39 @@
+// The nodes of an archive's trees, decoded; the recent ones are kept.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import SnapshotTree
+internal import Synchronization
+
+/// Reads nodes from an archive. Safe to use from several threads.
+final class StoredNodes: NodeSource, Sendable {
+    private let store: ArchiveStore
+    private let recent = Mutex<[ChunkID: Node]>([:])
+
+    /// Nodes kept, of some 64 entries each.
+    private static let capacity = 512
+
+    init(_ store: ArchiveStore) {
+        self.store = store
+    }
+
+    func node(_ id: ChunkID, level: Int?) throws(StorageError) -> Node {
+        let node: Node
+        if let known = recent.withLock({ $0[id] }) { node = known } else { node = try read(id) }
+        if let level, node.level != level {
+            throw try store.undecodable(id, .malformed("a node is of level \(node.level) instead of \(level)"))
+        }
+        return node
+    }
+
+    private func read(_ id: ChunkID) throws(StorageError) -> Node {
+        let bytes = try store.read(id)
+        let node: Node
+        do { node = try Node(decoding: bytes) } catch { throw try store.undecodable(id, error) }
+        recent.withLock { recent in
+            if recent.count >= StoredNodes.capacity { recent.removeAll(keepingCapacity: true) }
+            recent[id] = node
+        }
+        return node
+    }
+}

@@ -1,0 +1,84 @@
+// Compressing with zlib: raw DEFLATE (RFC 1951), optionally against a preset dictionary.
+
+internal import CZlib
+
+/// Compresses one run of bytes after the other with zlib's state kept between them.
+package struct Deflater: ~Copyable {
+    // zlib's state points back at its z_stream, which therefore must not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+    private var scratch = ScratchBuffer()
+
+    /// Makes a compressor.
+    ///
+    /// - Parameter level: 1 (fastest) … 9 (smallest), as in zlib.
+    /// - Throws: `CompressionError.outOfMemory`.
+    package init(level: Int) throws(CompressionError) {
+        precondition((1...9).contains(level))
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        let largestMemoryLevel: CInt = 9
+        let status = deflateInit2_(
+            stream, CInt(level), Z_DEFLATED, rawWindowBits, largestMemoryLevel, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            CInt(MemoryLayout<z_stream>.size))
+        guard status == Z_OK else {
+            stream.deallocate()
+            throw .outOfMemory
+        }
+        self.stream = stream
+    }
+
+    deinit {
+        deflateEnd(stream)
+        stream.deallocate()
+    }
+
+    /// Compresses `input` and appends the result to `output`, if it is smaller than `input`.
+    ///
+    /// - Parameters:
+    ///   - dictionary: bytes like those of `input`, which inflating will need again; the last 32 KiB count.
+    ///   - output: left as it is where compressing does not help.
+    /// - Returns: whether the result was smaller and was appended.
+    /// - Throws: `CompressionError.tooLarge`.
+    package mutating func deflate(
+        _ input: UnsafeRawBufferPointer, dictionary: UnsafeRawBufferPointer? = nil, into output: inout [UInt8]
+    ) throws(CompressionError) -> Bool {
+        guard let inputLength = UInt32(exactly: input.count) else { throw .tooLarge(byteCount: input.count) }
+        // No stream is shorter than two bytes, and room for fewer bytes than the input has is all that is of use.
+        guard inputLength > 2 else { return false }
+        let room = scratch.reserve(input.count - 1)
+        deflateReset(stream)
+        if let dictionary = dictionary?.zlibDictionary {
+            deflateSetDictionary(stream, dictionary.bytes, dictionary.length)
+        }
+        stream.pointee.next_in = input.zlibBytes
+        stream.pointee.avail_in = inputLength
+        stream.pointee.next_out = room
+        stream.pointee.avail_out = inputLength - 1
+        let status = CZlib.deflate(stream, Z_FINISH)
+        defer { stream.forgetBuffers() }
+        guard status == Z_STREAM_END else { return false }
+        let length = Int(inputLength - 1 - stream.pointee.avail_out)
+        output.append(contentsOf: UnsafeBufferPointer(start: room, count: length))
+        return true
+    }
+}
+
+/// Memory for one result, kept and grown as needed.
+private struct ScratchBuffer: ~Copyable {
+    private var memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
+
+    deinit { memory.deallocate() }
+
+    /// At least `count` (more than none) bytes of uninitialised memory, valid until the next call.
+    mutating func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+        if memory.count < count {
+            memory.deallocate()
+            memory = .allocate(capacity: count)
+        }
+        guard let start = memory.baseAddress else { preconditionFailure("allocated memory without address") }
+        return start
+    }
+}
+
+// The z_stream and its memory are reached through this value alone, which has one owner at a time.
+extension Deflater: @unchecked Sendable {}

@@ -1,0 +1,73 @@
+// Decompressing with zlib, never into more memory than the caller expects.
+
+internal import CZlib
+
+/// Decompresses one run of raw DEFLATE (RFC 1951) after the other with zlib's state kept between them.
+package struct Inflater: ~Copyable {
+    // zlib's state points back at its z_stream, which therefore must not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    /// Makes a decompressor.
+    ///
+    /// - Throws: `CompressionError.outOfMemory`.
+    package init() throws(CompressionError) {
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        let status = inflateInit2_(stream, rawWindowBits, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
+        guard status == Z_OK else {
+            stream.deallocate()
+            throw .outOfMemory
+        }
+        self.stream = stream
+    }
+
+    deinit {
+        inflateEnd(stream)
+        stream.deallocate()
+    }
+
+    /// Decompresses `input`, which must hold exactly `rawLength` bytes.
+    ///
+    /// However much `input` would decompress to, no more than `rawLength` bytes (and one) are ever written.
+    ///
+    /// - Parameters:
+    ///   - dictionary: what the compressor was given as such.
+    ///   - rawLength: the length of the result in bytes.
+    /// - Throws: `CompressionError`: damaged, cut off, another length, or bytes after the end.
+    package mutating func inflate(
+        _ input: UnsafeRawBufferPointer, dictionary: UnsafeRawBufferPointer? = nil, expecting rawLength: Int
+    ) throws(CompressionError) -> [UInt8] {
+        guard let inputLength = UInt32(exactly: input.count) else { throw .tooLarge(byteCount: input.count) }
+        guard rawLength >= 0, rawLength < UInt32.max else { throw .tooLarge(byteCount: rawLength) }
+        let roomLength = UInt32(rawLength) + 1
+        if input.isEmpty { throw .truncated }
+        inflateReset(stream)
+        if let dictionary = dictionary?.zlibDictionary {
+            guard inflateSetDictionary(stream, dictionary.bytes, dictionary.length) == Z_OK else { throw .outOfMemory }
+        }
+        stream.pointee.next_in = input.zlibBytes
+        stream.pointee.avail_in = inputLength
+        stream.pointee.avail_out = roomLength
+        var status = Z_OK
+        // The one byte more than expected tells a stream that is too long from one that ends where it should.
+        let output = [UInt8](unsafeUninitializedCapacity: rawLength + 1) { room, count in
+            stream.pointee.next_out = room.baseAddress
+            status = CZlib.inflate(stream, Z_FINISH)
+            count = min(Int(roomLength - stream.pointee.avail_out), rawLength)
+        }
+        defer { stream.forgetBuffers() }
+        if stream.pointee.avail_out == 0 { throw .tooLong(expected: rawLength) }
+        switch status {
+        case Z_STREAM_END: break
+        case Z_OK, Z_BUF_ERROR: throw .truncated
+        case Z_MEM_ERROR: throw .outOfMemory
+        default: throw .corrupt
+        }
+        if output.count < rawLength { throw .tooShort(expected: rawLength, found: output.count) }
+        if stream.pointee.avail_in > 0 { throw .trailingBytes(Int(stream.pointee.avail_in)) }
+        return output
+    }
+}
+
+// The z_stream and its memory are reached through this value alone, which has one owner at a time.
+extension Inflater: @unchecked Sendable {}

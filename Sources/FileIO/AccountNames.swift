@@ -1,0 +1,92 @@
+// Names of users and groups, asked of the system once each.
+
+internal import Glibc
+internal import Synchronization
+
+/// Translates numeric owners and groups to names and back; may be used by several threads.
+package final class AccountNames: Sendable {
+    private struct Cache {
+        var owners: [UInt32: String?] = [:]
+        var groups: [UInt32: String?] = [:]
+        var ownerNumbers: [String: UInt32?] = [:]
+        var groupNumbers: [String: UInt32?] = [:]
+    }
+
+    private let cache = Mutex(Cache())
+
+    package init() {}
+
+    /// The name of a user; nil where the system knows none (or one that is not UTF-8).
+    package func owner(_ number: UInt32) -> String? {
+        cached(\.owners, number) { number in
+            var entry = passwd()
+            return Self.lookUp(&entry) { getpwuid_r(number, $0, $1, $2, $3) } read: { name(at: $0.pw_name) }
+        }
+    }
+
+    /// The name of a group; nil where the system knows none (or one that is not UTF-8).
+    package func group(_ number: UInt32) -> String? {
+        cached(\.groups, number) { number in
+            var entry = Glibc.group()
+            return Self.lookUp(&entry) { getgrgid_r(number, $0, $1, $2, $3) } read: { name(at: $0.gr_name) }
+        }
+    }
+
+    /// The number of the user `name`; nil where the system knows none.
+    package func owner(named name: String) -> UInt32? {
+        cached(\.ownerNumbers, name) { name in
+            var entry = passwd()
+            return Self.lookUp(&entry) { getpwnam_r(name, $0, $1, $2, $3) } read: { $0.pw_uid }
+        }
+    }
+
+    /// The number of the group `name`; nil where the system knows none.
+    package func group(named name: String) -> UInt32? {
+        cached(\.groupNumbers, name) { name in
+            var entry = Glibc.group()
+            return Self.lookUp(&entry) { getgrnam_r(name, $0, $1, $2, $3) } read: { $0.gr_gid }
+        }
+    }
+
+    /// The cached answer, or a new one, asked without the lock: a directory service may take its time.
+    private func cached<Key: Hashable & Sendable, Value: Sendable>(
+        _ table: any WritableKeyPath<Cache, [Key: Value?]> & Sendable, _ key: Key, ask: (Key) -> Value?
+    ) -> Value? {
+        if let known = cache.withLock({ $0[keyPath: table][key] }) { return known }
+        let answer = ask(key)
+        cache.withLock { _ = $0[keyPath: table].updateValue(answer, forKey: key) }
+        return answer
+    }
+
+    /// Makes a `get…_r` call with a buffer that grows as the entry needs it (getpwnam(3), getgrnam(3)).
+    private static func lookUp<Entry, Value>(
+        _ entry: inout Entry,
+        _ call: (
+            UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int,
+            UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
+        ) -> CInt,
+        read: (Entry) -> Value?
+    ) -> Value? {
+        var capacity = 4_096
+        // Groups of a hundred thousand members fit into this.
+        let limit = 16 << 20
+        while capacity <= limit {
+            var buffer = [CChar](repeating: 0, count: capacity)
+            var found: UnsafeMutablePointer<Entry>?
+            let value: Value?? = buffer.withUnsafeMutableBufferPointer { buffer in
+                guard let start = buffer.baseAddress else { return nil }
+                let code = call(&entry, start, buffer.count, &found)
+                if code == ERANGE || code == EINTR { return .none }
+                return .some(found == nil ? nil : read(entry))
+            }
+            if let value { return value }
+            capacity *= 4
+        }
+        return nil
+    }
+}
+
+/// A name in C memory; nil where it is not UTF-8.
+private func name(at pointer: UnsafeMutablePointer<CChar>?) -> String? {
+    pointer.flatMap { String(validatingCString: $0) }
+}

@@ -1,0 +1,92 @@
+// Making, renaming and removing names in an open directory. Nothing here follows a symbolic link.
+
+internal import CLinux
+internal import Glibc
+package import SystemPackage
+
+extension Descriptor {
+    /// Makes the directory `name` (mkdirat(2)); the process's umask takes bits away from `permissions`.
+    package borrowing func createDirectory(
+        _ name: borrowing CName, permissions: UInt16, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        try Self.check("create directory", path()) { name.withPointer { mkdirat(number, $0, mode_t(permissions)) } }
+    }
+
+    /// Makes the symbolic link `name` that points to `target` (symlinkat(2)).
+    package borrowing func createSymbolicLink(
+        _ name: borrowing CName, target: borrowing CName, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        try Self.check("create link", path()) {
+            name.withPointer { name in target.withPointer { symlinkat($0, number, name) } }
+        }
+    }
+
+    /// Gives the file `existing` in `directory` a further name: `name` in `self` (linkat(2)).
+    package borrowing func createLink(
+        _ name: borrowing CName, to existing: borrowing CName, in directory: borrowing Descriptor,
+        path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        let source = directory.number
+        try Self.check("link", path()) {
+            name.withPointer { name in existing.withPointer { linkat(source, $0, number, name, 0) } }
+        }
+    }
+
+    /// Makes a FIFO, a socket's name, or (as root) a device (mknodat(2)); umask takes bits away from `permissions`.
+    ///
+    /// - Parameter device: what a device stands for, in glibc's `dev_t` encoding.
+    package borrowing func createSpecialFile(
+        _ name: borrowing CName, kind: FileKind, permissions: UInt16, device: UInt64 = 0,
+        path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        try Self.check("create", path()) {
+            name.withPointer { mknodat(number, $0, kind.modeBits | mode_t(permissions), dev_t(device)) }
+        }
+    }
+
+    /// Renames `name` in `self` to `newName` in `directory`, replacing what is there (renameat(2)).
+    package borrowing func rename(
+        _ name: borrowing CName, to newName: borrowing CName, in directory: borrowing Descriptor,
+        path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        let target = directory.number
+        try Self.check("rename", path()) {
+            name.withPointer { name in newName.withPointer { renameat(number, name, target, $0) } }
+        }
+    }
+
+    /// Removes the name of anything but a directory (unlinkat(2)).
+    package borrowing func removeFile(
+        _ name: borrowing CName, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        try Self.check("remove", path()) { name.withPointer { unlinkat(number, $0, 0) } }
+    }
+
+    /// Removes an empty directory (unlinkat(2), AT_REMOVEDIR).
+    package borrowing func removeDirectory(
+        _ name: borrowing CName, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        try Self.check("remove", path()) { name.withPointer { unlinkat(number, $0, AT_REMOVEDIR) } }
+    }
+
+    /// A second descriptor of the same open file.
+    package borrowing func duplicate(path: @autoclosure () -> FilePath) throws(FileError) -> Descriptor {
+        let result = clinux_duplicate(number)
+        if result < 0 { throw FileError("open", path(), .current) }
+        return Descriptor(owning: result)
+    }
+
+    /// Makes a system call, again where a signal interrupted it, and throws where it failed.
+    static func check(
+        _ operation: String, _ path: @autoclosure () -> FilePath, _ call: () -> CInt
+    ) throws(FileError) {
+        if retryingInterrupts(call) != 0 { throw FileError(operation, path(), .current) }
+    }
+}

@@ -1,0 +1,86 @@
+// Writing open files completely, and waiting until the bytes are on the disk.
+
+internal import Glibc
+package import SystemPackage
+
+extension Descriptor {
+    /// Writes all of `bytes` at the file's position.
+    package borrowing func write(
+        _ bytes: UnsafeRawBufferPointer, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        try drain(bytes, path: path()) { start, count, _ in Glibc.write(number, start, count) }
+    }
+
+    /// Writes all of `bytes` at the file's position.
+    package borrowing func write(_ bytes: [UInt8], path: @autoclosure () -> FilePath) throws(FileError) {
+        try bytes.withUnsafeBufferPointer { bytes throws(FileError) in
+            try write(UnsafeRawBufferPointer(bytes), path: path())
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`; the file's position stays where it is.
+    package borrowing func write(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        try drain(bytes, path: path()) { start, count, done in
+            pwrite(number, start, count, off_t(truncatingIfNeeded: offset) + off_t(done))
+        }
+    }
+
+    /// Writes `header` and then `payload` at the file's position, in one system call where the system takes them whole.
+    package borrowing func write(
+        _ header: UnsafeRawBufferPointer, then payload: UnsafeRawBufferPointer, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        var parts = (
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: header.baseAddress), iov_len: header.count),
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: payload.baseAddress), iov_len: payload.count)
+        )
+        let number = number
+        let count = withUnsafeMutablePointer(to: &parts) { parts in
+            parts.withMemoryRebound(to: iovec.self, capacity: 2) { parts in
+                retryingInterrupts { writev(number, parts, 2) }
+            }
+        }
+        if count < 0 { throw FileError("write", path(), .current) }
+        if count < header.count {
+            try write(UnsafeRawBufferPointer(rebasing: header[count...]), path: path())
+            try write(payload, path: path())
+        } else {
+            try write(UnsafeRawBufferPointer(rebasing: payload[(count - header.count)...]), path: path())
+        }
+    }
+
+    private borrowing func drain(
+        _ bytes: UnsafeRawBufferPointer, path: @autoclosure () -> FilePath,
+        by call: (_ start: UnsafeRawPointer, _ count: Int, _ done: Int) -> Int
+    ) throws(FileError) {
+        guard let start = bytes.baseAddress else { return }
+        var done = 0
+        while done < bytes.count {
+            let count = retryingInterrupts { call(start + done, bytes.count - done, done) }
+            if count < 0 { throw FileError("write", path(), .current) }
+            done += count
+        }
+    }
+
+    /// Makes the file `byteCount` bytes long: cuts it off, or adds a hole.
+    package borrowing func truncate(to byteCount: UInt64, path: @autoclosure () -> FilePath) throws(FileError) {
+        let number = number
+        guard let length = off_t(exactly: byteCount) else { throw FileError("truncate", path(), .fileTooLarge) }
+        if retryingInterrupts({ ftruncate(number, length) }) != 0 { throw FileError("truncate", path(), .current) }
+    }
+
+    /// Waits until the file's bytes, and what is needed to read them, are on the disk (fdatasync(2)).
+    package borrowing func synchronizeData(path: @autoclosure () -> FilePath) throws(FileError) {
+        let number = number
+        if retryingInterrupts({ fdatasync(number) }) != 0 { throw FileError("synchronize", path(), .current) }
+    }
+
+    /// Waits until the file's bytes and metadata, or a directory's names, are on the disk (fsync(2)).
+    package borrowing func synchronize(path: @autoclosure () -> FilePath) throws(FileError) {
+        let number = number
+        if retryingInterrupts({ fsync(number) }) != 0 { throw FileError("synchronize", path(), .current) }
+    }
+}

@@ -1,0 +1,26 @@
+// The one way small files are written so that a crash leaves the old content or the new, never a mixture.
+
+internal import Glibc
+package import SystemPackage
+
+/// Files whose content changes as a whole and survives a crash of the system.
+package enum DurableFile {
+    /// Replaces the file `name` in `directory`, or makes it.
+    ///
+    /// Writes a temporary file in the same directory, waits until it is on the disk, renames it, and waits until the
+    /// name is on the disk (rename(2), fsync(2)). Where anything fails, the old content stays and the temporary file
+    /// is removed.
+    ///
+    /// - Parameter permissions: mode bits; the process's umask takes bits away.
+    package static func replace(
+        directory: FilePath, name: String, contents: [UInt8], permissions: UInt16 = 0o600
+    ) throws(FileError) {
+        let path = directory.appending(name)
+        let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
+        let temporary = try TemporaryFile(in: folder, permissions: permissions, path: path)
+        try temporary.file.write(contents, path: path)
+        try temporary.file.synchronize(path: path)
+        try temporary.rename(to: CName(name.utf8))
+        try folder.synchronize(path: directory)
+    }
+}

@@ -1,0 +1,33 @@
+// Who holds a lock, as written into the lock file: process id, a space, the command.
+
+internal import Glibc
+
+/// A process that holds a lock.
+package struct LockHolder: Sendable, Hashable {
+    package let process: Int32
+    /// The command with its arguments, as they were given; may hold control characters.
+    package let command: String
+
+    /// Bytes a lock file may have; longer commands are cut off.
+    static let byteLimit = 4_096
+
+    package init(process: Int32, command: String) {
+        self.process = process
+        self.command = command
+    }
+
+    /// The calling process.
+    package static var current: LockHolder {
+        LockHolder(process: getpid(), command: CommandLine.arguments.joined(separator: " "))
+    }
+
+    /// Reads a lock file's content; nil where it names nobody.
+    init?(_ text: [UInt8]) {
+        let parts = text.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, let process = Int32(String(decoding: parts[0], as: UTF8.self)) else { return nil }
+        self.init(process: process, command: String(decoding: parts[1], as: UTF8.self))
+    }
+
+    /// A lock file's content.
+    var text: [UInt8] { Array("\(process) \(command)".utf8.prefix(LockHolder.byteLimit)) }
+}

@@ -1,0 +1,192 @@
+// From events and listings to dirty paths and directories to crawl. No system call is made here, so tables test it.
+
+internal import FileIO
+
+/// A directory that is to be crawled.
+struct CrawlItem: Hashable {
+    /// The directory's place in its parent; nil for the root.
+    let place: Place?
+    /// Whether what the crawl meets is reported; not so while a root is armed for the first time.
+    let reports: Bool
+
+    struct Place: Hashable {
+        let parent: NodeID
+        let name: [UInt8]
+    }
+
+    static func root(reports: Bool) -> CrawlItem { CrawlItem(place: nil, reports: reports) }
+
+    init(place: Place?, reports: Bool) {
+        self.place = place
+        self.reports = reports
+    }
+
+    init(_ name: [UInt8], in parent: NodeID, reports: Bool) {
+        self.init(place: Place(parent: parent, name: name), reports: reports)
+    }
+}
+
+/// What is known of a root: its directories, what changed in them, what is still to be crawled.
+///
+/// Events only ever widen what is looked at; their meaning is never trusted. A directory that leaves its place goes to
+/// limbo, one that appears is crawled, and the crawl recognises it by its watch. So the pairs of a rename need not be
+/// matched, and any order of crawls and events ends in the same tree: the last event of a name follows its last change.
+struct ChangeTracker {
+    var tree = WatchTree()
+    var dirty = DirtySet()
+    /// A stack: directories are crawled depth first.
+    var pending: [CrawlItem] = []
+    /// Watches that no directory of this root has any more.
+    private(set) var retired: [Int32] = []
+    /// The root may be gone from its path.
+    var rootNeedsCheck = false
+
+    /// Takes in one event of a watch of this root.
+    ///
+    /// - Returns: whether something was marked.
+    mutating func apply(_ event: InotifyEvent) -> Bool {
+        guard let node = tree.node(watchedBy: event.watch) else { return false }
+        if event.mask.contains(.ignored) { return watchEnded(node) }
+        if event.name.isEmpty { return changedItself(node, event.mask) }
+
+        let child = tree.child(of: node, named: event.name)
+        let childState = child.map { tree.state(of: $0) }
+        let appears = !event.mask.isDisjoint(with: .appears)
+        let disappears = !event.mask.isDisjoint(with: .disappears)
+        if event.mask.contains(.isDirectory) {
+            let becameReadable = childState == .unreadable && event.mask.contains(.attributes)
+            if appears || becameReadable { pending.append(CrawlItem(event.name, in: node, reports: true)) }
+        }
+        if let child, disappears || appears && !event.mask.contains(.isDirectory) { leave(child) }
+        if childState == .excluded && !appears && !disappears { return false }
+
+        // In limbo nothing is marked: a directory that is met again is reported as a whole.
+        guard let directory = tree.path(of: node) else { return false }
+        dirty.mark(.entry(directory.appending(event.name)))
+        if appears || disappears { dirty.mark(.entry(directory)) }
+        return true
+    }
+
+    /// The watches to give up, each once.
+    mutating func takeRetired() -> [Int32] {
+        defer { retired = [] }
+        return retired
+    }
+
+    private mutating func changedItself(_ node: NodeID, _ mask: InotifyMask) -> Bool {
+        if node == .root && !mask.isDisjoint(with: [.deleteSelf, .moveSelf, .unmount]) { rootNeedsCheck = true }
+        guard mask.contains(.attributes), let path = tree.path(of: node) else { return false }
+        dirty.mark(.entry(path))
+        return true
+    }
+
+    /// The kernel dropped a watch: its directory is deleted or unmounted.
+    private mutating func watchEnded(_ node: NodeID) -> Bool {
+        guard node != .root else {
+            tree.setUnwatched(.unknown, of: .root)
+            rootNeedsCheck = true
+            return false
+        }
+        let path = tree.path(of: node)
+        if let place = tree.place(of: node) { pending.append(CrawlItem(place.name, in: place.parent, reports: true)) }
+        tree.setUnwatched(.unknown, of: node)
+        retired += tree.remove(node)
+        guard let path, let parent = path.parent else { return false }
+        dirty.mark(.entry(path))
+        dirty.mark(.entry(parent))
+        return true
+    }
+
+    private mutating func leave(_ node: NodeID) {
+        switch tree.state(of: node) {
+        case .watched: tree.detach(node)
+        case .unknown, .polled, .unreadable, .mountPoint, .excluded: retired += tree.remove(node)
+        }
+    }
+}
+
+// MARK: - What a crawl found
+
+extension ChangeTracker {
+    /// The path of a directory to crawl; nil where its parent has lost its place meanwhile.
+    func path(of item: CrawlItem) -> RelativePath? {
+        guard let place = item.place else { return .root }
+        return tree.path(of: place.parent)?.appending(place.name)
+    }
+
+    /// Notes that the directory at `item` answers to `watch`.
+    ///
+    /// - Returns: its node; nil where tree and file system contradict each other, and the root is to be crawled anew.
+    mutating func found(_ item: CrawlItem, watch: Int32) -> NodeID? {
+        guard let place = item.place else {
+            tree.setWatch(watch, of: .root)
+            return .root
+        }
+        let present = tree.child(of: place.parent, named: place.name)
+        if let known = tree.node(watchedBy: watch) {
+            if known == present { return known }
+            if tree.isAncestor(known, orSelfOf: place.parent) { return nil }
+            if let present { leave(present) }
+            markLost(tree.path(of: known))
+            tree.move(known, to: place.parent, as: place.name)
+            return known
+        }
+        if let present {
+            if tree.state(of: present) != .watched {
+                tree.setWatch(watch, of: present)
+                return present
+            }
+            leave(present)
+        }
+        let node = tree.insert(place.name, in: place.parent)
+        tree.setWatch(watch, of: node)
+        return node
+    }
+
+    /// Notes that the directory at `item` has no watch of its own.
+    mutating func found(_ item: CrawlItem, unwatched state: WatchTree.State) {
+        guard let place = item.place else {
+            tree.setUnwatched(state, of: .root)
+            return
+        }
+        if let present = tree.child(of: place.parent, named: place.name) {
+            // The watch of a directory that became unreadable still works.
+            if state == .unreadable && tree.state(of: present) == .watched { return }
+            if tree.state(of: present) != .watched {
+                tree.setUnwatched(state, of: present)
+                return
+            }
+            leave(present)
+        }
+        tree.setUnwatched(state, of: tree.insert(place.name, in: place.parent))
+    }
+
+    /// Notes that there is no directory at `item`.
+    mutating func foundNothing(_ item: CrawlItem) {
+        guard let place = item.place else { return rootNeedsCheck = true }
+        guard let present = tree.child(of: place.parent, named: place.name) else { return }
+        markLost(tree.path(of: present))
+        leave(present)
+    }
+
+    /// Takes in a directory's listing: its subdirectories are to be crawled, others that were known lose their place.
+    mutating func listed(_ node: NodeID, subdirectories: [[UInt8]], reports: Bool) {
+        for name in subdirectories.reversed() { pending.append(CrawlItem(name, in: node, reports: reports)) }
+        let names = Set(subdirectories)
+        for child in tree.children(of: node) where !names.contains(tree.name(of: child)) {
+            markLost(tree.path(of: child))
+            leave(child)
+        }
+    }
+
+    /// Removes the directories that were in limbo when everything pending was crawled: they are outside or gone.
+    mutating func reapLimbo() {
+        for node in tree.limbo { retired += tree.remove(node) }
+    }
+
+    private mutating func markLost(_ path: RelativePath?) {
+        guard let path, let parent = path.parent else { return }
+        dirty.mark(.entry(path))
+        dirty.mark(.entry(parent))
+    }
+}

@@ -1,0 +1,39 @@
+// What a change batch is made of: places in the tree that are to be looked at again.
+
+package import FileIO
+
+/// A part of a root that may have changed.
+///
+/// A range says where to look, never what happened. Whatever its case: when its path is no longer a directory,
+/// everything that was known below it is gone too.
+package enum PathRange: Hashable, Sendable {
+    /// The path itself; where it is a directory, only its own status.
+    case entry(RelativePath)
+    /// A directory and every name directly in it; known subdirectories are not descended, unknown ones are.
+    case children(RelativePath)
+    /// A path and everything below it.
+    case subtree(RelativePath)
+
+    /// The path the range starts at.
+    package var path: RelativePath {
+        switch self {
+        case .entry(let path), .children(let path), .subtree(let path): path
+        }
+    }
+}
+
+extension PathRange: Comparable {
+    /// Walk order of the paths; at one path the wider range comes later.
+    package static func < (left: PathRange, right: PathRange) -> Bool {
+        let order = RelativePath.walkOrder(left.path.bytes, right.path.bytes)
+        return order == 0 ? left.breadth < right.breadth : order < 0
+    }
+
+    private var breadth: Int {
+        switch self {
+        case .entry: 0
+        case .children: 1
+        case .subtree: 2
+        }
+    }
+}

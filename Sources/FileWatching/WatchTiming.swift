@@ -1,0 +1,47 @@
+// When a batch is due: after a quiet moment, or when waiting would take too long.
+
+/// How long changes are gathered before they become a batch.
+package struct WatchTiming: Hashable, Sendable {
+    /// How long the root must be quiet.
+    package let settle: Duration
+    /// How long after its first change a batch is due although the root is not quiet.
+    package let maxDelay: Duration
+
+    package init(settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2)) {
+        self.settle = settle
+        self.maxDelay = maxDelay
+    }
+}
+
+/// The instants of one batch's first and last change, and what follows from them.
+struct SettleRule {
+    let timing: WatchTiming
+    private(set) var firstChange: ContinuousClock.Instant?
+    private var lastChange: ContinuousClock.Instant?
+
+    init(timing: WatchTiming) {
+        self.timing = timing
+    }
+
+    mutating func noteChange(at instant: ContinuousClock.Instant) {
+        if firstChange == nil { firstChange = instant }
+        lastChange = instant
+    }
+
+    /// When the batch is due if nothing more changes; nil where nothing changed.
+    var deadline: ContinuousClock.Instant? {
+        guard let latest, let lastChange else { return nil }
+        return min(lastChange + timing.settle, latest)
+    }
+
+    /// When the batch is due whatever happens; nil where nothing changed.
+    var latest: ContinuousClock.Instant? {
+        firstChange.map { $0 + timing.maxDelay }
+    }
+
+    /// Forgets the changes: their batch was taken.
+    mutating func reset() {
+        firstChange = nil
+        lastChange = nil
+    }
+}

@@ -1,0 +1,231 @@
+// The directories of a root as the watcher knows them. Files are not stored: a million files cost nothing here.
+
+internal import FileIO
+
+/// A directory's place in a `WatchTree`; reused after the directory is removed.
+struct NodeID: Hashable {
+    fileprivate let index: Int32
+
+    /// The root directory, which is always there.
+    static let root = NodeID(index: 0)
+    fileprivate static let none = NodeID(index: -1)
+}
+
+/// Directory nodes with parent links, found by watch or by name.
+///
+/// A directory that was renamed away hangs in *limbo* until it is met again, recognised by its watch, or removed.
+struct WatchTree {
+    enum State: UInt8 {
+        /// Not looked at yet.
+        case unknown
+        case watched
+        /// Could not be watched; looked at, with all that is below, at intervals.
+        case polled
+        case unreadable
+        /// Carries another mount, which is not entered.
+        case mountPoint
+        /// Left out by the caller: neither watched nor reported.
+        case excluded
+    }
+
+    private struct Node {
+        var name: [UInt8]
+        var watch: Int32 = -1
+        var parent: NodeID
+        var firstChild = NodeID.none
+        var next = NodeID.none
+        var previous = NodeID.none
+        var state: State
+    }
+
+    private struct Name: Hashable {
+        let parent: NodeID
+        let name: [UInt8]
+    }
+
+    private var nodes: [Node]
+    private var free: [NodeID] = []
+    private var byWatch: [Int32: NodeID] = [:]
+    private var byName: [Name: NodeID] = [:]
+    /// Directories without a place: each was renamed away or deleted, or was missing from its parent's listing.
+    private(set) var limbo: Set<NodeID> = []
+    private var polledNodes: Set<NodeID> = []
+
+    init() {
+        nodes = [Node(name: [], parent: .none, state: .unknown)]
+    }
+
+    // MARK: Looking
+
+    /// All watches of the tree, those in limbo included.
+    var watches: [Int32] { Array(byWatch.keys) }
+
+    func contains(watch: Int32) -> Bool { byWatch[watch] != nil }
+
+    func node(watchedBy watch: Int32) -> NodeID? { byWatch[watch] }
+
+    func child(of parent: NodeID, named name: [UInt8]) -> NodeID? { byName[Name(parent: parent, name: name)] }
+
+    func state(of node: NodeID) -> State { self[node].state }
+
+    /// A directory's parent and its name there; nil for the root and in limbo.
+    func place(of node: NodeID) -> (parent: NodeID, name: [UInt8])? {
+        self[node].parent == .none ? nil : (self[node].parent, self[node].name)
+    }
+
+    /// The directory's path; nil where it or a directory above it is in limbo.
+    func path(of node: NodeID) -> RelativePath? {
+        var chain = [NodeID]()
+        var current = node
+        while current != .root {
+            if self[current].parent == .none { return nil }
+            chain.append(current)
+            current = self[current].parent
+        }
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(chain.reduce(0) { $0 + self[$1].name.count + 1 })
+        for link in chain.reversed() {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+            bytes += self[link].name
+        }
+        return RelativePath(unchecked: bytes)
+    }
+
+    func children(of node: NodeID) -> [NodeID] {
+        var children = [NodeID]()
+        var child = self[node].firstChild
+        while child != .none {
+            children.append(child)
+            child = self[child].next
+        }
+        return children
+    }
+
+    func name(of node: NodeID) -> [UInt8] { self[node].name }
+
+    /// Whether `ancestor` is `node` or lies above it.
+    func isAncestor(_ ancestor: NodeID, orSelfOf node: NodeID) -> Bool {
+        var current = node
+        while current != .none {
+            if current == ancestor { return true }
+            current = self[current].parent
+        }
+        return false
+    }
+
+    /// The directories that are polled, without those in limbo.
+    var polled: [NodeID] { polledNodes.filter { path(of: $0) != nil } }
+
+    /// How many directories are in each state.
+    var stats: WatchStats {
+        var stats = WatchStats()
+        stats.watchedDirectories = byWatch.count
+        for node in nodes {
+            switch node.state {
+            case .polled: stats.polledDirectories += 1
+            case .unreadable: stats.unreadableDirectories += 1
+            case .mountPoint: stats.mountPoints += 1
+            case .unknown, .watched, .excluded: break
+            }
+        }
+        return stats
+    }
+
+    // MARK: Changing
+
+    /// A new directory in `parent`, where no directory of that name is.
+    mutating func insert(_ name: [UInt8], in parent: NodeID) -> NodeID {
+        let node: NodeID
+        if let reused = free.popLast() {
+            node = reused
+            self[node] = Node(name: name, parent: .none, state: .unknown)
+        } else {
+            node = NodeID(index: Int32(nodes.count))
+            nodes.append(Node(name: name, parent: .none, state: .unknown))
+        }
+        attach(node, name, in: parent)
+        return node
+    }
+
+    /// Gives a directory another place, out of limbo or from where it was.
+    mutating func move(_ node: NodeID, to parent: NodeID, as name: [UInt8]) {
+        unlink(node)
+        limbo.remove(node)
+        attach(node, name, in: parent)
+    }
+
+    /// Takes a directory, with all below it, out of its place into limbo.
+    mutating func detach(_ node: NodeID) {
+        unlink(node)
+        limbo.insert(node)
+    }
+
+    mutating func setWatch(_ watch: Int32, of node: NodeID) {
+        clearWatch(of: node)
+        self[node].watch = watch
+        self[node].state = .watched
+        byWatch[watch] = node
+    }
+
+    /// Sets the state of a directory without a watch.
+    mutating func setUnwatched(_ state: State, of node: NodeID) {
+        clearWatch(of: node)
+        self[node].state = state
+        if state == .polled { polledNodes.insert(node) }
+    }
+
+    /// Removes a directory and all below it.
+    ///
+    /// - Returns: the watches they had.
+    mutating func remove(_ node: NodeID) -> [Int32] {
+        unlink(node)
+        limbo.remove(node)
+        var watches = [Int32]()
+        var stack = [node]
+        while let removed = stack.popLast() {
+            for child in children(of: removed) {
+                byName[Name(parent: removed, name: self[child].name)] = nil
+                stack.append(child)
+            }
+            if self[removed].watch >= 0 { watches.append(self[removed].watch) }
+            clearWatch(of: removed)
+            self[removed] = Node(name: [], parent: .none, state: .unknown)
+            free.append(removed)
+        }
+        return watches
+    }
+
+    private mutating func clearWatch(of node: NodeID) {
+        if self[node].watch >= 0 { byWatch[self[node].watch] = nil }
+        if self[node].state == .polled { polledNodes.remove(node) }
+        self[node].watch = -1
+        self[node].state = .unknown
+    }
+
+    private mutating func attach(_ node: NodeID, _ name: [UInt8], in parent: NodeID) {
+        let first = self[parent].firstChild
+        if first != .none { self[first].previous = node }
+        self[node].next = first
+        self[node].previous = .none
+        self[node].parent = parent
+        self[node].name = name
+        self[parent].firstChild = node
+        byName[Name(parent: parent, name: name)] = node
+    }
+
+    private mutating func unlink(_ node: NodeID) {
+        let (parent, next, previous) = (self[node].parent, self[node].next, self[node].previous)
+        if parent == .none { return }
+        byName[Name(parent: parent, name: self[node].name)] = nil
+        if previous == .none { self[parent].firstChild = next } else { self[previous].next = next }
+        if next != .none { self[next].previous = previous }
+        self[node].parent = .none
+        self[node].next = .none
+        self[node].previous = .none
+    }
+
+    private subscript(node: NodeID) -> Node {
+        get { nodes[Int(node.index)] }
+        _modify { yield &nodes[Int(node.index)] }
+    }
+}

@@ -1,0 +1,35 @@
+// A snapshot's tree as a whole: look up one path, walk a part.
+
+package import ArchiveFormat
+package import FileIO
+
+/// The ordered map from paths to entries of one snapshot.
+package struct Tree<Source: NodeSource> {
+    /// The root node.
+    package let root: ChunkID
+    package let source: Source
+
+    package init(_ root: ChunkID, in source: Source) {
+        self.root = root
+        self.source = source
+    }
+
+    /// The entry at `path`; reads one node a level. Nil where there is none.
+    package func entry(at path: RelativePath) throws(Source.Failure) -> Entry? {
+        var cursor = try TreeCursor(root, in: source)
+        try cursor.seek(to: path)
+        guard let entry = try cursor.entry(), entry.path == path else { return nil }
+        return entry
+    }
+
+    /// Calls `body` with the entry at `path` and all below it, in walk order, until it returns false.
+    package func forEach(
+        at path: RelativePath = .root, _ body: (Entry) throws(Source.Failure) -> Bool
+    ) throws(Source.Failure) {
+        var cursor = try TreeCursor(root, in: source)
+        try cursor.seek(to: path)
+        while let entry = try cursor.next(), path.contains(entry.path) {
+            guard try body(entry) else { return }
+        }
+    }
+}

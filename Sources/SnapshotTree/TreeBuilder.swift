@@ -1,0 +1,90 @@
+// Builds a tree from entries in walk order. Where nodes end depends on the paths alone, never on how the tree came
+// about, so equal content always gives equal nodes.
+
+internal import ArchiveFormat
+internal import FileIO
+
+/// Builds a tree from entries, and whole nodes of an older tree, given in walk order; holds one open node a level.
+struct TreeBuilder<Sink: NodeSink> {
+    private var sink: Sink
+    private var entries: [Entry] = []
+    /// Open inner nodes: `children[n]` is of level n + 1.
+    private var children: [[Node.Child]] = []
+    /// The node of the older tree that was opened last, a level: what a new node of that level most resembles.
+    private var predecessors: [ChunkID?] = []
+
+    init(sink: Sink) {
+        self.sink = sink
+    }
+
+    /// Adds the next entry.
+    mutating func add(_ entry: Entry) throws(Sink.Failure) {
+        entries.append(entry)
+        if entries.count == TreeShape.maximumEntries || TreeShape.cutsAfter(path: entry.path, level: 0) {
+            try closeLeaf()
+        }
+    }
+
+    /// Whether every open node up to `level` is empty, so that a whole node of that level can be added.
+    func canAddNode(level: Int) -> Bool {
+        entries.isEmpty && children.prefix(level).allSatisfy(\.isEmpty)
+    }
+
+    /// Adds a whole node of `level`; only where `canAddNode(level:)`.
+    mutating func add(_ child: Node.Child, level: Int) throws(Sink.Failure) {
+        while children.count <= level { children.append([]) }
+        children[level].append(child)
+        if children[level].count == TreeShape.maximumEntries
+            || TreeShape.cutsAfter(path: child.firstPath, level: level + 1)
+        {
+            try closeInner(level: level + 1)
+        }
+    }
+
+    /// Tells that the older tree's node `id` of `level` is being taken apart.
+    mutating func opened(_ id: ChunkID, level: Int) {
+        while predecessors.count <= level { predecessors.append(nil) }
+        predecessors[level] = id
+    }
+
+    /// Closes all open nodes.
+    ///
+    /// - Returns: the root node's id.
+    mutating func finish() throws(Sink.Failure) -> ChunkID {
+        if !entries.isEmpty { try closeLeaf() }
+        var level = 1
+        while level <= children.count {
+            let open = children[level - 1]
+            if level == children.count, open.count == 1 { return open[0].id }
+            if !open.isEmpty { try closeInner(level: level) }
+            level += 1
+        }
+        return try sink.store(.leaf([]), predecessor: nil)
+    }
+
+    private mutating func closeLeaf() throws(Sink.Failure) {
+        let node = Node.leaf(entries)
+        let bytes = entries.reduce(0) { $0 &+ $1.size }
+        try close(node, firstPath: entries[0].path, entries: UInt64(entries.count), bytes: bytes)
+        entries.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func closeInner(level: Int) throws(Sink.Failure) {
+        let parts = children[level - 1]
+        children[level - 1] = []
+        try close(
+            .inner(level: level, children: parts),
+            firstPath: parts[0].firstPath,
+            entries: parts.reduce(0) { $0 &+ $1.entries },
+            bytes: parts.reduce(0) { $0 &+ $1.bytes })
+    }
+
+    private mutating func close(
+        _ node: Node, firstPath: RelativePath, entries: UInt64, bytes: UInt64
+    ) throws(Sink.Failure) {
+        let level = node.level
+        let predecessor = level < predecessors.count ? predecessors[level] : nil
+        let id = try sink.store(node, predecessor: predecessor)
+        try add(Node.Child(firstPath: firstPath, id: id, entries: entries, bytes: bytes), level: level)
+    }
+}

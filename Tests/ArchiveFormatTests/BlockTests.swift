@@ -1,0 +1,254 @@
+// Block and segment headers: round trips, limits, and damage.
+
+import ArchiveFormat
+import Compression
+import FileIO
+import Testing
+
+@Suite("Blocks")
+struct BlockTests {
+    private func decode(_ bytes: [UInt8]) throws -> BlockHeader {
+        try bytes.withUnsafeBytes { try BlockHeader(decoding: $0) }
+    }
+
+    /// `bytes` with its last four made the right checksum again.
+    private func sealed(_ bytes: [UInt8]) -> [UInt8] {
+        let body = Array(bytes.dropLast(4))
+        let checksum = body.withUnsafeBytes { crc32($0) }
+        return body + (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
+    }
+
+    @Test("a header is read as it was written")
+    func roundTrip() throws {
+        var random = SplitMix64()
+        for _ in 0..<200 {
+            let header = random.blockHeader()
+            let bytes = header.encoded()
+            #expect(try decode(bytes) == header, "seed \(random.seed)")
+            #expect(bytes.count == header.headerLength)
+            #expect(header.blockLength == bytes.count + header.storedLength)
+            let prefix = bytes.prefix(BlockHeader.fixedLength)
+            #expect(try prefix.withUnsafeBytes { try BlockHeader.headerLength(ofPrefix: $0) } == bytes.count)
+        }
+    }
+
+    @Test("the bytes of a header are those of the format document")
+    func layout() throws {
+        let base = ChunkID(hashing: [1]), chunk = ChunkID(hashing: [2])
+        let header = BlockHeader(
+            codec: .deflate, depth: 3, rawLength: 0x050403, storedLength: 0x0201, payloadChecksum: 0x0d0c0b0a,
+            bases: [base], chunks: [.init(kind: .node, length: 0x050403, id: chunk)])
+        let expected =
+            hex("41424c4b 65000000 01020000 03040500 01 03 01 00 01000000 0a0b0c0d") + base.bytes + hex("01 03040500")
+            + chunk.bytes + [0, 0, 0, 0]
+        #expect(header.encoded() == sealed(expected))
+    }
+
+    @Test("a changed bit anywhere in a header is noticed")
+    func everyBit() throws {
+        var random = SplitMix64()
+        let bytes = random.blockHeader().encoded()
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var damaged = bytes
+                damaged[index] ^= 1 << UInt8(bit)
+                #expect(throws: FormatError.self, "seed \(random.seed)") { try decode(damaged) }
+            }
+        }
+        for count in bytes.indices {
+            #expect(throws: FormatError.truncated, "seed \(random.seed)") { try decode(Array(bytes[..<count])) }
+        }
+        #expect(throws: FormatError.self) { try decode(bytes + [0]) }
+    }
+
+    @Test("a header beyond the limits is refused even with a right checksum")
+    func limits() throws {
+        let id = ChunkID(hashing: [])
+        func bytes(
+            codec: Codec = .deflate, depth: Int = 0, raw: Int = 10, stored: Int = 5, bases: Int = 0, chunks: [Int] = [10]
+        ) -> [UInt8] {
+            BlockHeader(
+                codec: codec, depth: depth, rawLength: raw, storedLength: stored, payloadChecksum: 0,
+                bases: .init(repeating: id, count: bases),
+                chunks: chunks.map { .init(kind: .content, length: $0, id: id) }
+            ).encoded()
+        }
+        func refuses(_ bytes: [UInt8]) -> Bool { (try? decode(bytes)) == nil }
+        #expect(!refuses(bytes()))
+        #expect(!refuses(bytes(depth: 16, bases: 8)))
+        #expect(refuses(bytes(depth: 17, bases: 8)))
+        #expect(refuses(bytes(depth: 16, bases: 9)))
+        #expect(refuses(bytes(depth: 0, bases: 1)))
+        #expect(refuses(bytes(depth: 1, bases: 0)))
+        #expect(refuses(bytes(stored: 11)))
+        #expect(refuses(bytes(codec: .stored, stored: 9)))
+        #expect(!refuses(bytes(codec: .stored, stored: 10)))
+        #expect(refuses(bytes(codec: .stored, depth: 1, stored: 10, bases: 1)))
+        #expect(refuses(bytes(raw: 11)))
+        #expect(refuses(bytes(chunks: [])))
+        #expect(!refuses(bytes(raw: 16 << 20, chunks: [16 << 20])))
+        #expect(refuses(bytes(raw: 16 << 20 | 1, chunks: [16 << 20, 1])))
+        #expect(!refuses(bytes(raw: 65_536, chunks: .init(repeating: 1, count: 65_536))))
+        #expect(refuses(bytes(raw: 65_537, chunks: .init(repeating: 1, count: 65_537))))
+        for (offset, value) in [(16, 2), (19, 1), (28, 4)] {
+            var unknown = bytes()
+            unknown[offset] = UInt8(value)
+            #expect(refuses(sealed(unknown)), "byte \(offset)")
+        }
+    }
+
+    @Test("whatever bytes are read as a header, nothing crashes, and what is read is written as it was")
+    func fuzz() {
+        var random = SplitMix64()
+        for _ in 0..<5000 {
+            let bytes = sealed(damaged(random.blockHeader().encoded(), using: &random) + [0, 0, 0, 0])
+            let cut = sealed(damaged(random.blockHeader().encoded(), using: &random))
+            for bytes in [bytes, cut, random.bytes(0, 80)] {
+                if let header = try? decode(bytes) { #expect(header.encoded() == bytes, "seed \(random.seed)") }
+            }
+        }
+    }
+
+    @Test("a chunk lies where the lengths before it say")
+    func ranges() {
+        let id = ChunkID(hashing: [])
+        let header = BlockHeader(
+            codec: .stored, depth: 0, rawLength: 6, storedLength: 6, payloadChecksum: 0, bases: [],
+            chunks: [1, 0, 2, 3].map { .init(kind: .content, length: $0, id: id) })
+        #expect((0..<4).map { header.range(ofChunkAt: $0) } == [0..<1, 1..<1, 1..<3, 3..<6])
+    }
+
+    @Test("a damaged payload is noticed")
+    func payload() throws {
+        let payload = Array("123456789".utf8)
+        let header = BlockHeader(
+            codec: .stored, depth: 0, rawLength: 9, storedLength: 9, payloadChecksum: 0xcbf4_3926, bases: [],
+            chunks: [.init(kind: .content, length: 9, id: ChunkID(hashing: payload))])
+        func verify(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try header.verify(payload: $0) } }
+        try verify(payload)
+        #expect(throws: FormatError.truncated) { try verify(payload.dropLast()) }
+        #expect(throws: FormatError.checksumMismatch("a block's payload")) { try verify(payload.reversed()) }
+        #expect(throws: FormatError.checksumMismatch("a block's payload")) { try verify(payload + [0]) }
+    }
+}
+
+@Suite("Segments")
+struct SegmentTests {
+    private func header(_ bytes: [UInt8]) throws -> SegmentHeader {
+        try bytes.withUnsafeBytes { try SegmentHeader(decoding: $0) }
+    }
+
+    @Test("a segment's header is read as it was written, and lies as the format document says")
+    func segmentHeader() throws {
+        let archive = try #require(ArchiveID(hex: "000102030405060708090a0b0c0d0e0f"))
+        let segment = try #require(SegmentID(hex: "101112131415161718191a1b1c1d1e1f"))
+        let value = SegmentHeader(archive: archive, segment: segment, created: Timestamp(seconds: -2, nanoseconds: 3))
+        let bytes = value.encoded()
+        let body = hex(
+            "4152434853454702".replacing("02", with: "0a") + "01000000 40000000 000102030405060708090a0b0c0d0e0f"
+                + "101112131415161718191a1b1c1d1e1f feffffffffffffff 03000000")
+        #expect(Array(bytes.prefix(60)) == body)
+        #expect(bytes.count == 64)
+        #expect(try header(bytes) == value)
+    }
+
+    @Test("a damaged segment header is refused, one of a newer format with its version")
+    func damagedHeader() throws {
+        let bytes = SegmentHeader(archive: .random(), segment: .random(), created: .now).encoded()
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 0x40
+            #expect(throws: FormatError.self, "byte \(index)") { try header(damaged) }
+        }
+        var newer = bytes
+        newer[8] = 2
+        #expect(throws: FormatError.unknownVersion(2)) { try header(newer) }
+        #expect(throws: FormatError.truncated) { try header(bytes.dropLast()) }
+    }
+
+    /// Random headers of blocks that follow each other.
+    private func blocks(_ count: Int, using random: inout SplitMix64) -> ([(offset: Int, header: BlockHeader)], end: Int) {
+        var blocks: [(offset: Int, header: BlockHeader)] = []
+        var end = SegmentHeader.byteCount
+        for _ in 0..<count {
+            let header = random.blockHeader()
+            blocks.append((end, header))
+            end += header.blockLength
+        }
+        return (blocks, end)
+    }
+
+    private func read(_ footer: [UInt8], at end: Int) throws -> [(offset: Int, header: BlockHeader)] {
+        let trailer = try footer.suffix(SegmentFooter.trailerByteCount).withUnsafeBytes {
+            try SegmentFooter.Trailer(decoding: $0)
+        }
+        guard trailer.indexOffset == end, trailer.indexLength == footer.count - SegmentFooter.trailerByteCount else {
+            throw FormatError.malformed("trailer")
+        }
+        return try footer.dropLast(SegmentFooter.trailerByteCount).withUnsafeBytes {
+            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer)
+        }
+    }
+
+    @Test("a footer gives back all headers with their offsets")
+    func footer() throws {
+        var random = SplitMix64()
+        for count in [0, 1, 7] {
+            let (blocks, end) = blocks(count, using: &random)
+            let again = try read(SegmentFooter.encoded(blocks: blocks, indexOffset: end), at: end)
+            #expect(again.map(\.offset) == blocks.map(\.offset), "seed \(random.seed)")
+            #expect(again.map(\.header) == blocks.map(\.header), "seed \(random.seed)")
+        }
+    }
+
+    @Test("a changed byte anywhere in a footer is noticed")
+    func damagedFooter() throws {
+        var random = SplitMix64()
+        let (blocks, end) = blocks(2, using: &random)
+        let footer = SegmentFooter.encoded(blocks: blocks, indexOffset: end)
+        for index in footer.indices {
+            var damaged = footer
+            damaged[index] ^= 1 << UInt8(index % 8)
+            #expect(throws: FormatError.self, "seed \(random.seed), byte \(index)") { try read(damaged, at: end) }
+        }
+    }
+
+    @Test("blocks of an index follow each other without gaps")
+    func contiguous() {
+        var random = SplitMix64()
+        let (blocks, end) = blocks(2, using: &random)
+        let moved = [blocks[0], (offset: blocks[1].offset + 1, header: blocks[1].header)]
+        #expect(throws: FormatError.self) { try read(SegmentFooter.encoded(blocks: moved, indexOffset: end), at: end) }
+        #expect(throws: FormatError.self) { try read(SegmentFooter.encoded(blocks: blocks, indexOffset: end + 1), at: end + 1) }
+    }
+
+    @Test("a segment's name tells the time and the id, and only such names are taken")
+    func name() throws {
+        let segment = try #require(SegmentID(hex: "00abcdef000000000000000000000000"))
+        let created = try #require(Timestamp(rfc3339: "2026-11-21T10:15:30.123456789Z"))
+        let name = SegmentName(created: created, segment: segment)
+        #expect(name.fileName == "20261121T101530.123456Z-00abcdef.segment")
+        #expect(name.folder == "2026/11/21")
+        #expect(name.path == "2026/11/21/20261121T101530.123456Z-00abcdef.segment")
+        #expect(SegmentName(fileName: name.fileName) == name)
+        let others = [
+            "", "x", "20261121T101530.123456Z-00ABCDEF.segment", "20261321T101530.123456Z-00abcdef.segment",
+            "20261121T101530.123456Z-00abcdef.segmen", "20261121T101530.123456Z-00abcdeg.segment",
+            "20261121T101530.12345Z-00abcdef.segment", "20261121T101530.123456Z-00abcdef.segment~",
+            "20261121T241530.123456Z-00abcdef.segment", "20261121T101530.123456Z_00abcdef.segment",
+            "20261121T101560.123456Z-00abcdef.segment",
+        ]
+        for other in others { #expect(SegmentName(fileName: other) == nil, "\(other)") }
+    }
+
+    @Test("names sort as the times do, also of clocks that are far off")
+    func nameOrder() throws {
+        var random = SplitMix64()
+        let segment = SegmentID.random()
+        var times = (0..<500).map { _ in random.timestamp() }
+        times += [Timestamp(seconds: .min), Timestamp(seconds: .max, nanoseconds: 999_999_999)]
+        let names = times.sorted().map { SegmentName(created: $0, segment: segment).fileName }
+        #expect(names == names.sorted(), "seed \(random.seed)")
+        for name in names { #expect(SegmentName(fileName: name)?.fileName == name, "seed \(random.seed)") }
+    }
+}

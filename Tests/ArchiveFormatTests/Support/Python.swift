@@ -1,0 +1,32 @@
+// Python as an independent implementation of CBOR.
+
+import Foundation
+
+enum Python {
+    /// Whether python3 is there and has the package cbor2.
+    static let hasCBOR2: Bool = (try? run("import cbor2", input: "")) != nil
+
+    struct Failure: Error { let message: String }
+
+    /// Runs `script` with `input` on its standard input, from files so that neither side waits for the other.
+    static func run(_ script: String, _ arguments: [String] = [], input: String) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "cbor-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["in", "out", "err"].map { folder.appending(path: $0) }
+        try Data(input.utf8).write(to: files[0])
+        for file in files[1...] { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", script] + arguments
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(message: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
+        }
+        return String(decoding: try Data(contentsOf: files[1]), as: UTF8.self)
+    }
+}

@@ -1,0 +1,138 @@
+// Random values of the format: valid, and with every field present now and then.
+
+import ArchiveFormat
+import FileIO
+
+extension SplitMix64 {
+    mutating func chunkID() -> ChunkID { ChunkID(hashing: bytes(8, 8)) }
+
+    mutating func timestamp() -> Timestamp {
+        let seconds = Int64(bitPattern: number()) / (oneIn(2) ? 1 : 4_000_000_000)
+        return Timestamp(seconds: seconds, nanoseconds: oneIn(4) ? 0 : UInt32.random(in: 0..<1_000_000_000, using: &self))
+    }
+
+    /// A path of few and short components from a small alphabet, so that neighbours share much; or any bytes at all.
+    mutating func path() -> RelativePath {
+        while true {
+            let components = (0..<Int.random(in: 0...4, using: &self)).map { _ in
+                oneIn(8) ? bytes(1, 12) : (0..<Int.random(in: 1...3, using: &self)).map { _ in Array("ab. -\u{7f}".utf8)[Int(next() % 6)] }
+            }
+            if let path = RelativePath(Array(components.joined(separator: [UInt8(ascii: "/")]))) { return path }
+        }
+    }
+
+    /// Different paths in walk order.
+    mutating func paths(_ count: ClosedRange<Int>) -> [RelativePath] {
+        Set((0..<Int.random(in: count, using: &self)).map { _ in path() }).sorted()
+    }
+
+    mutating func slices(_ count: ClosedRange<Int>) -> [Slice] {
+        (0..<Int.random(in: count, using: &self)).map { _ in
+            Slice(length: number(bits: 40) + 1, chunk: oneIn(4) ? nil : chunkID())
+        }
+    }
+
+    mutating func content(of kind: FileKind) -> Content {
+        switch kind {
+        case .file:
+            switch Int.random(in: 0...3, using: &self) {
+            case 0: .none
+            case 1: .inline(bytes(1, Content.inlineLimit))
+            case 2: .slices(slices(1...Content.slicesLimit))
+            default: .sliceLists((0..<Int.random(in: 1...3, using: &self)).map { _ in chunkID() }, size: number(bits: 62) + 1)
+            }
+        case .symbolicLink: oneIn(5) ? .none : .linkTarget(bytes(1, 20).map { max($0, 1) })
+        default: .none
+        }
+    }
+
+    mutating func attributes() -> [ExtendedAttribute] {
+        let names = Set((0..<Int.random(in: 1...3, using: &self)).map { _ in bytes(1, 6).map { max($0, 1) } })
+        return names.sorted { $0.lexicographicallyPrecedes($1) }.map { ExtendedAttribute(name: $0, value: bytes(0, 30)) }
+    }
+
+    mutating func entry(at path: RelativePath) -> Entry {
+        let kind = FileKind.allCases.randomElement(using: &self) ?? .file
+        let modified = oneIn(6) ? Timestamp(seconds: 0) : timestamp()
+        let isDevice = kind == .characterDevice || kind == .blockDevice
+        return Entry(
+            path: path, kind: kind, permissions: [0, 0o644, 0o755, 0o7777].randomElement(using: &self) ?? 0,
+            owner: oneIn(2) ? 1000 : UInt32(number(bits: 32)), group: oneIn(2) ? 1000 : UInt32(number(bits: 32)),
+            modified: modified, content: content(of: kind), device: isDevice ? number() : 0,
+            linkGroup: oneIn(3) ? number() : nil, attributes: oneIn(3) ? attributes() : [],
+            signature: oneIn(3) ? nil : Signature(inode: number(), changed: oneIn(2) ? modified : timestamp()),
+            isUnstable: oneIn(5))
+    }
+
+    mutating func node() -> Node {
+        if oneIn(2) {
+            return .leaf(paths(0...40).map { entry(at: $0) })
+        }
+        let children = paths(1...40).map {
+            Node.Child(firstPath: $0, id: chunkID(), entries: number(), bytes: number())
+        }
+        return .inner(level: Int.random(in: 1...255, using: &self), children: children)
+    }
+
+    mutating func text() -> String {
+        String(String.UnicodeScalarView((0..<Int.random(in: 0...8, using: &self)).compactMap { _ in Unicode.Scalar(UInt32(number(bits: 20))) }))
+    }
+
+    mutating func names() -> [UInt32: String] {
+        var names = [UInt32: String]()
+        for _ in 0..<Int.random(in: 0...5, using: &self) { names[UInt32(number(bits: 32))] = text() }
+        return names
+    }
+
+    mutating func snapshot() -> Snapshot {
+        var random = self
+        defer { self = random }
+        return Snapshot(
+            time: random.timestamp(), rootPath: random.bytes(0, 20), host: random.text(),
+            cause: Cause.allCases.randomElement(using: &random) ?? .watch, label: random.oneIn(2) ? random.text() : nil,
+            parent: random.oneIn(2) ? SnapshotID(random.chunkID()) : nil, tree: random.chunkID(),
+            totals: random.oneIn(3) ? Totals() : Totals(files: random.number(), directories: random.number(), others: random.number(bits: 2), bytes: random.number()),
+            changes: random.oneIn(3) ? ChangeCounts() : ChangeCounts(added: random.number(), modified: random.number(bits: 2), removed: random.number()),
+            changedPaths: random.paths(0...Snapshot.changedPathsLimit).map {
+                ChangedPath(path: $0, change: [.added, .modified, .removed].randomElement(using: &random) ?? .added)
+            },
+            problems: random.paths(0...8).map {
+                Problem(path: $0, reason: random.oneIn(2) ? .unreadable : .unstable, detail: random.text())
+            },
+            storedBytes: random.oneIn(4) ? 0 : random.number(), ownerNames: random.names(), groupNames: random.names())
+    }
+
+    mutating func sliceList() -> SliceList { SliceList(slices: slices(1...40)) }
+
+    /// A block header within the limits; its payload checksum is that of nothing in particular.
+    mutating func blockHeader() -> BlockHeader {
+        let chunks = (0..<Int.random(in: 1...20, using: &self)).map { _ in
+            BlockHeader.Chunk(
+                kind: ChunkKind.allCases.randomElement(using: &self) ?? .content, length: Int(number(bits: 19)), id: chunkID())
+        }
+        let raw = chunks.reduce(0) { $0 + $1.length }
+        let codec: Codec = oneIn(2) ? .stored : .deflate
+        let bases = codec == .stored || oneIn(2) ? [] : (0..<Int.random(in: 1...8, using: &self)).map { _ in chunkID() }
+        return BlockHeader(
+            codec: codec, depth: bases.isEmpty ? 0 : Int.random(in: 1...16, using: &self), rawLength: raw,
+            storedLength: codec == .stored ? raw : Int.random(in: 0...raw, using: &self),
+            payloadChecksum: UInt32(number(bits: 32)), bases: bases, chunks: chunks)
+    }
+}
+
+/// Changes some bytes of `bytes`: flips, insertions, removals, a cut, or a copy of one part over another.
+func damaged(_ bytes: [UInt8], using random: inout SplitMix64) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
+        let index = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0...5, using: &random) {
+        case 0: bytes[index] ^= 1 << UInt8.random(in: 0...7, using: &random)
+        case 1: bytes[index] = UInt8.random(in: 0...255, using: &random)
+        case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: index)
+        case 3: bytes.remove(at: index)
+        case 4: bytes.removeSubrange(index...)
+        default: bytes[index] = bytes[Int.random(in: 0..<bytes.count, using: &random)]
+        }
+    }
+    return bytes
+}

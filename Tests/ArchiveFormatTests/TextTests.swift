@@ -1,0 +1,155 @@
+// Times, ids, base64 and the manifest as text.
+
+import ArchiveFormat
+import FileIO
+import Foundation
+import Testing
+
+@Suite("Times as text")
+struct TimestampTextTests {
+    @Test("the civil date is that of the C library, for any time it knows")
+    func againstLibrary() throws {
+        var random = SplitMix64()
+        for _ in 0..<2000 {
+            let seconds = Int64(bitPattern: random.number()) / 4_000_000
+            var time = time_t(seconds)
+            var parts = tm()
+            #expect(gmtime_r(&time, &parts) != nil)
+            let date = CivilDate(Timestamp(seconds: seconds))
+            #expect(date.year == Int64(parts.tm_year) + 1900, "seed \(random.seed)")
+            #expect(date.month == Int(parts.tm_mon) + 1 && date.day == Int(parts.tm_mday), "seed \(random.seed)")
+            #expect(
+                date.hour == Int(parts.tm_hour) && date.minute == Int(parts.tm_min) && date.second == Int(parts.tm_sec),
+                "seed \(random.seed)")
+            #expect(date.seconds == seconds, "seed \(random.seed)")
+        }
+    }
+
+    @Test(
+        "a time is written in UTC with nine digits",
+        arguments: [
+            (0, 0, "1970-01-01T00:00:00.000000000Z"), (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
+            (1_795_256_130, 123_456_789, "2026-11-21T10:15:30.123456789Z"),
+            (951_782_400, 1, "2000-02-29T00:00:00.000000001Z"), (-62_167_219_200, 0, "0000-01-01T00:00:00.000000000Z"),
+            (253_402_300_799, 0, "9999-12-31T23:59:59.000000000Z"),
+            (253_402_300_800, 0, "+10000-01-01T00:00:00.000000000Z"),
+            (-62_167_219_201, 0, "-0001-12-31T23:59:59.000000000Z"),
+        ])
+    func written(seconds: Int64, nanoseconds: UInt32, text: String) {
+        let time = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+        #expect(time.rfc3339 == text)
+        #expect(Timestamp(rfc3339: text) == time)
+    }
+
+    @Test("any time is read as it was written")
+    func roundTrip() {
+        var random = SplitMix64()
+        for _ in 0..<2000 {
+            let time = random.timestamp()
+            #expect(Timestamp(rfc3339: time.rfc3339) == time, "seed \(random.seed)")
+        }
+        #expect(Timestamp(seconds: .max).rfc3339 == "+292277026596-12-04T15:30:07.000000000Z")
+        #expect(Timestamp(rfc3339: Timestamp(seconds: .max).rfc3339) == Timestamp(seconds: .max))
+    }
+
+    @Test(
+        "offsets, fractions and the examples of RFC 3339 are read",
+        arguments: [
+            ("1985-04-12T23:20:50.52Z", 482_196_050, 520_000_000), ("1996-12-19T16:39:57-08:00", 851_042_397, 0),
+            ("1990-12-31T23:59:60Z", 662_688_000, 0), ("1990-12-31T15:59:60-08:00", 662_688_000, 0),
+            ("1937-01-01T12:00:27.87+00:20", -1_041_337_173, 870_000_000), ("1970-01-01t00:00:01z", 1, 0),
+            ("1970-01-01 00:00:01Z", 1, 0), ("1970-01-01T00:00:00-00:00", 0, 0),
+            ("1970-01-01T00:00:00.1234567899999Z", 0, 123_456_789),
+        ])
+    func read(text: String, seconds: Int64, nanoseconds: UInt32) {
+        #expect(Timestamp(rfc3339: text) == Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+    }
+
+    @Test(
+        "anything else is refused",
+        arguments: [
+            "", "1970-01-01", "1970-01-01T00:00:00", "1970-1-01T00:00:00Z", "1970-13-01T00:00:00Z",
+            "1970-00-01T00:00:00Z", "1970-01-32T00:00:00Z", "1970-02-29T00:00:00Z", "1900-02-29T00:00:00Z",
+            "1970-01-01T24:00:00Z", "1970-01-01T00:60:00Z", "1970-01-01T00:00:61Z", "1970-01-01T00:00:00.Z",
+            "1970-01-01T00:00:00Zx", "1970-01-01T00:00:00+24:00", "1970-01-01T00:00:00+00:60",
+            "1970-01-01T00:00:00+0000", "70-01-01T00:00:00Z", "10000-01-01T00:00:00Z", "-1970-01-01T00:00:00",
+            "+999999999999-01-01T00:00:00Z", "1970-01-01T00:00:00,5Z", " 1970-01-01T00:00:00Z",
+        ])
+    func refused(text: String) {
+        #expect(Timestamp(rfc3339: text) == nil)
+    }
+}
+
+@Suite("Ids and base64")
+struct IdentifierTextTests {
+    @Test("base64 is that of Foundation, and nothing else is read")
+    func base64() {
+        var random = SplitMix64()
+        for _ in 0..<500 {
+            let bytes = random.bytes(0, 20)
+            let text = Base64.string(bytes)
+            #expect(text == Data(bytes).base64EncodedString(), "seed \(random.seed)")
+            #expect(Base64.bytes(text) == bytes, "seed \(random.seed)")
+        }
+        for text in ["a", "aa", "aaa", "aa=", "aaa==", "aa==aa==", "ab==", "a===", "aaaa=", "aa a", "_w=="] {
+            #expect(Base64.bytes(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("a random id is read as it was written, and two differ")
+    func randomID() throws {
+        let id = ArchiveID.random()
+        #expect(id != ArchiveID.random())
+        #expect(id.hex.count == 32 && id.bytes.count == 16)
+        #expect(ArchiveID(hex: id.hex) == id)
+        #expect(id.bytes.withUnsafeBytes { ArchiveID(exactly: $0) } == id)
+        #expect(Hex.string(id.bytes) == id.hex)
+        for text in ["", "00", id.hex + "00", String(id.hex.dropLast()) + "g"] { #expect(ArchiveID(hex: text) == nil) }
+    }
+}
+
+@Suite("archive.json")
+struct ArchiveManifestTests {
+    private func manifest() throws -> ArchiveManifest {
+        ArchiveManifest(
+            id: try #require(ArchiveID(hex: "000102030405060708090a0b0c0d0e0f")),
+            created: Timestamp(seconds: 1, nanoseconds: 5))
+    }
+
+    @Test("the manifest is JSON with sorted keys and a newline, and is read as it was written")
+    func written() throws {
+        let text = """
+            {
+              "created" : "1970-01-01T00:00:01.000000005Z",
+              "format" : "archiver",
+              "id" : "000102030405060708090a0b0c0d0e0f",
+              "parameters" : {
+                "segmentBytes" : 67108864
+              },
+              "version" : 1
+            }
+
+            """
+        #expect(String(decoding: try manifest().encoded(), as: UTF8.self) == text)
+        #expect(try ArchiveManifest(decoding: Array(text.utf8)) == manifest())
+    }
+
+    @Test("a newer version is refused with its number, whatever else it holds")
+    func newer() {
+        let text = #"{"format": "archiver", "version": 7, "id": {"new": "form"}}"#
+        #expect(throws: FormatError.unknownVersion(7)) { try ArchiveManifest(decoding: Array(text.utf8)) }
+    }
+
+    @Test("what is no manifest is refused")
+    func refused() throws {
+        let good = String(decoding: try manifest().encoded(), as: UTF8.self)
+        let texts = [
+            "", "{}", "[]", "{\"format\": \"archiver\"}", good.replacing("archiver", with: "other"),
+            good.replacing("\"version\" : 1", with: "\"version\" : 0"), good.replacing("0f\"", with: "0\""),
+            good.replacing("67108864", with: "0"), good.replacing("1970-", with: "70-"), good.replacing("}", with: ""),
+        ]
+        for text in texts {
+            #expect(throws: FormatError.self, "\(text)") { try ArchiveManifest(decoding: Array(text.utf8)) }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// The rule that cuts trees into nodes.
+
+import ArchiveFormat
+import FileIO
+import Testing
+
+@Suite("The shape of trees")
+struct TreeShapeTests {
+    /// The rule as the format document words it, with the hash computed by 128-bit arithmetic.
+    private func cuts(_ path: String, level: UInt8) -> Bool {
+        func times(_ left: UInt64, _ right: UInt64) -> UInt64 {
+            UInt64(truncatingIfNeeded: UInt128(left) * UInt128(right))
+        }
+        var hash: UInt64 = 14_695_981_039_346_656_037
+        for byte in [level] + Array(path.utf8) { hash = times(hash ^ UInt64(byte), 1_099_511_628_211) }
+        for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] as [UInt64] {
+            hash = times(hash ^ (hash >> 33), factor)
+        }
+        return (hash ^ (hash >> 33)) % 64 == 0
+    }
+
+    @Test("a node ends where the hash of level and path says")
+    func rule() {
+        for number in 0..<5000 {
+            let path = "directory/file \(number)"
+            for level in [0, 1, 2, 255] {
+                #expect(
+                    TreeShape.cutsAfter(path: RelativePath(unchecked: Array(path.utf8)), level: level)
+                        == cuts(path, level: UInt8(level)), "\(path)")
+            }
+        }
+    }
+
+    @Test("the rule never changes: it gives these cuts for ever")
+    func golden() {
+        let cuts = (0..<1000).filter { TreeShape.cutsAfter(path: RelativePath(unchecked: Array("\($0)".utf8)), level: 0) }
+        #expect(cuts == [])
+    }
+
+    @Test("one path in 64 cuts, on every level, also when names hardly differ")
+    func rate() {
+        for level in 0..<4 {
+            let count = (0..<64_000).count {
+                TreeShape.cutsAfter(path: RelativePath(unchecked: Array("a/\($0)".utf8)), level: level)
+            }
+            // 1000 expected, standard deviation 31.
+            #expect((850...1150).contains(count), "level \(level): \(count)")
+        }
+    }
+}

@@ -1,0 +1,330 @@
+// Nodes, snapshots and slice lists: two ways to the same bytes, one encoding a value, nothing else is read.
+
+import ArchiveFormat
+import FileIO
+import Foundation
+import Testing
+
+@Suite("Encoded values")
+struct ValueEncodingTests {
+    @Test("the fast way and Codable give the same bytes and read the same value: nodes")
+    func nodes() throws {
+        var random = SplitMix64()
+        for _ in 0..<300 {
+            let node = random.node()
+            let bytes = node.encoded()
+            #expect(try CBOREncoder().encode(node) == bytes, "seed \(random.seed)")
+            #expect(try Node(decoding: bytes) == node, "seed \(random.seed)")
+            #expect(try CBORDecoder().decode(Node.self, from: bytes) == node, "seed \(random.seed)")
+        }
+    }
+
+    @Test("the fast way and Codable give the same bytes and read the same value: snapshots")
+    func snapshots() throws {
+        var random = SplitMix64()
+        for _ in 0..<500 {
+            let snapshot = random.snapshot()
+            let bytes = snapshot.encoded()
+            #expect(try CBOREncoder().encode(snapshot) == bytes, "seed \(random.seed)")
+            #expect(try Snapshot(decoding: bytes) == snapshot, "seed \(random.seed)")
+            #expect(try CBORDecoder().decode(Snapshot.self, from: bytes) == snapshot, "seed \(random.seed)")
+        }
+    }
+
+    @Test("the fast way and Codable give the same bytes and read the same value: slice lists")
+    func sliceLists() throws {
+        var random = SplitMix64()
+        for _ in 0..<200 {
+            let list = random.sliceList()
+            let bytes = list.encoded()
+            #expect(try CBOREncoder().encode(list) == bytes, "seed \(random.seed)")
+            #expect(try SliceList(decoding: bytes) == list, "seed \(random.seed)")
+            #expect(try CBORDecoder().decode(SliceList.self, from: bytes) == list, "seed \(random.seed)")
+        }
+    }
+
+    @Test("every value has exactly one encoding: what is read, however damaged, is written as it was")
+    func oneEncoding() throws {
+        var random = SplitMix64()
+        var accepted = 0
+        func check(_ bytes: [UInt8], _ read: ([UInt8]) throws -> [UInt8]) {
+            guard let again = try? read(bytes) else { return }
+            accepted += 1
+            #expect(again == bytes, "seed \(random.seed)")
+        }
+        for _ in 0..<300 {
+            let seeds = [random.node().encoded(), random.snapshot().encoded(), random.sliceList().encoded()]
+            for _ in 0..<10 {
+                for seed in seeds {
+                    let bytes = damaged(seed, using: &random)
+                    check(bytes) { try Node(decoding: $0).encoded() }
+                    check(bytes) { try Snapshot(decoding: $0).encoded() }
+                    check(bytes) { try SliceList(decoding: $0).encoded() }
+                    _ = try? CBORDecoder().decode(Node.self, from: bytes)
+                    _ = try? CBORDecoder().decode(Snapshot.self, from: bytes)
+                }
+            }
+            check(random.bytes(0, 40)) { try Node(decoding: $0).encoded() }
+        }
+        #expect(accepted > 300, "seed \(random.seed): the fuzzing hardly reached anything")
+    }
+
+    @Test("a value cut short anywhere is refused")
+    func truncated() throws {
+        var random = SplitMix64()
+        let node = random.node().encoded()
+        let snapshot = random.snapshot().encoded()
+        for count in 0..<node.count {
+            #expect(throws: FormatError.self, "seed \(random.seed)") { try Node(decoding: Array(node[..<count])) }
+        }
+        for count in 0..<snapshot.count {
+            #expect(throws: FormatError.self, "seed \(random.seed)") { try Snapshot(decoding: Array(snapshot[..<count])) }
+        }
+    }
+
+    @Test("values survive JSON, with whole paths, ids as hex digits and times as text")
+    func json() throws {
+        var random = SplitMix64()
+        for _ in 0..<50 {
+            let node = random.node()
+            let snapshot = random.snapshot()
+            #expect(
+                try JSONDecoder().decode(Node.self, from: JSONEncoder().encode(node)) == node, "seed \(random.seed)")
+            #expect(
+                try JSONDecoder().decode(Snapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot,
+                "seed \(random.seed)")
+        }
+        let id = ChunkID(hashing: [])
+        let entries = [
+            Entry(path: .root, kind: .directory, permissions: 0o755, modified: Timestamp(seconds: 0)),
+            Entry(
+                path: try #require(RelativePath([0xff])), kind: .file, permissions: 0o755,
+                modified: Timestamp(seconds: 1, nanoseconds: 5), content: .slices([Slice(length: 3, chunk: id)])),
+        ]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let text = String(decoding: try encoder.encode(Node.leaf(entries)), as: UTF8.self)
+        #expect(
+            text == """
+                {"entries":[{"kind":1,"permissions":493},{"modified":"1970-01-01T00:00:01.000000005Z",\
+                "path":{"base64":"/w=="},"permissions":493,"slices":[[3,"\(id.hex)"]]}]}
+                """)
+    }
+}
+
+@Suite("Rules of entries and nodes")
+struct NodeRuleTests {
+    /// A leaf whose entries may break the rules: the Codable way writes anything.
+    private func refuses(_ entries: [Entry]) throws -> Bool {
+        let bytes = try CBOREncoder().encode(Node.leaf(entries))
+        let fast = (try? Node(decoding: bytes)) == nil
+        let generic = (try? CBORDecoder().decode(Node.self, from: bytes)) == nil
+        #expect(fast == generic)
+        return fast
+    }
+
+    private func entry(
+        _ path: String, _ kind: FileKind = .file, _ content: Content = .none, _ change: (inout Entry) -> Void = { _ in }
+    ) -> Entry {
+        var entry = Entry(
+            path: RelativePath(unchecked: Array(path.utf8)), kind: kind, permissions: 0o644,
+            modified: Timestamp(seconds: 5), content: content)
+        change(&entry)
+        return entry
+    }
+
+    private let id = ChunkID(hashing: [])
+
+    @Test("the plainest entry is accepted, so that the refusals below mean something")
+    func accepted() throws {
+        #expect(try !refuses([entry("a"), entry("b")]))
+    }
+
+    @Test(
+        "an invalid path is refused",
+        arguments: ["/a", "a/", "a//b", ".", "..", "a/.", "a/../b", "a\u{0}", "./a", "a/..", "..a/."])
+    func invalidPaths(path: String) throws {
+        #expect(try refuses([entry(path)]))
+        #expect(try refuses([entry(""), entry(path)]))
+        if path.hasPrefix("a/") { #expect(try refuses([entry("a/!"), entry(path)])) }
+    }
+
+    @Test("names of dots that are no `.` or `..` are accepted")
+    func dots() throws {
+        #expect(try !refuses([entry("..."), entry(".../..a"), entry(".a"), entry("a.")]))
+    }
+
+    @Test("entries out of walk order or repeated are refused")
+    func order() throws {
+        #expect(try refuses([entry("b"), entry("a")]))
+        #expect(try refuses([entry("a"), entry("a")]))
+        #expect(try refuses([entry("a.b"), entry("a/b")]))
+        #expect(try !refuses([entry("a"), entry("a/b"), entry("a.b")]))
+        #expect(try refuses([entry("a"), entry("")]))
+        #expect(try refuses([entry(""), entry("")]))
+    }
+
+    @Test("the order that is checked is walk order, for any two paths")
+    func orderOracle() throws {
+        var random = SplitMix64()
+        for _ in 0..<2000 {
+            let (first, second) = (random.path(), random.path())
+            let entries = [first, second].map { Entry(path: $0, kind: .file, permissions: 0, modified: Timestamp(seconds: 0)) }
+            #expect(try refuses(entries) == !(first < second), "seed \(random.seed)")
+        }
+    }
+
+    @Test("content is within its limits and fits the kind")
+    func content() throws {
+        #expect(try !refuses([entry("a", .file, .inline(.init(repeating: 1, count: 96)))]))
+        #expect(try refuses([entry("a", .file, .inline(.init(repeating: 1, count: 97)))]))
+        #expect(try refuses([entry("a", .file, .inline([]))]))
+        let slice = Slice(length: 1, chunk: id)
+        #expect(try !refuses([entry("a", .file, .slices(.init(repeating: slice, count: 16)))]))
+        #expect(try refuses([entry("a", .file, .slices(.init(repeating: slice, count: 17)))]))
+        #expect(try refuses([entry("a", .file, .slices([]))]))
+        #expect(try refuses([entry("a", .file, .slices([Slice(length: 0, chunk: id)]))]))
+        #expect(try refuses([entry("a", .file, .slices([Slice(length: 1 << 63, chunk: nil)]))]))
+        let large = Slice(length: UInt64(Int64.max), chunk: nil)
+        #expect(try !refuses([entry("a", .file, .slices([large]))]))
+        #expect(try refuses([entry("a", .file, .slices([large, slice]))]))
+        #expect(try refuses([entry("a", .file, .sliceLists([], size: 1))]))
+        #expect(try refuses([entry("a", .file, .sliceLists([id], size: 0))]))
+        #expect(try refuses([entry("a", .file, .linkTarget([1]))]))
+        #expect(try refuses([entry("a", .symbolicLink, .linkTarget([]))]))
+        #expect(try refuses([entry("a", .symbolicLink, .linkTarget([1, 0]))]))
+        for kind in FileKind.allCases where kind != .file {
+            #expect(try refuses([entry("a", kind, .inline([1]))]))
+            #expect(try refuses([entry("a", kind, .slices([slice]))]))
+            #expect(try refuses([entry("a", kind, .sliceLists([id], size: 1))]))
+            #expect(try refuses([entry("a", kind, .linkTarget([1]))]) == (kind != .symbolicLink))
+        }
+    }
+
+    @Test("numbers are in their ranges")
+    func ranges() throws {
+        #expect(try refuses([entry("a") { $0.permissions = 0o10000 }]))
+        #expect(try refuses([entry("a") { $0.modified.nanoseconds = 1_000_000_000 }]))
+        #expect(try refuses([entry("a") { $0.signature = Signature(inode: 1, changed: Timestamp(seconds: 0, nanoseconds: 1_000_000_000)) }]))
+        #expect(try refuses([entry("a") { $0.device = 1 }]))
+        #expect(try !refuses([entry("a", .blockDevice) { $0.device = 1 }]))
+    }
+
+    @Test("extended attributes are sorted by name, each once, none without a name")
+    func attributes() throws {
+        func refuses(_ names: [String]) throws -> Bool {
+            try self.refuses([entry("a") { $0.attributes = names.map { ExtendedAttribute(name: Array($0.utf8), value: []) } }])
+        }
+        #expect(try !refuses(["user.a", "user.b"]))
+        #expect(try refuses(["user.b", "user.a"]))
+        #expect(try refuses(["user.a", "user.a"]))
+        #expect(try refuses([""]))
+        #expect(try refuses(["user.\u{0}"]))
+    }
+
+    @Test("a node has at most 512 entries")
+    func size() throws {
+        let entries = (1000..<1513).map { entry("\($0)") }
+        #expect(try !refuses(Array(entries.dropLast())))
+        #expect(try refuses(entries))
+    }
+
+    @Test("an inner node has a level and children")
+    func inner() throws {
+        func refuses(_ level: Int, _ children: [Node.Child]) throws -> Bool {
+            let bytes = try CBOREncoder().encode(Node.inner(level: level, children: children))
+            let fast = (try? Node(decoding: bytes)) == nil
+            #expect(fast == ((try? CBORDecoder().decode(Node.self, from: bytes)) == nil))
+            return fast
+        }
+        let child = Node.Child(firstPath: .root, id: id, entries: 1, bytes: 0)
+        #expect(try !refuses(1, [child]))
+        #expect(try refuses(0, [child]))
+        #expect(try refuses(256, [child]))
+        #expect(try refuses(1, []))
+        #expect(try refuses(1, [child, child]))
+    }
+
+    @Test("what could be left out is refused when it is written out")
+    func defaults() throws {
+        // Each is an encoding of a leaf with one entry, at `a`, that says something superfluous.
+        func leaf(_ fields: String, count: Int) -> [UInt8] { hex("a1 01 81 a\(count) 00 4161 " + fields) }
+        #expect(try Node(decoding: leaf("", count: 1)) == .leaf([Entry(path: #require(RelativePath("a")), kind: .file, permissions: 0, modified: Timestamp(seconds: 0))]))
+        let superfluous = [
+            "0100", "0200", "0300", "0400", "0500", "06 81 00", "0c00", "0e80", "0f01 10 8100", "11f4", "06 82 01 00",
+        ]
+        for fields in superfluous {
+            let count = fields.hasPrefix("0f") ? 3 : 2
+            #expect(throws: FormatError.self, "\(fields)") { try Node(decoding: leaf(fields, count: count)) }
+        }
+        #expect(throws: FormatError.self) { try Node(decoding: hex("a1 01 80")) }
+        #expect(throws: FormatError.self) { try Node(decoding: hex("a2 00 00 01 81 a1 00 4161")) }
+        // A second entry that repeats the permissions of the first, and one that does not share all it could.
+        #expect(throws: FormatError.self) { try Node(decoding: hex("a1 01 82 a2 00 4161 0301 a2 00 4162 0301")) }
+        #expect(throws: FormatError.self) { try Node(decoding: hex("a1 01 82 a1 00 4161 a1 00 426162")) }
+        #expect(throws: FormatError.self) { try Node(decoding: hex("a1 01 82 a1 00 4161 a2 00 4162 0102")) }
+        // A change time without an inode, a size without slice lists, two contents, an unknown field.
+        for fields in ["10 8101", "0a01", "1205"] {
+            #expect(throws: FormatError.self, "\(fields)") { try Node(decoding: leaf(fields, count: 2)) }
+        }
+        #expect(throws: FormatError.self) { try Node(decoding: leaf("07 4101 0b 4101", count: 3)) }
+    }
+
+    @Test("an entry of a typical file takes at most 45 bytes besides its chunk's id")
+    func compactness() throws {
+        let entries = (10..<74).map { number in
+            let time = Timestamp(seconds: 1_790_000_000 + Int64(number), nanoseconds: 123_456_789)
+            return Entry(
+                path: RelativePath(unchecked: Array("Documents/letters/2026/letter-\(number).odt".utf8)), kind: .file,
+                permissions: 0o644, owner: 1000, group: 1000, modified: time,
+                content: .slices([Slice(length: 40_000, chunk: id)]),
+                signature: Signature(inode: 12_345_678, changed: time))
+        }
+        #expect(Node.leaf(entries).encoded().count <= entries.count * (ChunkID.byteCount + 45))
+    }
+}
+
+@Suite("Rules of snapshots")
+struct SnapshotRuleTests {
+    private func refuses(_ change: (inout Snapshot) -> Void) throws -> Bool {
+        var snapshot = Snapshot(
+            time: Timestamp(seconds: 1), rootPath: Array("/a".utf8), host: "h", cause: .watch,
+            tree: ChunkID(hashing: []), totals: Totals(), changes: ChangeCounts(), storedBytes: 0)
+        change(&snapshot)
+        let bytes = try CBOREncoder().encode(snapshot)
+        let fast = (try? Snapshot(decoding: bytes)) == nil
+        #expect(fast == ((try? CBORDecoder().decode(Snapshot.self, from: bytes)) == nil))
+        return fast
+    }
+
+    private func path(_ name: String) -> RelativePath { RelativePath(unchecked: Array(name.utf8)) }
+
+    @Test("lists are bounded and in walk order")
+    func lists() throws {
+        #expect(try !refuses { _ in })
+        let changed = (100..<133).map { ChangedPath(path: path("\($0)"), change: .added) }
+        #expect(try !refuses { $0.changedPaths = Array(changed.dropLast()) })
+        #expect(try refuses { $0.changedPaths = changed })
+        #expect(try refuses { $0.changedPaths = changed[..<2].reversed() })
+        #expect(try refuses { $0.changedPaths = [changed[0], changed[0]] })
+        let problems = (100..<165).map { Problem(path: path("\($0)"), reason: .unstable, detail: "") }
+        #expect(try !refuses { $0.problems = Array(problems.dropLast()) })
+        #expect(try refuses { $0.problems = problems })
+        #expect(try refuses { $0.problems = problems[..<2].reversed() })
+        #expect(try refuses { $0.problems = [Problem(path: path("../x"), reason: .unstable, detail: "")] })
+        #expect(try refuses { $0.time.nanoseconds = 1_000_000_000 })
+    }
+
+    @Test("a snapshot without its time, root, cause or tree is refused, and with an unknown cause")
+    func required() throws {
+        let tree = "06 5820" + String(repeating: "00", count: 32)
+        let fields = ["00 8101", "01 412f", "03 657761746368", tree]
+        #expect(try Snapshot(decoding: hex("a4" + fields.joined())).cause == .watch)
+        for missing in fields.indices {
+            var rest = fields
+            rest.remove(at: missing)
+            #expect(throws: FormatError.self) { try Snapshot(decoding: hex("a3" + rest.joined())) }
+        }
+        #expect(throws: FormatError.self) { try Snapshot(decoding: hex("a4" + fields.joined().replacing("657761746368", with: "6161"))) }
+    }
+}

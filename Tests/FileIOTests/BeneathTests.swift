@@ -1,0 +1,142 @@
+// Opening below a root: any length, and no way out.
+
+import CLinux
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct BeneathTests {
+    static let resolutions: [Descriptor.Resolution] = [.kernel, .componentwise]
+
+    /// Makes a directory below the root, one component at a time, whatever the length of its path.
+    private func createDirectory(_ path: RelativePath, in directory: TemporaryDirectory) throws {
+        var made = RelativePath.root
+        for component in path.components {
+            made = made.appending(component)
+            let place = try directory.root.openParent(of: made)
+            try place.directory.createDirectory(place.name, permissions: 0o755, path: FilePath(made))
+        }
+    }
+
+    private func path(levels: Int, nameLength: Int) -> RelativePath {
+        (0..<levels).reduce(RelativePath.root) { path, level in
+            path.appending([UInt8](repeating: UInt8(ascii: "a") + UInt8(level % 26), count: nameLength))
+        }
+    }
+
+    private func read(
+        _ path: RelativePath, in directory: TemporaryDirectory, by resolution: Descriptor.Resolution
+    ) throws -> String {
+        let file = try directory.root.open(beneath: path, O_RDONLY, by: resolution)
+        return String(decoding: try file.readToEnd(limit: 100, path: FilePath(path)), as: UTF8.self)
+    }
+
+    @Test(arguments: resolutions) func pathsFarBeyondThePathLimitAreReached(resolution: Descriptor.Resolution) throws {
+        let directory = try TemporaryDirectory()
+        let deep = path(levels: 60, nameLength: 255)
+        #expect(deep.bytes.count > 3 * Int(PATH_MAX))
+        try createDirectory(deep, in: directory)
+        let file = deep.appending([0xFF, 0x0A])
+        let created = try directory.root.open(
+            beneath: file, O_WRONLY | O_CREAT | O_EXCL, permissions: 0o640, by: resolution)
+        try created.write(Array("deep".utf8), path: FilePath(file))
+        for reader in Self.resolutions { #expect(try read(file, in: directory, by: reader) == "deep") }
+        let status = try #require(try FileStatus.read(file, beneath: directory.root))
+        #expect(status.kind == .file && status.size == 4 && status.permissions == 0o640)
+        #expect(try FileStatus.read(deep, beneath: directory.root)?.kind == .directory)
+        #expect(try FileStatus.read(deep.appending([1]), beneath: directory.root) == nil)
+    }
+
+    @Test func everyLengthAroundTheCutIsReached() throws {
+        let directory = try TemporaryDirectory()
+        let parent = path(levels: 15, nameLength: 255)
+        try createDirectory(parent, in: directory)
+        let place = try directory.root.openParent(of: parent.appending([1]))
+        for length in 1...255 {
+            let name = [UInt8](repeating: UInt8(ascii: "n"), count: length)
+            try place.directory.createSpecialFile(
+                CName(name), kind: .file, permissions: 0o600, path: FilePath(parent.appending(name)))
+            let status = try FileStatus.read(parent.appending(name), beneath: directory.root)
+            #expect(status?.kind == .file, "a path of \(parent.bytes.count + 1 + length) bytes")
+        }
+        #expect((parent.bytes.count...(parent.bytes.count + 256)).contains(4_000))
+    }
+
+    @Test(arguments: resolutions) func aNameThatIsTooLongIsAnError(resolution: Descriptor.Resolution) throws {
+        let directory = try TemporaryDirectory()
+        for length in [256, 4_000, 4_001, 9_000] {
+            let name = RelativePath.root.appending([UInt8](repeating: 1, count: length))
+            for path in [name, name.appending([2]), RelativePath.root.appending([2]).appending(path: name)] {
+                #expect(throws: FileError.self, "\(length) bytes") {
+                    _ = try directory.root.open(beneath: path, O_RDONLY, by: resolution)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: resolutions) func noSymbolicLinkLeadsOut(resolution: Descriptor.Resolution) throws {
+        let outside = try TemporaryDirectory()
+        try outside.write("secret", to: "file")
+        let directory = try TemporaryDirectory()
+        try directory.root.createDirectory(CName("real"), permissions: 0o755, path: "real")
+        try directory.write("own", to: "real/file")
+        let links = [
+            ("absolute", outside.path.string), ("relative", "../\(outside.path.lastComponent?.string ?? "")"),
+            ("chain", "absolute"), ("inner", "real"), ("parent", ".."), ("self", "."), ("loop", "loop"),
+            ("magic", "/proc/self/root"), ("toFile", "real/file"), ("toSecret", outside.path.appending("file").string),
+        ]
+        for (name, target) in links {
+            try directory.root.createSymbolicLink(CName(name), target: CName(target), path: FilePath(name))
+        }
+        for (name, _) in links {
+            let link = try #require(RelativePath(name))
+            for path in [link, link.appending("file".utf8), link.appending("new".utf8)] {
+                for flags in [O_RDONLY, O_RDWR | O_CREAT, O_RDONLY | O_DIRECTORY] {
+                    #expect(throws: FileError.self, "\(path) with \(flags)") {
+                        _ = try directory.root.open(beneath: path, flags, permissions: 0o600, by: resolution)
+                    }
+                }
+            }
+            #expect(try FileStatus.read(link, beneath: directory.root)?.kind == .symbolicLink)
+            #expect(try FileStatus.read(link.appending("file".utf8), beneath: directory.root) == nil)
+            #expect(throws: FileError.self) { _ = try directory.root.openParent(of: link.appending("file".utf8)) }
+        }
+        #expect(try outside.names() == ["file"])
+        #expect(try outside.contents(of: "file") == "secret")
+        #expect(try read(try #require(RelativePath("real/file")), in: directory, by: resolution) == "own")
+    }
+
+    @Test(arguments: resolutions) func aLinkAtTheEndIsOpenedItselfWhenAskedFor(resolution: Descriptor.Resolution) throws {
+        let directory = try TemporaryDirectory()
+        try directory.root.createSymbolicLink(CName("link"), target: CName("nowhere"), path: "link")
+        let path = try #require(RelativePath("link"))
+        let link = try directory.root.open(beneath: path, CInt(CLINUX_O_PATH) | O_NOFOLLOW, by: resolution)
+        #expect(try FileStatus.read(link).kind == .symbolicLink)
+    }
+
+    @Test(arguments: resolutions) func theRootItselfIsThere(resolution: Descriptor.Resolution) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "file")
+        let root = try directory.root.open(beneath: .root, O_RDONLY | O_DIRECTORY, by: resolution)
+        var reader = DirectoryReader()
+        #expect(try reader.read(root, path: .root).map(\.name) == [Array("file".utf8)])
+        let place = try directory.root.openParent(of: .root)
+        let status = try #require(try FileStatus.read(place.name, in: place.directory))
+        #expect(status.isSameObject(as: try FileStatus.read(directory.root)))
+    }
+
+    @Test func errorsNameThePath() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "file")
+        let missing = try #require(RelativePath("a/b"))
+        #expect(throws: FileError("open", "a/b", .noSuchFileOrDirectory)) {
+            _ = try directory.root.open(beneath: missing, O_RDONLY)
+        }
+        let behindFile = try #require(RelativePath("file/b"))
+        #expect(throws: FileError("open", "file/b", .notDirectory)) {
+            _ = try directory.root.openForReading(beneath: behindFile)
+        }
+        #expect(try FileStatus.read(behindFile, beneath: directory.root) == nil)
+    }
+}

@@ -1,0 +1,104 @@
+// Making, renaming and removing names of every kind.
+
+import CLinux
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct CreateTests {
+    static let names: [[UInt8]] = [
+        Array("plain".utf8), Array("new\nline".utf8), [0xFF, 0xFE, 0x80], [UInt8](repeating: 0xC3, count: 255),
+        Array("-rf".utf8), Array(" ".utf8), Array("...".utf8), [1],
+    ]
+
+    @Test(arguments: names) func everyKindTakesAnyName(name: [UInt8]) throws {
+        let directory = try TemporaryDirectory()
+        let root = directory.root
+        let name = CName(name)
+        try root.createDirectory(name, permissions: 0o700, path: "name")
+        #expect(try directory.status(name)?.kind == .directory)
+        #expect(throws: FileError("create directory", "name", .fileExists)) {
+            try root.createDirectory(name, permissions: 0o700, path: "name")
+        }
+        try root.removeDirectory(name, path: "name")
+        for kind in [FileKind.file, .fifo, .socket] {
+            try root.createSpecialFile(name, kind: kind, permissions: 0o600, path: "name")
+            #expect(try directory.status(name)?.kind == kind)
+            try root.removeFile(name, path: "name")
+        }
+        try root.createSymbolicLink(name, target: name, path: "name")
+        #expect(try directory.status(name)?.kind == .symbolicLink)
+        var reader = DirectoryReader()
+        #expect(try reader.read(root, path: .root).map(\.name) == [name.bytes])
+        try root.removeFile(name, path: "name")
+        #expect(try directory.status(name) == nil)
+    }
+
+    @Test func aLinkIsTheSameFile() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("x", to: "a")
+        try directory.root.createDirectory(CName("sub"), permissions: 0o700, path: "sub")
+        let sub = try directory.root.open(CName("sub"), O_RDONLY | O_DIRECTORY, path: .root)
+        try sub.createLink(CName("b"), to: CName("a"), in: directory.root, path: "sub/b")
+        let first = try #require(try directory.status(CName("a")))
+        let second = try #require(try FileStatus.read(CName("b"), in: sub))
+        #expect(first.isSameObject(as: second) && first.links == 2)
+        // The link to a symbolic link is one to the link itself.
+        try directory.root.createSymbolicLink(CName("s"), target: CName("a"), path: "s")
+        try directory.root.createLink(CName("t"), to: CName("s"), in: directory.root, path: "t")
+        #expect(try directory.status(CName("t"))?.kind == .symbolicLink)
+    }
+
+    @Test func renamingReplaces() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("new", to: "a")
+        try directory.write("old", to: "b")
+        try directory.root.rename(CName("a"), to: CName("b"), in: directory.root, path: "b")
+        #expect(try directory.names() == ["b"])
+        #expect(try directory.contents(of: "b") == "new")
+        #expect(throws: FileError("rename", "b", .noSuchFileOrDirectory)) {
+            try directory.root.rename(CName("a"), to: CName("b"), in: directory.root, path: "b")
+        }
+    }
+
+    @Test func directoriesAndFilesAreRemovedEachInItsWay() throws {
+        let directory = try TemporaryDirectory()
+        try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
+        try directory.write("", to: "d/f")
+        #expect(throws: FileError("remove", "d", .directoryNotEmpty)) {
+            try directory.root.removeDirectory(CName("d"), path: "d")
+        }
+        #expect(throws: FileError("remove", "d", .isDirectory)) {
+            try directory.root.removeFile(CName("d"), path: "d")
+        }
+        #expect(try directory.contents(of: "d/f") == "")
+    }
+
+    @Test(.enabled(if: CurrentProcess.isRoot)) func rootMakesDevices() throws {
+        let directory = try TemporaryDirectory()
+        // null(4): major 1, minor 3.
+        let null = clinux_makedev(1, 3)
+        do throws(FileError) {
+            try directory.root.createSpecialFile(
+                CName("null"), kind: .characterDevice, permissions: 0o666, device: null, path: "null")
+        } catch where error.code == .notPermitted {
+            return  // a container's root may not
+        }
+        let status = try #require(try directory.status(CName("null")))
+        #expect(status.kind == .characterDevice && status.specialDevice == null)
+        let real = try Descriptor.open("/dev/null", CInt(CLINUX_O_PATH))
+        #expect(try FileStatus.read(real).specialDevice == null)
+    }
+
+    @Test func aDuplicateOutlivesItsOriginal() throws {
+        let directory = try TemporaryDirectory()
+        func copy() throws -> Descriptor {
+            let original = try Descriptor.open(directory.path, O_RDONLY | O_DIRECTORY)
+            return try original.duplicate(path: directory.path)
+        }
+        let status = try FileStatus.read(try copy())
+        #expect(status.isSameObject(as: try FileStatus.read(directory.root)))
+        #expect(fcntl(try copy().number, F_GETFD) & FD_CLOEXEC != 0)
+    }
+}

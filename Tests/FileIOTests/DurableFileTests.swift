@@ -1,0 +1,92 @@
+// The durable write: old or new, nothing else, and nothing left over.
+
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct DurableFileTests {
+    @Test func replacingMakesAndReplaces() throws {
+        let directory = try TemporaryDirectory()
+        for contents in ["first", "", String(repeating: "long ", count: 100_000), "last"] {
+            try DurableFile.replace(directory: directory.path, name: "file", contents: Array(contents.utf8))
+            #expect(try directory.contents(of: "file") == contents)
+            #expect(try directory.names() == ["file"])
+        }
+        #expect(try directory.status(CName("file"))?.permissions == 0o600)
+        try DurableFile.replace(directory: directory.path, name: "file", contents: [], permissions: 0o400)
+        #expect(try directory.status(CName("file"))?.permissions == 0o400)
+    }
+
+    @Test func aFailureLeavesTheOldAndNothingElse() throws {
+        let directory = try TemporaryDirectory()
+        try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
+        try directory.write("kept", to: "d/file")
+        #expect(throws: FileError("rename", directory.path.appending("d"), .isDirectory)) {
+            try DurableFile.replace(directory: directory.path, name: "d", contents: [1])
+        }
+        #expect(try directory.names() == ["d"])
+        #expect(try directory.contents(of: "d/file") == "kept")
+        let missing = directory.path.appending("missing")
+        #expect(throws: FileError("open", missing, .noSuchFileOrDirectory)) {
+            try DurableFile.replace(directory: missing, name: "file", contents: [1])
+        }
+    }
+
+    @Test func aTemporaryFileThatIsNotRenamedVanishes() throws {
+        let directory = try TemporaryDirectory()
+        do {
+            let temporary = try TemporaryFile(in: directory.root, path: "file")
+            try temporary.file.write([1, 2, 3], path: "file")
+            let names = try directory.names()
+            #expect(names.count == 1 && names[0].hasPrefix(TemporaryFile.namePrefix))
+        }
+        #expect(try directory.names() == [])
+    }
+
+    @Test func aTemporaryFileTakesAnyName() throws {
+        let directory = try TemporaryDirectory()
+        for name in CreateTests.names {
+            let temporary = try TemporaryFile(in: directory.root, permissions: 0o640, path: "file")
+            try temporary.file.write(name, path: "file")
+            try temporary.rename(to: CName(name))
+            #expect(try directory.status(CName(name))?.size == UInt64(name.count))
+        }
+        #expect(try directory.names().count == CreateTests.names.count)
+    }
+
+    @Test func aLinkIsReplacedNotFollowed() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("target", to: "target")
+        try directory.root.createSymbolicLink(CName("link"), target: CName("target"), path: "link")
+        try DurableFile.replace(directory: directory.path, name: "link", contents: Array("new".utf8))
+        #expect(try directory.status(CName("link"))?.kind == .file)
+        #expect(try directory.contents(of: "target") == "target")
+    }
+
+    @Test(arguments: [true, false]) func directoriesAreMadeWithAllAboveThem(durable: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("a/b/c")
+        try Directory.create(path, permissions: 0o700, durable: durable)
+        for name in ["a", "a/b", "a/b/c"] {
+            let made = try FileStatus.read(try Descriptor.open(directory.path.appending(name), O_RDONLY))
+            #expect(made.kind == .directory && made.permissions == 0o700)
+        }
+        try Directory.create(path, permissions: 0o755, durable: durable)
+        #expect(try FileStatus.read(try Descriptor.open(path, O_RDONLY)).permissions == 0o700)
+        try directory.root.createSymbolicLink(CName("link"), target: CName("a"), path: "link")
+        try Directory.create(directory.path.appending("link/d"), permissions: 0o700, durable: durable)
+        #expect(try directory.names() == ["a", "link"])
+    }
+
+    @Test func aFileInTheWayIsAnError() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("kept", to: "file")
+        for name in ["file", "file/a", "file/a/b"] {
+            #expect(throws: FileError.self) {
+                try Directory.create(directory.path.appending(name), permissions: 0o700, durable: false)
+            }
+        }
+        #expect(try directory.contents(of: "file") == "kept")
+    }
+}

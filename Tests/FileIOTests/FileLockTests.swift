@@ -1,0 +1,157 @@
+// Locks: between values of one process, between processes, and after a holder's sudden end.
+
+import FileIO
+import Foundation
+import Glibc
+import Synchronization
+import SystemPackage
+import Testing
+
+@Suite struct FileLockTests {
+    /// Whether the lock can be had alone right now.
+    private func isFree(_ path: FilePath) throws -> Bool {
+        if let lock = try FileLock.tryExclusive(path) {
+            _ = consume lock
+            return true
+        }
+        return false
+    }
+
+    private func isSharable(_ path: FilePath) throws -> Bool {
+        if let lock = try FileLock.tryShared(path) {
+            _ = consume lock
+            return true
+        }
+        return false
+    }
+
+    @Test func oneHolderAtATime() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        do {
+            let lock = try FileLock.exclusive(path)
+            #expect(try !isFree(path))
+            #expect(try !isSharable(path))
+            _ = consume lock
+        }
+        #expect(try isFree(path))
+        #expect(try isSharable(path))
+    }
+
+    @Test func sharersShareAndKeepOthersOut() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        do {
+            let first = try FileLock.shared(path)
+            let second = try FileLock.shared(path)
+            #expect(try isSharable(path))
+            #expect(try !isFree(path))
+            _ = consume first
+            #expect(try !isFree(path))
+            _ = consume second
+        }
+        #expect(try isFree(path))
+    }
+
+    @Test func theHolderIsNamedWhileItHolds() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        do {
+            let lock = try FileLock.exclusive(path)
+            let holder = try #require(try FileLock.holder(of: path))
+            #expect(holder.process == getpid())
+            #expect(holder.command.contains(CommandLine.arguments[0].prefix(100)))
+            #expect(try !isFree(path))
+            #expect(try FileLock.holder(of: path) == holder, "trying must not touch what the holder wrote")
+            _ = consume lock
+        }
+        #expect(try FileLock.holder(of: path) == nil)
+    }
+
+    @Test func aFileLeftBehindMeansNothing() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("1 init and a long line left behind by a crash", to: "lock")
+        let path = directory.path.appending("lock")
+        let lock = try FileLock.exclusive(path)
+        #expect(try FileLock.holder(of: path)?.process == getpid())
+        #expect(try FileLock.holder(of: path)?.command.contains("left behind") == false)
+        _ = consume lock
+    }
+
+    @Test func nonsenseInTheFileNamesNobody() throws {
+        let directory = try TemporaryDirectory()
+        for text in ["", "12", "x y", " ", "99999999999 a"] {
+            try directory.write(text, to: "lock")
+            #expect(try FileLock.holder(of: directory.path.appending("lock")) == nil, "\(text)")
+        }
+    }
+
+    @Test func aWaiterGetsTheLockWhenItIsFreed() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        let log = Mutex([String]())
+        var held: FileLockBox? = FileLockBox(try FileLock.exclusive(path))
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    try await onThread {
+                        let lock = try FileLock.exclusive(path)
+                        log.withLock { $0 += ["taken"] }
+                        log.withLock { $0 += ["freed"] }
+                        _ = consume lock
+                    }
+                }
+            }
+            log.withLock { $0 += ["freed first"] }
+            withExtendedLifetime(held) {}
+            held = nil
+            try await group.waitForAll()
+        }
+        let expected = ["freed first"] + Array(repeating: ["taken", "freed"], count: 3).joined()
+        #expect(log.withLock { $0 } == expected)
+    }
+
+    @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0))
+    func anotherProcessHoldsItUntilItIsKilled() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        try directory.write("", to: "lock")
+        let child = Process()
+        child.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
+        child.arguments = ["--no-fork", path.string, "/bin/sh", "-c", "echo ready; exec cat"]
+        let (input, output) = (Pipe(), Pipe())
+        child.standardInput = input
+        child.standardOutput = output
+        try child.run()
+        let ready = output.fileHandleForReading.availableData
+        #expect(ready == Data("ready\n".utf8))
+        #expect(try !isFree(path))
+        kill(child.processIdentifier, SIGKILL)
+        child.waitUntilExit()
+        #expect(try isFree(path))
+    }
+
+    @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0)) func otherProcessesRespectIt() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        func flockSucceeds() throws -> Bool {
+            let child = try Process.run(
+                URL(fileURLWithPath: "/usr/bin/flock"), arguments: ["--nonblock", path.string, "/bin/true"])
+            child.waitUntilExit()
+            return child.terminationStatus == 0
+        }
+        do {
+            let lock = try FileLock.exclusive(path)
+            #expect(try !flockSucceeds())
+            _ = consume lock
+        }
+        #expect(try flockSucceeds())
+    }
+}
+
+/// A lock in a value that can be passed around.
+private final class FileLockBox {
+    private let lock: FileLock
+
+    init(_ lock: consuming FileLock) { self.lock = lock }
+}

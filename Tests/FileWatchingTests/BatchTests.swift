@@ -1,0 +1,121 @@
+// Batches: exactly what changed, when it is due, and how waiting ends.
+
+import FileIO
+import FileWatching
+import Glibc
+import Testing
+
+@Suite struct BatchTests {
+    @Test func aChangeIsReportedAndNothingElse() async throws {
+        let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1\nwrite a/g 1")
+        try watched.run("write a/b/f 22")
+        #expect(try await watched.check().ranges == [.entry("a/b/f")])
+        try watched.run("rm a/g")
+        #expect(try await watched.check().ranges == [.entry("a"), .entry("a/g")])
+        try watched.run("mkdir a/n")
+        #expect(try await watched.check().ranges == [.entry("a"), .subtree("a/n")])
+        try watched.run("mv a c")
+        #expect(try await watched.check().ranges == [.entry(.root), .entry("a"), .subtree("c")])
+        #expect(try await watched.check().isEmpty)
+    }
+
+    @Test func readingIsNoChange() async throws {
+        let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1")
+        _ = Listing(of: watched.tree.root)
+        let file = try #require(fopen(watched.tree.root + "/a/b/f", "r"))
+        _ = fgetc(file)
+        fclose(file)
+        #expect(try await watched.batch().isEmpty)
+    }
+
+    @Test func manyNamesInOneDirectoryBecomeItsListing() async throws {
+        let watched = try await WatchedTree("mkdir -p d/sub")
+        try watched.run("each 1000 write d/f% 1\nwrite d/sub/g 1")
+        #expect(try await watched.check().ranges == [.children("d"), .entry("d/sub/g")])
+    }
+
+    @Test func aBatchComesByItselfWhenItIsDue() async throws {
+        let watched = try await WatchedTree(timing: WatchTiming(settle: .milliseconds(1)))
+        async let next = watched.watch.nextBatch()
+        try watched.run("write f 1")
+        let batch = try #require(await next)
+        // The file's creation and its content may come in two batches.
+        #expect(batch.ranges.contains(.entry("f")))
+        #expect(batch.firstChange != nil)
+    }
+
+    @Test func aBatchWaitsForQuietButNotBeyondTheLongestDelay() async throws {
+        let clock = ManualClock()
+        var hooks = WatcherHooks()
+        hooks.now = { clock.now }
+        let watched = try await WatchedTree(hooks: hooks)
+        async let next = watched.watch.nextBatch()
+        for round in 1...3 {
+            try watched.run("write f\(round) 1")
+            try await watched.takeInEvents()
+            clock.advance(by: round < 3 ? .milliseconds(99) : .milliseconds(100))
+        }
+        try await watched.takeInEvents()
+        #expect(await next?.ranges == [.entry(.root), .entry("f1"), .entry("f2"), .entry("f3")])
+    }
+
+    @Test func rangesPutBackComeAgain() async throws {
+        let watched = try await WatchedTree("mkdir d", timing: WatchTiming(settle: .zero))
+        watched.watch.markDirty([.entry("f"), .subtree("d"), .entry("d/g")])
+        #expect(await watched.watch.nextBatch()?.ranges == [.subtree("d"), .entry("f")])
+    }
+
+    @Test func stoppingEndsTheWait() async throws {
+        let watched = try await WatchedTree()
+        async let next = watched.watch.nextBatch()
+        await watched.watcher.stop()
+        #expect(await next == nil)
+        #expect(await watched.watch.nextBatch() == nil)
+        await watched.watch.flush()
+        await #expect(throws: FileError.self) { try await watched.watch.arm() }
+    }
+
+    @Test func cancellingEndsTheWait() async throws {
+        let watched = try await WatchedTree()
+        let watch = watched.watch
+        let task = Task { await watch.nextBatch() }
+        task.cancel()
+        #expect(await task.value == nil)
+        // The cancelled wait takes no batch away.
+        try watched.run("write f 1")
+        #expect(try await watched.check().ranges == [.entry(.root), .entry("f")])
+    }
+
+    @Test func aPathLongerThanASystemCallTakesIsWatched() async throws {
+        let tree = try TemporaryTree()
+        let name = String(repeating: "n", count: 200)
+        let depth = 40
+        try tree.makeChain(of: name, depth: depth)
+        let watched = try await WatchedTree(tree: tree)
+        #expect(watched.stats.watchedDirectories == depth + 1)
+        try tree.makeChain(of: name, depth: depth, file: "f")
+        let path = Array(repeating: name, count: depth).joined(separator: "/")
+        let directory = RelativePath(unchecked: Array(path.utf8))
+        #expect(try await watched.batch().ranges == [.entry(directory), .entry(directory.appending("f".utf8))])
+    }
+
+    @Test func nothingIsHeldOpenWhileIdle() async throws {
+        let watched = try await WatchedTree("mkdir -p a/b\nmkdir c")
+        try watched.run("mkdir c/d")
+        _ = try await watched.batch()
+        let open = OpenFiles.targets.filter { $0.hasPrefix(watched.tree.root) }
+        #expect(open.isEmpty)
+    }
+}
+
+/// What this process has open.
+enum OpenFiles {
+    static var targets: [String] {
+        (0..<1_024).compactMap { number in
+            var target = [CChar](repeating: 0, count: 4_096)
+            let length = readlink("/proc/self/fd/\(number)", &target, target.count)
+            if length <= 0 { return nil }
+            return String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// Events on a tree of known directories: what is marked, what is to be crawled, what is given up. Without a kernel.
+
+import FileIO
+import Testing
+
+@testable import FileWatching
+
+@Suite struct ChangeTrackerTests {
+    /// Watches 1: the root, 2: a, 3: a/b, 4: c.
+    private static func tracker() -> ChangeTracker {
+        var tracker = ChangeTracker()
+        var item = CrawlItem.root(reports: false)
+        func meet(_ watch: Int32, _ subdirectories: [String]) {
+            if let node = tracker.found(item, watch: watch) {
+                tracker.listed(node, subdirectories: subdirectories.map { Array($0.utf8) }, reports: false)
+            }
+            if let next = tracker.pending.popLast() { item = next }
+        }
+        meet(1, ["a", "c"])
+        meet(2, ["b"])
+        meet(3, [])
+        meet(4, [])
+        return tracker
+    }
+
+    struct Case: CustomTestStringConvertible {
+        let name: String
+        let events: [InotifyEvent]
+        var ranges: [PathRange] = []
+        /// Paths that are to be crawled.
+        var crawled: [RelativePath] = []
+        /// Watches that have no place in the tree any more but are kept.
+        var limbo: [Int32] = []
+        var retired: [Int32] = []
+        var rootNeedsCheck = false
+
+        var testDescription: String { name }
+    }
+
+    private static func event(_ watch: Int32, _ mask: InotifyMask, _ name: String = "") -> InotifyEvent {
+        InotifyEvent(watch: watch, mask: mask, name: Array(name.utf8))
+    }
+
+    static let cases: [Case] = [
+        Case(name: "content", events: [event(3, .modify, "f"), event(3, .closeWrite, "f")], ranges: [.entry("a/b/f")]),
+        Case(name: "a file comes", events: [event(2, .create, "f")], ranges: [.entry("a"), .entry("a/f")]),
+        Case(name: "a file goes", events: [event(1, .delete, "f")], ranges: [.entry(.root), .entry("f")]),
+        Case(
+            name: "a directory's permissions",
+            events: [event(1, [.attributes, .isDirectory], "c"), event(4, .attributes)],
+            ranges: [.entry("c")]),
+        Case(name: "the root's permissions", events: [event(1, .attributes)], ranges: [.entry(.root)]),
+        Case(
+            name: "a directory comes", events: [event(2, [.create, .isDirectory], "n")],
+            ranges: [.entry("a"), .entry("a/n")], crawled: ["a/n"]),
+        Case(
+            name: "a directory is deleted and ends",
+            events: [
+                event(4, .deleteSelf), event(1, [.delete, .isDirectory], "c"), event(4, .ignored),
+            ], ranges: [.entry(.root), .entry("c")]),
+        Case(
+            name: "a directory ends before its deletion is told", events: [event(4, .deleteSelf), event(4, .ignored)],
+            ranges: [.entry(.root), .entry("c")], crawled: ["c"]),
+        Case(
+            name: "a directory leaves; what happens in it is not known by its old path",
+            events: [
+                event(1, [.movedFrom, .isDirectory], "a"), event(3, .create, "f"),
+            ], ranges: [.entry(.root), .entry("a")], limbo: [2]),
+        Case(
+            name: "a directory is renamed",
+            events: [
+                event(1, [.movedFrom, .isDirectory], "c"), event(2, [.movedTo, .isDirectory], "d"), event(4, .moveSelf),
+            ], ranges: [.entry(.root), .entry("a"), .entry("a/d"), .entry("c")], crawled: ["a/d"], limbo: [4]),
+        Case(
+            name: "a file takes a directory's place", events: [event(1, .movedTo, "c")],
+            ranges: [.entry(.root), .entry("c")], limbo: [4]),
+        Case(name: "the root is renamed", events: [event(1, .moveSelf)], rootNeedsCheck: true),
+        Case(name: "the root is unmounted", events: [event(1, .unmount), event(1, .ignored)], rootNeedsCheck: true),
+        Case(name: "a watch of somebody else", events: [event(9, .create, "f")]),
+    ]
+
+    @Test(arguments: cases)
+    func eventsAreTakenIn(_ example: Case) {
+        var tracker = Self.tracker()
+        #expect(tracker.pending.isEmpty && tracker.dirty.isEmpty)
+        var isMarked = false
+        for event in example.events { isMarked = tracker.apply(event) || isMarked }
+        #expect(isMarked == !example.ranges.isEmpty)
+        #expect(tracker.dirty.ranges == example.ranges)
+        #expect(tracker.pending.compactMap { tracker.path(of: $0) } == example.crawled)
+        #expect(tracker.tree.limbo == Set(example.limbo.compactMap { tracker.tree.node(watchedBy: $0) }))
+        #expect(tracker.takeRetired() == example.retired)
+        #expect(tracker.rootNeedsCheck == example.rootNeedsCheck)
+    }
+
+    @Test func aRenamedDirectoryIsRecognisedByItsWatch() throws {
+        var tracker = Self.tracker()
+        let moved = try #require(tracker.tree.node(watchedBy: 2))
+        _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "a"))
+        _ = tracker.apply(Self.event(4, [.movedTo, .isDirectory], "x"))
+        let item = try #require(tracker.pending.last)
+        tracker.pending = []
+        let met = tracker.found(item, watch: 2)
+        #expect(met == moved)
+        #expect(tracker.tree.node(watchedBy: 3).flatMap { tracker.tree.path(of: $0) } == "c/x/b")
+        tracker.reapLimbo()
+        #expect(tracker.takeRetired() == [])
+    }
+
+    @Test func whatIsNotMetAgainIsGivenUpWithAllBelow() {
+        var tracker = Self.tracker()
+        _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "a"))
+        tracker.reapLimbo()
+        #expect(tracker.takeRetired().sorted() == [2, 3])
+        #expect(tracker.tree.watches.sorted() == [1, 4])
+    }
+
+    @Test func aListingWithoutAKnownDirectoryPutsItIntoLimbo() {
+        var tracker = Self.tracker()
+        tracker.listed(.root, subdirectories: [Array("a".utf8)], reports: true)
+        #expect(tracker.dirty.ranges == [.entry(.root), .entry("c")])
+        tracker.reapLimbo()
+        #expect(tracker.takeRetired() == [4])
+    }
+
+    @Test func aDirectoryIsNeverPutBelowItself() {
+        var tracker = Self.tracker()
+        let inside = tracker.tree.node(watchedBy: 3).map { CrawlItem(Array("x".utf8), in: $0, reports: true) }
+        let met = inside.flatMap { tracker.found($0, watch: 2) }
+        #expect(inside != nil && met == nil)
+        #expect(tracker.tree.node(watchedBy: 2).flatMap { tracker.tree.path(of: $0) } == "a")
+    }
+}

@@ -1,0 +1,112 @@
+// Random operations from a printed seed, compared with what is really there; with faults thrown in.
+
+import FileIO
+import FileWatching
+import Synchronization
+import SystemPackage
+import Testing
+
+@Suite struct ChurnTests {
+    @Test(arguments: [UInt64(1), 2, 3, .random(in: 4...999_999)])
+    func everyDifferenceIsCovered(seed: UInt64) async throws {
+        let watched = try await WatchedTree()
+        try await churn(watched, seed: seed, operations: 1_500) {
+            #expect(watched.kernelWatches == watched.directories, "seed \(seed)")
+        }
+    }
+
+    /// Watches run out and come back while the tree changes.
+    @Test(arguments: [UInt64(11), .random(in: 12...999_999)])
+    func everyDifferenceIsCoveredWhenWatchesRunOut(seed: UInt64) async throws {
+        let random = Mutex(SplitMix64(seed: seed))
+        var hooks = WatcherHooks()
+        hooks.watchFailure = { path in
+            let isUnlucky = random.withLock { $0.next() % 3 == 0 }
+            return isUnlucky && !path.isRoot ? .noSpace : nil
+        }
+        let watched = try await WatchedTree(hooks: hooks)
+        try await churn(watched, seed: seed, operations: 800) {}
+    }
+
+    /// Nobody waits for anybody: the tree changes while batches are taken when they are due.
+    @Test(arguments: [UInt64(31), 32, .random(in: 33...999_999)])
+    func whoOnlyLooksWhereTheBatchesSayEndsUpRight(seed: UInt64) async throws {
+        let timing = WatchTiming(settle: .microseconds(300), maxDelay: .milliseconds(3))
+        let watched = try await WatchedTree(timing: timing)
+        let tree = watched.tree
+        async let changes: Void = {
+            var churn = Churn(seed: seed, hasHardLinks: false)
+            for _ in 1...4_000 { try? tree.run(churn.nextLine()) }
+            try tree.run("write end 1")
+        }()
+        var known = Listing(of: tree.root)
+        var batches = 0
+        while known.facts["end"] == nil {
+            known.update(try #require(await watched.watch.nextBatch()).ranges, of: tree.root)
+            batches += 1
+        }
+        try await changes
+        known.update(try await watched.batch().ranges, of: tree.root)
+        let differences = known.differences(from: Listing(of: tree.root))
+        #expect(differences.isEmpty, "seed \(seed), \(batches) batches")
+        #expect(watched.kernelWatches == watched.directories, "seed \(seed)")
+    }
+
+    private func churn(
+        _ watched: WatchedTree, seed: UInt64, operations: Int, afterEach: () -> Void
+    ) async throws {
+        var churn = Churn(seed: seed)
+        var history = [String]()
+        for number in 1...operations {
+            let line = churn.nextLine()
+            // Some lines are impossible in the present tree: the system refuses them, which changes nothing.
+            if (try? watched.run(line)) != nil { history.append(line) }
+            if number % churn.pause == 0 {
+                try await watched.check("seed \(seed): \(history.suffix(40).joined(separator: "; "))")
+                afterEach()
+                history = []
+            }
+        }
+        try await watched.check("seed \(seed)")
+    }
+}
+
+/// Draws lines of a script on a small set of names, so that they often meet.
+struct Churn {
+    private var random: SplitMix64
+    /// How many operations lie between two comparisons; changes all the time.
+    private(set) var pause = 7
+
+    private let hasHardLinks: Bool
+
+    init(seed: UInt64, hasHardLinks: Bool = true) {
+        random = SplitMix64(seed: seed)
+        self.hasHardLinks = hasHardLinks
+    }
+
+    mutating func nextLine() -> String {
+        pause = Int.random(in: 1...40, using: &random)
+        let (path, other) = (nextPath(), nextPath())
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0...2: return "mkdir \(path)"
+        case 3: return "mkdir -p \(path)/\(other)"
+        case 4...6: return "write \(path) \(String(repeating: "x", count: .random(in: 1...9, using: &random)))"
+        case 7: return "append \(path) y"
+        case 8, 9: return "rm \(path)"
+        case 10: return "rm -r \(path)"
+        case 11...13: return "mv \(path) \(other)"
+        case 14: return "exchange \(path) \(other)"
+        case 15: return "mv \(path) ../outside/\(name())"
+        case 16: return "mv ../outside/\(name()) \(path)"
+        case 17: return "ln -s \(other) \(path)"
+        case 18 where hasHardLinks: return "ln \(path) \(other)"
+        default: return "chmod 7\(Int.random(in: 0...7, using: &random))5 \(path)"
+        }
+    }
+
+    private mutating func nextPath() -> String {
+        (0..<Int.random(in: 1...4, using: &random)).map { _ in name() }.joined(separator: "/")
+    }
+
+    private mutating func name() -> String { ["a", "b", "c", "ab", "d"].randomElement(using: &random) ?? "a" }
+}

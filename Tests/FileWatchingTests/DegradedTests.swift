@@ -1,0 +1,126 @@
+// Directories that cannot be watched are looked at all the same, and it is said.
+
+import FileIO
+import FileWatching
+import Glibc
+import Synchronization
+import SystemPackage
+import Testing
+
+@Suite struct DegradedTests {
+    /// Lets a number of watches be added.
+    private final class Budget: Sendable {
+        private let left: Mutex<Int>
+
+        init(_ count: Int) { left = Mutex(count) }
+
+        func allow(_ count: Int) { left.withLock { $0 = count } }
+
+        var hooks: WatcherHooks {
+            var hooks = WatcherHooks()
+            hooks.watchFailure = { [self] _ in
+                left.withLock { left in
+                    left -= 1
+                    return left < 0 ? .noSpace : nil
+                }
+            }
+            return hooks
+        }
+    }
+
+    @Test func whatCannotBeWatchedIsPolled() async throws {
+        let budget = Budget(3)
+        let watched = try await WatchedTree(
+            "mkdir -p a/b\nmkdir -p c/d\nwrite c/d/f 1\nmkdir -p e/g", hooks: budget.hooks)
+        #expect(watched.stats.watchedDirectories == 3)
+        #expect(watched.stats.polledDirectories == 2, "c and e, with all that is below them")
+        let degraded = watched.events.all.compactMap { event in
+            if case .degraded(.watchLimit(let needed, _)) = event { needed } else { nil }
+        }
+        #expect(degraded == [5], "told once")
+        try watched.run("write c/d/f 22\nwrite e/g/h 1\nwrite a/b/f 1")
+        try await watched.check()
+
+        try watched.run("mkdir -p new/deep\nwrite new/deep/f 1")
+        try await watched.check("a new directory")
+        try watched.run("write new/deep/f 22")
+        try await watched.check("in a new directory")
+        try watched.run("mv c a/c\nwrite a/c/d/f 333")
+        try await watched.check("a polled directory is moved")
+        #expect(watched.events.all.count { if case .degraded = $0 { true } else { false } } == 1)
+    }
+
+    @Test func pollingComesByItselfAndEndsWhenThereAreWatchesAgain() async throws {
+        let clock = ManualClock()
+        let budget = Budget(1)
+        var hooks = budget.hooks
+        hooks.now = { clock.now }
+        let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1", hooks: hooks)
+        #expect(watched.kernelWatches == 1)
+
+        budget.allow(100)
+        clock.advance(by: .seconds(60))
+        // The poll is due: the thread, once woken, looks at the directory and can watch it now.
+        try watched.run("write other 1")
+        let batch = try await watched.batch()
+        #expect(batch.ranges.contains(.subtree(RelativePath(unchecked: Array("a".utf8)))))
+        #expect(watched.kernelWatches == 3)
+    }
+
+    @Test func anUnreadableDirectoryIsNotedAndSeenWhenItBecomesReadable() async throws {
+        var hooks = WatcherHooks()
+        let lock = Lock()
+        hooks.watchFailure = { path in
+            lock.isSet && path.bytes.elementsEqual("secret".utf8) ? .permissionDenied : nil
+        }
+        let watched = try await WatchedTree("mkdir -p secret/deep\nwrite secret/f 1", hooks: hooks)
+        #expect(watched.stats.unreadableDirectories == 1)
+        #expect(watched.stats.polledDirectories == 0)
+        lock.isSet = false
+        try watched.run("chmod 700 secret\nwrite secret/deep/g 1\nwrite secret/f 22")
+        try await watched.check()
+        #expect(watched.kernelWatches == 3)
+    }
+
+    /// Scenario 11 with real permissions, which root does not feel.
+    @Test(.enabled(if: geteuid() != 0))
+    func aDirectoryWithoutPermissionsIsUnreadable() async throws {
+        let watched = try await WatchedTree("mkdir secret\nchmod 000 secret\nmkdir open")
+        #expect(watched.stats.unreadableDirectories == 1)
+        #expect(watched.stats.watchedDirectories == 2)
+        try watched.run("chmod 700 secret\nwrite secret/f 1")
+        try await watched.check()
+    }
+
+    /// Scenario 24: what is crawled vanishes meanwhile.
+    @Test func aDirectoryVanishesDuringSetUp() async throws {
+        let tree = try TemporaryTree()
+        try tree.run("mkdir -p a/b/c\nmkdir -p z/y")
+        var hooks = WatcherHooks()
+        hooks.watchFailure = { path in
+            if path.isRoot { try? tree.run("rm -r a") }
+            if path.bytes.elementsEqual("z".utf8) { try? tree.run("mv z x\nwrite x/y/f 1") }
+            return nil
+        }
+        let watched = try await WatchedTree(tree: tree, hooks: hooks)
+        try watched.run("write x/y/f 22")
+        try await watched.check()
+        #expect(watched.kernelWatches == watched.directories)
+    }
+}
+
+/// A flag that tests set from outside.
+final class Lock: Sendable {
+    private let value = Mutex(true)
+    var isSet: Bool {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}
+
+/// A clock that stands still until it is advanced.
+final class ManualClock: Sendable {
+    private let instant = Mutex(ContinuousClock.now)
+    var now: ContinuousClock.Instant { instant.withLock { $0 } }
+    func advance(by duration: Duration) { instant.withLock { $0 += duration } }
+}

@@ -1,0 +1,131 @@
+// The oracle of the live tests: what is really there, by lstat of everything, and which differences a batch covers.
+
+import FileIO
+import FileWatching
+import Glibc
+
+/// Every path below a root with what a capture would compare.
+struct Listing {
+    struct Facts: Hashable {
+        let mode: UInt32
+        let inode: UInt64
+        let size: Int64
+        let seconds: Int
+        let nanoseconds: Int
+        let links: UInt64
+
+        var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+
+        /// Whether a capture would see no difference; another name for a file is no change of it.
+        func isSame(as other: Facts?) -> Bool {
+            guard let other else { return false }
+            return (mode, inode, size, seconds, nanoseconds)
+                == (other.mode, other.inode, other.size, other.seconds, other.nanoseconds)
+        }
+    }
+
+    private(set) var facts: [RelativePath: Facts] = [:]
+
+    /// Lists the tree at `root`; an absent root is an empty listing.
+    init(of root: String) {
+        add(root, .root)
+    }
+
+    var directories: Int { facts.values.count { $0.isDirectory } }
+
+    /// Looks again at the parts of the tree at `root` that a batch names, and nowhere else: the simplest capture.
+    mutating func update(_ ranges: [PathRange], of root: String) {
+        for range in ranges { look(range, root + "/" + range.path.description) }
+    }
+
+    private mutating func look(_ range: PathRange, _ place: String) {
+        var fresh = Listing()
+        fresh.add(place, range.path)
+        let isDirectory = fresh.facts[range.path]?.isDirectory ?? false
+        for path in facts.keys where range.path.contains(path) && path != range.path {
+            switch range {
+            case .entry: if !isDirectory { facts[path] = nil }
+            case .children(let directory):
+                let below = directory.suffix(of: path)?.components.first.map { directory.appending($0) }
+                if below.map({ fresh.facts[$0]?.isDirectory ?? false }) != true { facts[path] = nil }
+            case .subtree: facts[path] = nil
+            }
+        }
+        let known = facts
+        for (path, seen) in fresh.facts {
+            guard let below = range.path.suffix(of: path) else { continue }
+            switch range {
+            case .entry: if !below.isRoot { continue }
+            case .children(let directory):
+                let child = below.components.first.map { directory.appending($0) } ?? directory
+                if below.depth > 1 && known[child]?.isDirectory == true { continue }
+            case .subtree: break
+            }
+            facts[path] = seen
+        }
+        if fresh.facts.isEmpty { facts[range.path] = nil }
+    }
+
+    private init() {}
+
+    private mutating func add(_ path: String, _ relative: RelativePath) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        let facts = Facts(
+            mode: status.st_mode, inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec, links: UInt64(status.st_nlink))
+        self.facts[relative] = facts
+        guard facts.isDirectory, let stream = opendir(path) else { return }
+        defer { closedir(stream) }
+        while let record = readdir(stream) {
+            let name = withUnsafePointer(to: &record.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { add(path + "/" + name, relative.appending(name.utf8)) }
+        }
+    }
+
+    /// The paths at which the listings differ.
+    func differences(from other: Listing) -> [RelativePath] {
+        Set(facts.keys).union(other.facts.keys).filter { path in
+            guard let facts = facts[path] else { return true }
+            return !facts.isSame(as: other.facts[path])
+        }.sorted()
+    }
+
+    /// The paths that differ between two listings and that no range leads to.
+    static func uncovered(from before: Listing, to after: Listing, by ranges: [PathRange]) -> [RelativePath] {
+        func isCovered(_ path: RelativePath) -> Bool {
+            ranges.contains { leads($0, to: path, from: before, to: after) }
+        }
+        let missed = after.differences(from: before).filter { !isCovered($0) }
+        // A write through one name of a file is not told for its other names.
+        let links = Dictionary(grouping: after.facts.keys) { after.facts[$0]?.inode ?? 0 }
+        return missed.filter { path in
+            guard let now = after.facts[path], now.links > 1, !now.isDirectory else { return true }
+            return !(links[now.inode] ?? []).contains(where: isCovered)
+        }
+    }
+
+    /// Whether someone who looks at `range`, knowing `before`, gets to see `path`.
+    private static func leads(
+        _ range: PathRange, to path: RelativePath, from before: Listing, to after: Listing
+    ) -> Bool {
+        if range.path == path { return true }
+        guard range.path.contains(path) else { return false }
+        func isDirectory(_ path: RelativePath, in listing: Listing) -> Bool {
+            listing.facts[path]?.isDirectory ?? false
+        }
+        switch range {
+        case .subtree:
+            return true
+        case .entry(let entry):
+            return !isDirectory(entry, in: after)
+        case .children(let directory):
+            if !isDirectory(directory, in: after) { return true }
+            guard let below = directory.suffix(of: path)?.components.first else { return true }
+            let child = directory.appending(below)
+            return child == path || !isDirectory(child, in: after) || !isDirectory(child, in: before)
+        }
+    }
+}

@@ -1,0 +1,10 @@
+// Paths and ranges as tests write them down.
+
+public import FileIO
+import FileWatching
+
+extension RelativePath: ExpressibleByStringLiteral {
+    public init(stringLiteral string: String) {
+        self.init(unchecked: Array(string.utf8))
+    }
+}
