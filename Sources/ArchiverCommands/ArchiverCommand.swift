@@ -16,7 +16,7 @@ struct ArchiverCommand: ParsableCommand {
             label. Exit codes: 0 done; 1 failed; 2 archive damaged; 3 some files could not be read; 10 no such archive; \
             11 locked; 12 wrong passphrase; 64 usage; 130 interrupted.
             """,
-        version: "0.1.0",
+        version: "archiver 0.1.0",
         subcommands: [
             WatchCommand.self, CaptureCommand.self, ListCommand.self, ShowCommand.self, DiffCommand.self,
             CatCommand.self, RestoreCommand.self, CheckCommand.self, RepairCommand.self,

@@ -66,9 +66,10 @@ package enum ArchiverProgram {
     /// A refusal of the parser.
     private static func usage(_ error: any Error, _ arguments: [String]) -> Failure {
         let message = ByteArgument.bytes(of: ArchiverCommand.message(for: error))
-        let names = ArchiverCommand.configuration.subcommands.compactMap(\.configuration.commandName)
+        let names = ArchiverCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
         let command = arguments.first { names.contains($0) }.map { "archiver \($0)" } ?? "archiver"
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
-        return .usage(lines.joined(separator: " "), remedy: "`\(command) --help` explains it")
+        let text = lines.joined(separator: " ")
+        return .usage(text.prefix(1).lowercased() + text.dropFirst(), remedy: "`\(command) --help` explains it")
     }
 }

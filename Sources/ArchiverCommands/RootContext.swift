@@ -32,7 +32,9 @@ struct RootContext {
     func snapshot(_ selector: SnapshotSelector) throws -> SnapshotRecord {
         do {
             return try archive.snapshot(selector, of: root)
-        } catch where error.code == .noSuchSnapshot && root != nil && !isExplicit && !selector.isRelative {
+        } catch {
+            let mayBeElsewhere = root != nil && !isExplicit && !selector.isRelative
+            guard error.code == .noSuchSnapshot, mayBeElsewhere else { throw error }
             return try archive.snapshot(selector)
         }
     }
@@ -72,23 +74,9 @@ struct SnapshotPath {
     /// - Throws: `Failure` where a path was given.
     func withoutPath(_ purpose: String) throws -> SnapshotSelector {
         guard path == nil else {
-            throw Failure.usage("\(purpose) takes a snapshot without a path", remedy: "leave out what follows the colon")
+            throw Failure.usage(
+                "\(purpose) takes a snapshot without a path", remedy: "leave out what follows the colon")
         }
         return selector
     }
-}
-
-/// Lets a callback that stops by returning false stop by throwing.
-func visiting<Item>(_ visit: ((Item) -> Bool) throws -> Void, _ body: (Item) throws -> Void) throws {
-    var failure: (any Error)?
-    try visit { item in
-        do {
-            try body(item)
-            return true
-        } catch {
-            failure = error
-            return false
-        }
-    }
-    if let failure { throw failure }
 }

@@ -15,6 +15,7 @@ package struct TemporaryFile: ~Copyable, Sendable {
 
     /// How every temporary name begins, so that one left behind by a crash can be told.
     package static let namePrefix = ".archiver-"
+    private static let nameSuffix = ".tmp"
 
     /// Makes an empty file in `directory`, the one in which its real name will be.
     ///
@@ -52,9 +53,14 @@ package struct TemporaryFile: ~Copyable, Sendable {
         hasTemporaryName = false
     }
 
+    /// Whether `name` is one that this type gives to files.
+    package static func isTemporaryName(_ name: [UInt8]) -> Bool {
+        name.starts(with: namePrefix.utf8) && name.suffix(nameSuffix.utf8.count).elementsEqual(nameSuffix.utf8)
+    }
+
     /// 64 random bits make the names of two processes differ; O_EXCL makes sure.
     private static func newName() -> CName {
         let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-        return CName("\(namePrefix)\(digits).tmp".utf8)
+        return CName("\(namePrefix)\(digits)\(nameSuffix)".utf8)
     }
 }

@@ -1,12 +1,15 @@
 // One watched root as its user sees it.
 
 package import FileIO
+package import Mementos
 package import SystemPackage
 
 /// The watching of one root.
 package final class RootWatch: Sendable {
     /// The watched directory.
     package let path: FilePath
+    /// Tells about the watching itself, on the watcher's thread: observers must return quickly.
+    package let events: Subject<WatchEvent>
 
     private let id: RootID
     private let settings: RootSettings
@@ -16,6 +19,7 @@ package final class RootWatch: Sendable {
 
     init(id: RootID, settings: RootSettings, watcher: TreeWatcher, mailbox: Mailbox) {
         path = settings.path
+        events = settings.events
         self.id = id
         self.settings = settings
         self.watcher = watcher

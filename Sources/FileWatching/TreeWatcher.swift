@@ -2,6 +2,7 @@
 
 package import FileIO
 internal import Glibc
+internal import Mementos
 internal import Synchronization
 package import SystemPackage
 
@@ -30,12 +31,10 @@ package final class TreeWatcher: Sendable {
     /// - Parameters:
     ///   - path: the directory; links on the way to it are followed.
     ///   - excluding: directories below the root that are neither watched nor reported, wherever they are moved.
-    ///   - observer: told about the watching itself, on the watcher's thread; must return quickly.
     package func watch(
-        _ path: FilePath, excluding: Set<FileIdentity> = [], timing: WatchTiming = WatchTiming(),
-        observer: @escaping @Sendable (WatchEvent) -> Void = { _ in }
+        _ path: FilePath, excluding: Set<FileIdentity> = [], timing: WatchTiming = WatchTiming()
     ) -> RootWatch {
-        let settings = RootSettings(path: path, excluded: excluding, timing: timing, observer: observer)
+        let settings = RootSettings(path: path, excluded: excluding, timing: timing, events: Subject())
         let id = lastID.add(1, ordering: .relaxed).newValue
         return RootWatch(id: id, settings: settings, watcher: self, mailbox: mailbox)
     }

@@ -2,6 +2,7 @@
 
 internal import FileIO
 internal import Glibc
+internal import Mementos
 internal import SystemPackage
 
 /// What a root is watched with.
@@ -9,7 +10,7 @@ struct RootSettings: Sendable {
     let path: FilePath
     let excluded: Set<FileIdentity>
     let timing: WatchTiming
-    let observer: @Sendable (WatchEvent) -> Void
+    let events: Subject<WatchEvent>
 }
 
 /// The state of one root, which belongs to the watcher's thread.
@@ -64,9 +65,9 @@ final class WatchedRoot {
     func arm(_ continuation: CheckedContinuation<Result<WatchStats, FileError>, Never>) {
         do throws(FileError) {
             let root = try OpenRoot(settings.path)
-            let kind = FileSystemKind(of: root.descriptor)
-            if kind == .kernel { throw FileError("watch", settings.path, .notSupported) }
-            isRemote = kind == .remote
+            let reach = try FileSystem.of(root.descriptor).reach
+            if reach == .pseudo { throw FileError("watch", settings.path, .notSupported) }
+            isRemote = reach == .remote
             identity = root.status
             self.root = root
         } catch {
@@ -229,7 +230,7 @@ final class WatchedRoot {
 
     private func becomeArmed() {
         let stats = tracker.tree.stats
-        settings.observer(phase == .returning ? .rootBack(stats) : .armed(stats))
+        settings.events.send(phase == .returning ? .rootBack(stats) : .armed(stats))
         phase = .armed
         arming?.resume(returning: .success(stats))
         arming = nil
@@ -240,15 +241,15 @@ final class WatchedRoot {
         openGap = nil
         let gap = Gap(cause: cause, start: start, end: .now)
         gaps.append(gap)
-        settings.observer(.gap(gap))
+        settings.events.send(.gap(gap))
     }
 
     private func tellDegradation() {
-        if isRemote && told.insert(.remote).inserted { settings.observer(.degraded(.remoteFileSystem)) }
+        if isRemote && told.insert(.remote).inserted { settings.events.send(.degraded(.remoteFileSystem)) }
         if watchShortage && told.insert(.watches).inserted {
             let stats = tracker.tree.stats
             let needed = stats.watchedDirectories + stats.polledDirectories
-            settings.observer(.degraded(.watchLimit(needed: needed, limit: Inotify.watchLimit)))
+            settings.events.send(.degraded(.watchLimit(needed: needed, limit: Inotify.watchLimit)))
         }
         if poll.next == nil && !tracker.tree.polled.isEmpty { poll.start(from: hooks.now()) }
     }
@@ -275,7 +276,7 @@ extension WatchedRoot {
         rule.reset()
         openGap = (.rootUnavailable, .now)
         phase = .unavailable
-        settings.observer(.rootUnavailable)
+        settings.events.send(.rootUnavailable)
         poll.start(from: hooks.now())
         lookForReturn()
     }

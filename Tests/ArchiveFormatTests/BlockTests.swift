@@ -65,7 +65,8 @@ struct BlockTests {
     func limits() throws {
         let id = ChunkID(hashing: [])
         func bytes(
-            codec: Codec = .deflate, depth: Int = 0, raw: Int = 10, stored: Int = 5, bases: Int = 0, chunks: [Int] = [10]
+            codec: Codec = .deflate, depth: Int = 0, raw: Int = 10, stored: Int = 5, bases: Int = 0,
+            chunks: [Int] = [10]
         ) -> [UInt8] {
             BlockHeader(
                 codec: codec, depth: depth, rawLength: raw, storedLength: stored, payloadChecksum: 0,
@@ -167,7 +168,9 @@ struct SegmentTests {
     }
 
     /// Random headers of blocks that follow each other.
-    private func blocks(_ count: Int, using random: inout SplitMix64) -> ([(offset: Int, header: BlockHeader)], end: Int) {
+    private func blocks(_ count: Int, using random: inout SplitMix64) -> (
+        [(offset: Int, header: BlockHeader)], end: Int
+    ) {
         var blocks: [(offset: Int, header: BlockHeader)] = []
         var end = SegmentHeader.byteCount
         for _ in 0..<count {
@@ -219,7 +222,9 @@ struct SegmentTests {
         let (blocks, end) = blocks(2, using: &random)
         let moved = [blocks[0], (offset: blocks[1].offset + 1, header: blocks[1].header)]
         #expect(throws: FormatError.self) { try read(SegmentFooter.encoded(blocks: moved, indexOffset: end), at: end) }
-        #expect(throws: FormatError.self) { try read(SegmentFooter.encoded(blocks: blocks, indexOffset: end + 1), at: end + 1) }
+        #expect(throws: FormatError.self) {
+            try read(SegmentFooter.encoded(blocks: blocks, indexOffset: end + 1), at: end + 1)
+        }
     }
 
     @Test("a segment's name tells the time and the id, and only such names are taken")

@@ -185,7 +185,7 @@ struct CBORCodableTests {
         var random = SplitMix64()
         let seeds = try [CBOREncoder().encode(Everything()), random.snapshot().encoded(), random.node().encoded()]
         var accepted = 0
-        for round in 0..<20_000 {
+        for round in 0..<6000 {
             let bytes = round % 4 == 0 ? random.bytes(0, 24) : damaged(seeds[round % seeds.count], using: &random)
             if let again = try? reencoded(bytes) {
                 accepted += 1
@@ -194,6 +194,6 @@ struct CBORCodableTests {
             _ = try? CBORDecoder().decode(Everything.self, from: bytes)
             _ = try? CBORDecoder().decode(Box.self, from: bytes)
         }
-        #expect(accepted > 500, "seed \(random.seed): the fuzzing hardly reached anything")
+        #expect(accepted > 150, "seed \(random.seed): the fuzzing hardly reached anything")
     }
 }

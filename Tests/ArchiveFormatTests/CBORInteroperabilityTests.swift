@@ -29,7 +29,8 @@ struct CBORInteroperabilityTests {
         case .bytes(let bytes): "b" + Hex.string(bytes)
         case .text(let text): "t" + Hex.string(Array(text.utf8))
         case .array(let items): "[" + items.map(show).joined(separator: ",") + "]"
-        case .map(let pairs): "{" + pairs.map { show($0.key) + ":" + show($0.value) }.sorted().joined(separator: ",") + "}"
+        case .map(let pairs):
+            "{" + pairs.map { show($0.key) + ":" + show($0.value) }.sorted().joined(separator: ",") + "}"
         case .boolean(let value): value ? "true" : "false"
         case .null: "null"
         case .float(let number): "f" + (number.isNaN ? "nan" : Self.bits(number))
@@ -46,7 +47,9 @@ struct CBORInteroperabilityTests {
         number == .max ? "18446744073709551616" : "\(number + 1)"
     }
 
-    /// A random item. The keys of one map are of one type: cbor2 orders canonical keys by length first (RFC 7049 §3.9), which
+    /// A random item.
+    ///
+    /// The keys of one map are of one type: cbor2 orders canonical keys by length first (RFC 7049 §3.9), which
     /// is the same as bytewise (RFC 8949 §4.2.1) only among keys of one type.
     private func item(depth: Int, using random: inout SplitMix64) -> CBORValue {
         switch Int.random(in: 0...(depth == 0 ? 7 : 9), using: &random) {
@@ -54,11 +57,17 @@ struct CBORInteroperabilityTests {
         case 2: return .negative(complement: random.number())
         case 3: return .bytes(random.bytes(0, 40))
         case 4: return .text(random.text())
-        case 5: return .float([Double(bitPattern: random.next()), Double(Int8(truncatingIfNeeded: random.next())) / 8,
-            Double(Float(bitPattern: UInt32(truncatingIfNeeded: random.next())))].randomElement(using: &random) ?? 0)
+        case 5:
+            return .float(
+                [
+                    Double(bitPattern: random.next()), Double(Int8(truncatingIfNeeded: random.next())) / 8,
+                    Double(Float(bitPattern: UInt32(truncatingIfNeeded: random.next()))),
+                ].randomElement(using: &random) ?? 0)
         case 6: return .boolean(random.oneIn(2))
         case 7: return .null
-        case 8: return .array((0..<Int.random(in: 0...30, using: &random)).map { _ in item(depth: depth - 1, using: &random) })
+        case 8:
+            return .array(
+                (0..<Int.random(in: 0...30, using: &random)).map { _ in item(depth: depth - 1, using: &random) })
         default:
             let kind = random.next() % 4
             var pairs = [[UInt8]: (key: CBORValue, value: CBORValue)]()
@@ -80,11 +89,12 @@ struct CBORInteroperabilityTests {
     func swiftToPython() throws {
         var random = SplitMix64()
         let items = (0..<2000).map { _ in item(depth: 3, using: &random) }
-        let script = Self.prelude + """
-            for line in sys.stdin:
-                v = cbor2.loads(bytes.fromhex(line))
-                print(show(v), cbor2.dumps(v, canonical=True).hex())
-            """
+        let script =
+            Self.prelude + """
+                for line in sys.stdin:
+                    v = cbor2.loads(bytes.fromhex(line))
+                    print(show(v), cbor2.dumps(v, canonical=True).hex())
+                """
         let output = try Python.run(script, input: items.map { Hex.string($0.encoded()) }.joined(separator: "\n"))
         let lines = output.split(separator: "\n")
         #expect(lines.count == items.count)
@@ -96,25 +106,26 @@ struct CBORInteroperabilityTests {
     @Test("what cbor2 writes is read, and written the same")
     func pythonToSwift() throws {
         let seed = SplitMix64().seed
-        let script = Self.prelude + """
-            r = random.Random(int(sys.argv[1]))
-            def number(): return r.getrandbits(r.randint(0, 64))
-            def text(): return "".join(chr(r.choice([r.randint(0, 127), r.randint(0xa0, 0xd7ff), r.randint(0x10000, 0x10ffff)])) for _ in range(r.randint(0, 30)))
-            def data(): return bytes(r.getrandbits(8) for _ in range(r.randint(0, 40)))
-            leaves = [number, lambda: -1 - number(), text, data, lambda: r.choice([None, True, False]),
-                lambda: struct.unpack(">d", r.randbytes(8))[0], lambda: struct.unpack(">f", r.randbytes(4))[0],
-                lambda: struct.unpack(">e", r.randbytes(2))[0]]
-            def value(depth):
-                kind = r.randint(0, 3) if depth else 0
-                if kind == 1: return [value(depth - 1) for _ in range(r.randint(0, 9))]
-                if kind == 2:
-                    key = r.choice(leaves[:4])
-                    return {key(): value(depth - 1) for _ in range(r.randint(0, 9))}
-                return r.choice(leaves)()
-            for _ in range(2000):
-                v = value(3)
-                print(show(v), cbor2.dumps(v, canonical=True).hex())
-            """
+        let script =
+            Self.prelude + """
+                r = random.Random(int(sys.argv[1]))
+                def number(): return r.getrandbits(r.randint(0, 64))
+                def text(): return "".join(chr(r.choice([r.randint(0, 127), r.randint(0xa0, 0xd7ff), r.randint(0x10000, 0x10ffff)])) for _ in range(r.randint(0, 30)))
+                def data(): return bytes(r.getrandbits(8) for _ in range(r.randint(0, 40)))
+                leaves = [number, lambda: -1 - number(), text, data, lambda: r.choice([None, True, False]),
+                    lambda: struct.unpack(">d", r.randbytes(8))[0], lambda: struct.unpack(">f", r.randbytes(4))[0],
+                    lambda: struct.unpack(">e", r.randbytes(2))[0]]
+                def value(depth):
+                    kind = r.randint(0, 3) if depth else 0
+                    if kind == 1: return [value(depth - 1) for _ in range(r.randint(0, 9))]
+                    if kind == 2:
+                        key = r.choice(leaves[:4])
+                        return {key(): value(depth - 1) for _ in range(r.randint(0, 9))}
+                    return r.choice(leaves)()
+                for _ in range(2000):
+                    v = value(3)
+                    print(show(v), cbor2.dumps(v, canonical=True).hex())
+                """
         let lines = try Python.run(script, ["\(seed)"], input: "").split(separator: "\n")
         #expect(lines.count == 2000)
         for line in lines {
@@ -130,10 +141,11 @@ struct CBORInteroperabilityTests {
     func snapshot() throws {
         var random = SplitMix64()
         let snapshot = random.snapshot()
-        let script = Self.prelude + """
-            v = cbor2.loads(bytes.fromhex(sys.stdin.read()))
-            print(v[0][0], v[1].hex(), v[3], v[6].hex())
-            """
+        let script =
+            Self.prelude + """
+                v = cbor2.loads(bytes.fromhex(sys.stdin.read()))
+                print(v[0][0], v[1].hex(), v[3], v[6].hex())
+                """
         let output = try Python.run(script, input: Hex.string(snapshot.encoded()))
         let expected = [
             "\(snapshot.time.seconds)", Hex.string(snapshot.rootPath), snapshot.cause.rawValue, snapshot.tree.hex,

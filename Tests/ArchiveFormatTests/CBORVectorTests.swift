@@ -37,7 +37,8 @@ struct CBORVectorTests {
         Example([Int](), "80"), Example([1, 2, 3], "83010203"),
         Example(Nested.example, "8301820203820405"),
         Example(Array(1...25), "98190102030405060708090a0b0c0d0e0f101112131415161718181819"),
-        Example([Int: Int](), "a0"), Example([1: 2, 3: 4], "a201020304"), Example(Mixed(a: 1, b: [2, 3]), "a26161016162820203"),
+        Example([Int: Int](), "a0"), Example([1: 2, 3: 4], "a201020304"),
+        Example(Mixed(a: 1, b: [2, 3]), "a26161016162820203"),
         Example(MixedArray.example, "826161a161626163"),
         Example(["a": "A", "b": "B", "c": "C", "d": "D", "e": "E"], "a56161614161626142616361436164614461656145"),
     ]
@@ -95,7 +96,9 @@ struct CBORVectorTests {
         #expect(throws: FormatError.self) { try reencoded(hex(digits)) }
     }
 
-    @Test("map keys out of order or repeated are refused", arguments: ["a201000000", "a2616200616100", "a200000000", "a2200018 1800"])
+    @Test(
+        "map keys out of order or repeated are refused",
+        arguments: ["a201000000", "a2616200616100", "a200000000", "a2200018 1800"])
     func keyOrder(digits: String) {
         #expect(throws: FormatError.self) { try reencoded(hex(digits)) }
     }
@@ -105,7 +108,9 @@ struct CBORVectorTests {
         #expect(try reencoded(hex("a218180020 01")) == hex("a21818002001"))
     }
 
-    @Test("bytes after the value are refused, and missing ones", arguments: ["0000", "f6f6", "", "18", "19 00", "41", "61", "81", "a1", "a100"])
+    @Test(
+        "bytes after the value are refused, and missing ones",
+        arguments: ["0000", "f6f6", "", "18", "19 00", "41", "61", "81", "a1", "a100"])
     func wrongEnd(digits: String) {
         #expect(throws: FormatError.self) { try reencoded(hex(digits)) }
     }
@@ -117,7 +122,10 @@ struct CBORVectorTests {
 
     @Test(
         "a claimed length that the input cannot hold is refused before anything is allocated",
-        arguments: ["5bffffffffffffffff", "5b7fffffffffffffff", "7b7fffffffffffffff", "9bffffffffffffffff", "9b7fffffffffffffff00", "bb7fffffffffffffff00", "9affffffff00", "ba7fffffff00"])
+        arguments: [
+            "5bffffffffffffffff", "5b7fffffffffffffff", "7b7fffffffffffffff", "9bffffffffffffffff",
+            "9b7fffffffffffffff00", "bb7fffffffffffffff00", "9affffffff00", "ba7fffffff00",
+        ])
     func hugeLength(digits: String) {
         #expect(throws: FormatError.truncated) { try reencoded(hex(digits)) }
     }

@@ -33,8 +33,16 @@ struct TreeShapeTests {
 
     @Test("the rule never changes: it gives these cuts for ever")
     func golden() {
-        let cuts = (0..<1000).filter { TreeShape.cutsAfter(path: RelativePath(unchecked: Array("\($0)".utf8)), level: 0) }
-        #expect(cuts == [])
+        let cuts = (0..<1000).filter {
+            TreeShape.cutsAfter(path: RelativePath(unchecked: Array("\($0)".utf8)), level: 0)
+        }
+        // From an implementation of the format document in Python.
+        let expected = [
+            39, 60, 79, 91, 223, 303, 330, 344, 351, 353, 382, 390, 444, 468, 511, 597, 640, 664, 746, 768, 781, 794,
+            900,
+            905, 918, 920, 931, 947, 974,
+        ]
+        #expect(cuts == expected)
     }
 
     @Test("one path in 64 cuts, on every level, also when names hardly differ")

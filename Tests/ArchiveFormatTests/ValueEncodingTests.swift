@@ -78,7 +78,9 @@ struct ValueEncodingTests {
             #expect(throws: FormatError.self, "seed \(random.seed)") { try Node(decoding: Array(node[..<count])) }
         }
         for count in 0..<snapshot.count {
-            #expect(throws: FormatError.self, "seed \(random.seed)") { try Snapshot(decoding: Array(snapshot[..<count])) }
+            #expect(throws: FormatError.self, "seed \(random.seed)") {
+                try Snapshot(decoding: Array(snapshot[..<count]))
+            }
         }
     }
 
@@ -169,7 +171,9 @@ struct NodeRuleTests {
         var random = SplitMix64()
         for _ in 0..<2000 {
             let (first, second) = (random.path(), random.path())
-            let entries = [first, second].map { Entry(path: $0, kind: .file, permissions: 0, modified: Timestamp(seconds: 0)) }
+            let entries = [first, second].map {
+                Entry(path: $0, kind: .file, permissions: 0, modified: Timestamp(seconds: 0))
+            }
             #expect(try refuses(entries) == !(first < second), "seed \(random.seed)")
         }
     }
@@ -205,7 +209,12 @@ struct NodeRuleTests {
     func ranges() throws {
         #expect(try refuses([entry("a") { $0.permissions = 0o10000 }]))
         #expect(try refuses([entry("a") { $0.modified.nanoseconds = 1_000_000_000 }]))
-        #expect(try refuses([entry("a") { $0.signature = Signature(inode: 1, changed: Timestamp(seconds: 0, nanoseconds: 1_000_000_000)) }]))
+        #expect(
+            try refuses([
+                entry("a") {
+                    $0.signature = Signature(inode: 1, changed: Timestamp(seconds: 0, nanoseconds: 1_000_000_000))
+                }
+            ]))
         #expect(try refuses([entry("a") { $0.device = 1 }]))
         #expect(try !refuses([entry("a", .blockDevice) { $0.device = 1 }]))
     }
@@ -213,7 +222,9 @@ struct NodeRuleTests {
     @Test("extended attributes are sorted by name, each once, none without a name")
     func attributes() throws {
         func refuses(_ names: [String]) throws -> Bool {
-            try self.refuses([entry("a") { $0.attributes = names.map { ExtendedAttribute(name: Array($0.utf8), value: []) } }])
+            try self.refuses([
+                entry("a") { $0.attributes = names.map { ExtendedAttribute(name: Array($0.utf8), value: []) } }
+            ])
         }
         #expect(try !refuses(["user.a", "user.b"]))
         #expect(try refuses(["user.b", "user.a"]))
@@ -249,7 +260,12 @@ struct NodeRuleTests {
     func defaults() throws {
         // Each is an encoding of a leaf with one entry, at `a`, that says something superfluous.
         func leaf(_ fields: String, count: Int) -> [UInt8] { hex("a1 01 81 a\(count) 00 4161 " + fields) }
-        #expect(try Node(decoding: leaf("", count: 1)) == .leaf([Entry(path: #require(RelativePath("a")), kind: .file, permissions: 0, modified: Timestamp(seconds: 0))]))
+        #expect(
+            try Node(decoding: leaf("", count: 1))
+                == .leaf([
+                    Entry(
+                        path: #require(RelativePath("a")), kind: .file, permissions: 0, modified: Timestamp(seconds: 0))
+                ]))
         let superfluous = [
             "0100", "0200", "0300", "0400", "0500", "06 81 00", "0c00", "0e80", "0f01 10 8100", "11f4", "06 82 01 00",
         ]
@@ -325,6 +341,8 @@ struct SnapshotRuleTests {
             rest.remove(at: missing)
             #expect(throws: FormatError.self) { try Snapshot(decoding: hex("a3" + rest.joined())) }
         }
-        #expect(throws: FormatError.self) { try Snapshot(decoding: hex("a4" + fields.joined().replacing("657761746368", with: "6161"))) }
+        #expect(throws: FormatError.self) {
+            try Snapshot(decoding: hex("a4" + fields.joined().replacing("657761746368", with: "6161")))
+        }
     }
 }

@@ -89,26 +89,26 @@ import Testing
     @Test func aWaiterGetsTheLockWhenItIsFreed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path.appending("lock")
-        let log = Mutex([String]())
+        let log = Log()
         var held: FileLockBox? = FileLockBox(try FileLock.exclusive(path))
         try await withThrowingTaskGroup { group in
             for _ in 0..<3 {
                 group.addTask {
                     try await onThread {
                         let lock = try FileLock.exclusive(path)
-                        log.withLock { $0 += ["taken"] }
-                        log.withLock { $0 += ["freed"] }
+                        log.add("taken")
+                        log.add("freed")
                         _ = consume lock
                     }
                 }
             }
-            log.withLock { $0 += ["freed first"] }
+            log.add("freed first")
             withExtendedLifetime(held) {}
             held = nil
             try await group.waitForAll()
         }
         let expected = ["freed first"] + Array(repeating: ["taken", "freed"], count: 3).joined()
-        #expect(log.withLock { $0 } == expected)
+        #expect(log.lines == expected)
     }
 
     @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0))
@@ -147,6 +147,14 @@ import Testing
         }
         #expect(try flockSucceeds())
     }
+}
+
+/// What several threads did, in order.
+private final class Log: Sendable {
+    private let entries = Mutex([String]())
+
+    func add(_ line: String) { entries.withLock { $0.append(line) } }
+    var lines: [String] { entries.withLock { $0 } }
 }
 
 /// A lock in a value that can be passed around.

@@ -34,6 +34,19 @@ import Testing
         #expect(try await watched.check().ranges == [.children("d"), .entry("d/sub/g")])
     }
 
+    @Test func aFlushWaitsUntilNewDirectoriesAreWatched() async throws {
+        let gate = ReadingGate()
+        let watched = try await WatchedTree(hooks: gate.hooks)
+        let chain = (1...1_000).map(String.init).joined(separator: "/")
+        gate.close()
+        try watched.run("mkdir -p \(chain)")
+        gate.open()
+        try await watched.check()
+        #expect(watched.kernelWatches == 1_001)
+        try watched.run("write \(chain)/f 1")
+        try await watched.check()
+    }
+
     @Test func aBatchComesByItselfWhenItIsDue() async throws {
         let watched = try await WatchedTree(timing: WatchTiming(settle: .milliseconds(1)))
         async let next = watched.watch.nextBatch()

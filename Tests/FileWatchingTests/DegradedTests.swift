@@ -92,18 +92,19 @@ import Testing
         try await watched.check()
     }
 
-    /// Scenario 24: what is crawled vanishes meanwhile.
-    @Test func aDirectoryVanishesDuringSetUp() async throws {
+    /// Scenario 24: what is crawled vanishes, moves and grows meanwhile.
+    @Test func theTreeChangesDuringSetUp() async throws {
         let tree = try TemporaryTree()
-        try tree.run("mkdir -p a/b/c\nmkdir -p z/y")
+        try tree.run("mkdir -p a/b/c\nmkdir p\nmkdir -p z/y")
         var hooks = WatcherHooks()
         hooks.watchFailure = { path in
             if path.isRoot { try? tree.run("rm -r a") }
             if path.bytes.elementsEqual("z".utf8) { try? tree.run("mv z x\nwrite x/y/f 1") }
+            if path.bytes.elementsEqual("p".utf8) { try? tree.run("mkdir -p p/late/later") }
             return nil
         }
         let watched = try await WatchedTree(tree: tree, hooks: hooks)
-        try watched.run("write x/y/f 22")
+        try watched.run("write x/y/f 22\nwrite p/late/later/f 1")
         try await watched.check()
         #expect(watched.kernelWatches == watched.directories)
     }

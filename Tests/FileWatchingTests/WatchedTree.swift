@@ -3,6 +3,7 @@
 import FileIO
 import FileWatching
 import Glibc
+import Mementos
 import Synchronization
 import SystemPackage
 import Testing
@@ -14,6 +15,7 @@ final class WatchedTree: Sendable {
     let watch: RootWatch
     let stats: WatchStats
     let events: Events
+    private let subscription: Subscription
     private let inotify: Mutex<CInt>
     private let seen: Mutex<Listing>
 
@@ -42,7 +44,8 @@ final class WatchedTree: Sendable {
             return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         }
         let watch = watcher.watch(
-            FilePath(tree.root), excluding: Set(identities), timing: timing, observer: { events.add($0) })
+            FilePath(tree.root), excluding: Set(identities), timing: timing)
+        subscription = watch.events.subscribe { events.add($0) }
         stats = try await watch.arm()
         self.tree = tree
         self.watcher = watcher

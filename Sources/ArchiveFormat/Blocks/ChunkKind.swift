@@ -1,6 +1,8 @@
 // What a chunk holds and how a block's payload is packed.
 
-/// What a chunk holds. Raw values are part of the archive format.
+/// What a chunk holds.
+///
+/// Raw values are part of the archive format.
 package enum ChunkKind: UInt8, Sendable, Hashable, CaseIterable {
     /// A run of a file's bytes.
     case content = 0
@@ -12,7 +14,9 @@ package enum ChunkKind: UInt8, Sendable, Hashable, CaseIterable {
     case sliceList = 3
 }
 
-/// How a block's payload is packed. Raw values are part of the archive format.
+/// How a block's payload is packed.
+///
+/// Raw values are part of the archive format.
 package enum Codec: UInt8, Sendable, Hashable, CaseIterable {
     /// The raw bytes as they are.
     case stored = 0

@@ -247,7 +247,9 @@ private struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next(type) { try $0.integer(type) } }
     mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next(type) { try $0.integer(type) } }
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next(type) { try $0.integer(type) } }
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next(type) { try Value(from: $0) } }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try next(type) { try Value(from: $0) }
+    }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type

@@ -84,7 +84,9 @@ final class CBORSlot {
         return slots.count
     }
 
-    /// The finished value. A slot that was asked for and left empty is an empty map, as in Foundation's encoders.
+    /// The finished value.
+    ///
+    /// A slot that was asked for and left empty is an empty map, as in Foundation's encoders.
     fileprivate var value: CBORValue {
         switch state {
         case .empty: .map([])

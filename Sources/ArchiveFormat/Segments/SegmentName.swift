@@ -37,8 +37,8 @@ package struct SegmentName: Hashable, Sendable {
     /// The file's name.
     package var fileName: String {
         let date = CivilDate(time)
-        let clock = [date.hour, date.minute, date.second].map { Decimal.string($0, digits: 2) }.joined()
-        let fraction = Decimal.string(time.nanoseconds / 1000, digits: 6)
+        let clock = [date.hour, date.minute, date.second].map { DecimalDigits.string($0, digits: 2) }.joined()
+        let fraction = DecimalDigits.string(time.nanoseconds / 1000, digits: 6)
         let day = SegmentName.dateParts(date).joined()
         return "\(day)T\(clock).\(fraction)Z-\(idPrefix)\(SegmentName.suffix)"
     }
@@ -50,13 +50,15 @@ package struct SegmentName: Hashable, Sendable {
     package var path: String { "\(folder)/\(fileName)" }
 
     private static let suffix = ".segment"
-    /// The seconds from 0000-01-01 to 9999-12-31: the years of four digits. Clocks beyond them are set to their ends.
+    /// The seconds from 0000-01-01 to 9999-12-31: the years of four digits.
+    ///
+    /// Clocks beyond them are set to their ends.
     private static let range: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     private static func dateParts(_ date: CivilDate) -> [String] {
         [
-            Decimal.string(date.year, digits: 4), Decimal.string(date.month, digits: 2),
-            Decimal.string(date.day, digits: 2),
+            DecimalDigits.string(date.year, digits: 4), DecimalDigits.string(date.month, digits: 2),
+            DecimalDigits.string(date.day, digits: 2),
         ]
     }
 }

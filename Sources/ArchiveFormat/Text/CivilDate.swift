@@ -5,9 +5,9 @@ package import FileIO
 /// A date and a time of day in UTC, in the proleptic Gregorian calendar.
 package struct CivilDate: Hashable, Sendable {
     package var year: Int64
-    /// 1 ... 12.
+    /// From 1 to 12.
     package var month: Int
-    /// 1 ... 31.
+    /// From 1 to 31.
     package var day: Int
     package var hour: Int
     package var minute: Int

@@ -211,7 +211,9 @@ extension SliceList {
 }
 
 extension ExtendedAttribute {
-    /// The fields of an attribute. Numbers are part of the archive format.
+    /// The fields of an attribute.
+    ///
+    /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
         case name = 0
         case value = 1

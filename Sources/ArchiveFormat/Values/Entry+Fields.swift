@@ -3,7 +3,9 @@
 internal import FileIO
 
 extension Entry {
-    /// The fields of an entry. Numbers are part of the archive format.
+    /// The fields of an entry.
+    ///
+    /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
         /// The path without what it shares with the entry before it.
         case path = 0
@@ -103,7 +105,9 @@ extension Content {
             guard !target.isEmpty, !target.contains(0) else { throw .malformed("the target of a symbolic link") }
             return
         case .inline(let bytes):
-            guard (1...Content.inlineLimit).contains(bytes.count) else { throw .malformed("the length of small content") }
+            guard (1...Content.inlineLimit).contains(bytes.count) else {
+                throw .malformed("the length of small content")
+            }
         case .slices(let slices):
             guard slices.count <= Content.slicesLimit else { throw .malformed("too many slices in an entry") }
             try Content.validate(slices)

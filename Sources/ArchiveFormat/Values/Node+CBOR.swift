@@ -3,7 +3,9 @@
 internal import FileIO
 
 extension Node {
-    /// The fields of a node. Numbers are part of the archive format.
+    /// The fields of a node.
+    ///
+    /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
         /// Left out in a leaf.
         case level = 0
@@ -109,7 +111,9 @@ extension Node {
 }
 
 extension Node.Child {
-    /// The fields of a child. Numbers are part of the archive format.
+    /// The fields of a child.
+    ///
+    /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
         /// The first path without what it shares with that of the child before it.
         case firstPath = 0

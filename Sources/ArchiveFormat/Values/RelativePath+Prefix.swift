@@ -46,7 +46,9 @@ extension RelativePath {
         self.init(
             unchecked: [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
                 let buffer = UnsafeMutableRawBufferPointer(buffer)
-                previous.bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<shared])) }
+                previous.bytes.withUnsafeBytes {
+                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<shared]))
+                }
                 UnsafeMutableRawBufferPointer(rebasing: buffer[shared..<count]).copyMemory(from: suffix)
                 initialized = count
             })

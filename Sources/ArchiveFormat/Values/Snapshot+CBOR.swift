@@ -3,7 +3,9 @@
 internal import FileIO
 
 extension Snapshot {
-    /// The fields of a snapshot. Numbers are part of the archive format.
+    /// The fields of a snapshot.
+    ///
+    /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
         case time = 0
         case rootPath = 1
@@ -136,7 +138,9 @@ extension Snapshot {
 // MARK: - Parts
 
 extension Totals {
-    /// The fields of totals. Numbers are part of the archive format.
+    /// The fields of totals.
+    ///
+    /// Numbers are part of the archive format.
     enum CodingKeys: Int, FieldKey {
         case files = 0
         case directories = 1
@@ -165,7 +169,9 @@ extension Totals {
 }
 
 extension ChangeCounts {
-    /// The fields of change counts. Numbers are part of the archive format.
+    /// The fields of change counts.
+    ///
+    /// Numbers are part of the archive format.
     enum CodingKeys: Int, FieldKey {
         case added = 0
         case modified = 1
@@ -192,7 +198,9 @@ extension ChangeCounts {
 }
 
 extension ChangedPath {
-    /// The fields of a changed path. Numbers are part of the archive format.
+    /// The fields of a changed path.
+    ///
+    /// Numbers are part of the archive format.
     enum CodingKeys: Int, FieldKey {
         case path = 0
         case change = 1
@@ -225,7 +233,9 @@ extension ChangedPath {
 }
 
 extension Problem {
-    /// The fields of a problem. Numbers are part of the archive format.
+    /// The fields of a problem.
+    ///
+    /// Numbers are part of the archive format.
     enum CodingKeys: Int, FieldKey {
         case path = 0
         case reason = 1

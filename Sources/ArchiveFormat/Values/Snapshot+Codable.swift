@@ -124,7 +124,9 @@ private struct NameTable: Codable {
     init(from decoder: any Decoder) throws {
         let table = try [Int: String](from: decoder)
         let pairs = try table.map { number, name in
-            guard let number = UInt32(exactly: number) else { throw decoder.corrupted("\(number) is no owner or group") }
+            guard let number = UInt32(exactly: number) else {
+                throw decoder.corrupted("\(number) is no owner or group")
+            }
             return (number, name)
         }
         names = Dictionary(uniqueKeysWithValues: pairs)

@@ -58,7 +58,9 @@ public struct Snapshot: Hashable, Sendable {
     }
 }
 
-/// Why a snapshot was made. Raw values are part of the archive format.
+/// Why a snapshot was made.
+///
+/// Raw values are part of the archive format.
 public enum Cause: String, Sendable, Hashable, CaseIterable {
     case watch
     case capture
@@ -98,7 +100,9 @@ public struct ChangeCounts: Hashable, Sendable {
 
 /// A path that differs between two snapshots, and how.
 public struct ChangedPath: Hashable, Sendable {
-    /// How the path differs. Raw values are part of the archive format.
+    /// How the path differs.
+    ///
+    /// Raw values are part of the archive format.
     public enum Change: UInt8, Sendable, Hashable {
         case added = 0
         case modified = 1
@@ -116,7 +120,9 @@ public struct ChangedPath: Hashable, Sendable {
 
 /// A path that could not be captured as it is, and why.
 public struct Problem: Hashable, Sendable {
-    /// What was the matter. Raw values are part of the archive format.
+    /// What was the matter.
+    ///
+    /// Raw values are part of the archive format.
     public enum Reason: UInt8, Sendable, Hashable {
         /// Could not be read; the last known entry was kept if there was one.
         case unreadable = 0

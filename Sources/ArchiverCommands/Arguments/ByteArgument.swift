@@ -16,7 +16,7 @@ struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// The characters that stand for the bytes 0x80 ... 0xFF, at the end of the last private-use plane.
+    /// The characters that stand for the bytes from 0x80 on, at the end of the last private-use plane.
     private static let stand: ClosedRange<UInt32> = 0x10_FF80...0x10_FFFF
     private static let offset: UInt32 = 0x10_FF00
 

@@ -20,13 +20,13 @@ struct CaptureCommand: ParsableCommand {
               archiver capture /etc --label before-upgrade
             """)
 
-    @OptionGroup var global: GlobalOptions
-
     @Argument(help: ArgumentHelp("The directories.", valueName: "dir"))
     var directories: [PathArgument]
 
     @Option(help: "A name for the snapshots, to find them by.")
     var label: String?
+
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)

@@ -1,8 +1,8 @@
 // `archiver cat`: a file's content as it was.
 
 internal import ArchiveFormat
-internal import ArchiverKit
 internal import ArchiveStorage
+internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 
@@ -18,11 +18,11 @@ struct CatCommand: ParsableCommand {
               archiver cat @yesterday:report.odt > old-report.odt
             """)
 
-    @OptionGroup var global: GlobalOptions
-    @OptionGroup var place: RootOptions
-
     @Argument(help: ArgumentHelp("The file, in a snapshot.", valueName: "selector:path"))
     var selector: ByteArgument
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func run() throws {
         let named = try SnapshotPath(selector)

@@ -17,10 +17,10 @@ struct CheckCommand: ParsableCommand {
               archiver check --data             slower: reads everything
             """)
 
-    @OptionGroup var global: GlobalOptions
-
     @Flag(help: "Read and verify every byte.")
     var data = false
+
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
@@ -38,9 +38,8 @@ struct CheckCommand: ParsableCommand {
     }
 
     private static func summary(_ result: CheckResult) -> String {
-        let verdict =
-            result.findingCount == 0
-            ? "all is well" : "\(result.findingCount) damaged, \(result.goodSnapshots) of \(result.snapshots) snapshots good"
+        let good = "\(result.goodSnapshots) of \(result.snapshots) snapshots are good"
+        let verdict = result.findingCount == 0 ? "all is well" : "\(result.findingCount) findings, \(good)"
         return "\(verdict): \(result.snapshots) snapshots, \(result.segments) segments, \(result.blocks) blocks, "
             + "\(result.chunks) chunks, \(ByteCount.text(result.bytesRead)) read"
     }

@@ -21,9 +21,6 @@ struct DiffCommand: ParsableCommand {
               archiver diff @1h latest --text   line by line
             """)
 
-    @OptionGroup var global: GlobalOptions
-    @OptionGroup var place: RootOptions
-
     @Argument(help: ArgumentHelp("The snapshot to compare, or a path in it.", valueName: "selector[:path]"))
     var left: ByteArgument
 
@@ -35,6 +32,9 @@ struct DiffCommand: ParsableCommand {
 
     @Flag(help: "Show only how much differs.")
     var stat = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func validate() throws {
         if text && stat { throw ValidationError("--text and --stat exclude each other") }

@@ -21,13 +21,11 @@ struct ListCommand: ParsableCommand {
               archiver list --since @2h         what the last two hours brought
             """)
 
-    @OptionGroup var global: GlobalOptions
-    @OptionGroup var place: RootOptions
-
-    @Option(name: [.short, .long], help: ArgumentHelp("Only the newest.", valueName: "count"))
+    @Option(help: ArgumentHelp("Only the newest.", valueName: "count"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Only from this time on: 10m, 2026-11-21, \"2026-11-21 10:00\", 14:05.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Only from this time on: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".", valueName: "time"))
     var since: String?
 
     @Option(help: ArgumentHelp("Only up to this time.", valueName: "time"))
@@ -38,6 +36,9 @@ struct ListCommand: ParsableCommand {
 
     @Flag(help: "The newest first.")
     var reverse = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }

@@ -16,14 +16,15 @@ struct RepairCommand: ParsableCommand {
               archiver repair --catalogue --archive /mnt/backup/archiver
             """)
 
-    @OptionGroup var global: GlobalOptions
-
     @Flag(help: "Make the catalogue anew from the segments.")
     var catalogue = false
 
+    @OptionGroup(title: "Common options") var global: GlobalOptions
+
     func run() throws {
         guard catalogue else {
-            throw Failure.usage("nothing to repair was named", remedy: "`archiver repair --catalogue` rebuilds the catalogue")
+            throw Failure.usage(
+                "nothing to repair was named", remedy: "`archiver repair --catalogue` rebuilds the catalogue")
         }
         let console = Console(global)
         let repair = try Archive.repairCatalogue(of: global.archive?.path ?? Archive.defaultDirectory)
@@ -34,6 +35,7 @@ struct RepairCommand: ParsableCommand {
 
     private static func summary(_ repair: CatalogueRepair) -> String {
         let cut = repair.cutBytes > 0 ? ", \(repair.cutBytes) bytes of an unfinished commit cut off" : ""
-        return "rebuilt the catalogue: \(repair.snapshots) snapshots, \(repair.chunks) chunks in \(repair.segments) segments\(cut)"
+        return "rebuilt the catalogue: \(repair.snapshots) snapshots, \(repair.chunks) chunks "
+            + "in \(repair.segments) segments\(cut)"
     }
 }

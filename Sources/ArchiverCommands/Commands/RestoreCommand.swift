@@ -19,9 +19,6 @@ struct RestoreCommand: ParsableCommand {
               archiver restore latest:notes -n  what bringing back notes would do
             """)
 
-    @OptionGroup var global: GlobalOptions
-    @OptionGroup var place: RootOptions
-
     @Argument(help: ArgumentHelp("The snapshot, or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
 
@@ -30,6 +27,9 @@ struct RestoreCommand: ParsableCommand {
 
     @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
     var dryRun = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
@@ -53,6 +53,7 @@ struct RestoreCommand: ParsableCommand {
             try console.output.line(RestoreSummary.text(record, result, isDryRun: dryRun))
         }
         console.warn(result.warnings, count: result.warningCount) { Escaping.text($0) }
+        if result.skipped > 0 { throw ExitStatus.incomplete }
     }
 }
 

@@ -19,9 +19,6 @@ struct ShowCommand: ParsableCommand {
               archiver show 3fa9c2:notes        what the directory held, like ls -l
             """)
 
-    @OptionGroup var global: GlobalOptions
-    @OptionGroup var place: RootOptions
-
     @Argument(help: ArgumentHelp("A snapshot, or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
 
@@ -30,6 +27,9 @@ struct ShowCommand: ParsableCommand {
 
     @Flag(help: "Print the snapshot as it is stored, as JSON.")
     var raw = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func validate() throws {
         if raw && entries { throw ValidationError("--raw and --entries exclude each other") }

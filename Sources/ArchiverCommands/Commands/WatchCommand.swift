@@ -20,8 +20,6 @@ struct WatchCommand: AsyncParsableCommand {
               archiver watch /etc /srv --json   one event a line, for programs
             """)
 
-    @OptionGroup var global: GlobalOptions
-
     @Argument(help: ArgumentHelp("The directories.", valueName: "dir"))
     var directories: [PathArgument]
 
@@ -30,6 +28,8 @@ struct WatchCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Capture so long after a change at the latest.", valueName: "duration"))
     var maxDelay = DurationArgument(.seconds(2))
+
+    @OptionGroup(title: "Common options") var global: GlobalOptions
 
     func validate() throws {
         if settle.duration > maxDelay.duration { throw ValidationError("--settle must not exceed --max-delay") }

@@ -28,7 +28,8 @@ struct EntryJSON: Encodable {
         if entry.device != 0 { try object.encode(entry.device, forKey: "device") }
         try object.encodeIfPresent(entry.linkGroup, forKey: "linkGroup")
         if !entry.attributes.isEmpty {
-            try object.encode(entry.attributes.map { AttributeJSON(name: $0.name, value: $0.value) }, forKey: "attributes")
+            let attributes = entry.attributes.map { AttributeJSON(name: $0.name, value: $0.value) }
+            try object.encode(attributes, forKey: "attributes")
         }
         if entry.isUnstable { try object.encode(true, forKey: "unstable") }
         try object.encodeIfPresent(children?.map { EntryJSON($0) }, forKey: "entries")

@@ -1,8 +1,8 @@
 // What commands that do something tell of it as JSON.
 
 internal import ArchiveFormat
-internal import ArchiverKit
 internal import ArchiveStorage
+internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
@@ -54,11 +54,12 @@ struct RestoreJSON: Encodable {
         try object.encode(result.replaced, forKey: "replaced")
         try object.encode(result.metadata, forKey: "metadata")
         try object.encode(result.deleted, forKey: "deleted")
-        try object.encode(result.unchanged, forKey: "unchanged")
+        try object.encode(result.skipped, forKey: "skipped")
         try object.encode(result.bytesWritten, forKey: "bytesWritten")
         try object.encode(result.warnings, forKey: "warnings")
         try object.encode(result.warningCount, forKey: "warningCount")
         try object.encode(result.before?.id.hex, forKey: "before")
+        try object.encode(result.undo?.id.hex, forKey: "undo")
     }
 }
 

@@ -61,7 +61,8 @@ struct UTF8Runs {
             default: 0
             }
         if length > 0, rest.count >= length,
-            let string = String(validating: rest.prefix(length), as: UTF8.self), let scalar = string.unicodeScalars.first
+            let string = String(validating: rest.prefix(length), as: UTF8.self),
+            let scalar = string.unicodeScalars.first
         {
             rest = rest.dropFirst(length)
             return .scalar(scalar)

@@ -1,8 +1,8 @@
 // What a restore did, or would do, in words.
 
 internal import ArchiveFormat
-internal import ArchiverKit
 internal import ArchiveStorage
+internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
@@ -22,14 +22,13 @@ enum RestoreSummary {
             ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
             ("deleted", result.deleted),
         ].filter { $0.1 > 0 }
-        if parts.isEmpty { return "nothing to do: \(destination) is as it was in \(record.name)" }
+        if parts.isEmpty && result.skipped == 0 { return "nothing to do: \(destination) is as it was in \(record.name)" }
         let counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
         if isDryRun { return "would restore \(destination) to \(record.name): " + counts.joined(separator: ", ") }
         let written = ByteCount.text(result.bytesWritten) + " written"
-        var text = "restored \(destination) to \(record.name): " + (counts + [written]).joined(separator: ", ")
-        if let before = result.before?.id.short {
-            text += "; the state before is \(before): `archiver restore \(before)` brings it back"
-        }
-        return text
+        let skipped = result.skipped > 0 ? ["\(result.skipped) left alone because they changed meanwhile"] : []
+        let text = "restored \(destination) to \(record.name): " + (counts + skipped + [written]).joined(separator: ", ")
+        guard let before = result.undo?.id.short else { return text }
+        return text + "; the state before is \(before): `archiver restore \(before)` brings it back"
     }
 }

@@ -45,7 +45,8 @@ struct LineDiff {
 
     /// Marks what differs between two ranges.
     private mutating func compare(_ leftRange: Range<Int>, _ rightRange: Range<Int>) {
-        var (x, y, endX, endY) = (leftRange.lowerBound, rightRange.lowerBound, leftRange.upperBound, rightRange.upperBound)
+        var (x, y) = (leftRange.lowerBound, rightRange.lowerBound)
+        var (endX, endY) = (leftRange.upperBound, rightRange.upperBound)
         while true {
             while x < endX && y < endY && left[x] == right[y] { (x, y) = (x + 1, y + 1) }
             while x < endX && y < endY && left[endX - 1] == right[endY - 1] { (endX, endY) = (endX - 1, endY - 1) }

@@ -1,8 +1,7 @@
 // The face of the library: an archive and what can be done with it.
 
-public import ArchiveFormat
-public import ArchiveStorage
-public import FileIO
+internal import ArchiveStorage
+internal import FileIO
 internal import Glibc
 internal import SnapshotTree
 public import SystemPackage

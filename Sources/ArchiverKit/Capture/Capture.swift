@@ -28,7 +28,8 @@ struct Capture {
         return result
     }
 
-    private func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
+    /// Like `run`, where the caller holds the root's capture lock.
+    func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
         let host = CurrentProcess.hostName
         let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: host)
         let parentSnapshot = try parent.map { try store.snapshot($0.id) }

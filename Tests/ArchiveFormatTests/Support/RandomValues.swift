@@ -8,14 +8,17 @@ extension SplitMix64 {
 
     mutating func timestamp() -> Timestamp {
         let seconds = Int64(bitPattern: number()) / (oneIn(2) ? 1 : 4_000_000_000)
-        return Timestamp(seconds: seconds, nanoseconds: oneIn(4) ? 0 : UInt32.random(in: 0..<1_000_000_000, using: &self))
+        return Timestamp(
+            seconds: seconds, nanoseconds: oneIn(4) ? 0 : UInt32.random(in: 0..<1_000_000_000, using: &self))
     }
 
     /// A path of few and short components from a small alphabet, so that neighbours share much; or any bytes at all.
     mutating func path() -> RelativePath {
         while true {
             let components = (0..<Int.random(in: 0...4, using: &self)).map { _ in
-                oneIn(8) ? bytes(1, 12) : (0..<Int.random(in: 1...3, using: &self)).map { _ in Array("ab. -\u{7f}".utf8)[Int(next() % 6)] }
+                oneIn(8)
+                    ? bytes(1, 12)
+                    : (0..<Int.random(in: 1...3, using: &self)).map { _ in Array("ab. -\u{7f}".utf8)[Int(next() % 6)] }
             }
             if let path = RelativePath(Array(components.joined(separator: [UInt8(ascii: "/")]))) { return path }
         }
@@ -39,7 +42,9 @@ extension SplitMix64 {
             case 0: .none
             case 1: .inline(bytes(1, Content.inlineLimit))
             case 2: .slices(slices(1...Content.slicesLimit))
-            default: .sliceLists((0..<Int.random(in: 1...3, using: &self)).map { _ in chunkID() }, size: number(bits: 62) + 1)
+            default:
+                .sliceLists(
+                    (0..<Int.random(in: 1...3, using: &self)).map { _ in chunkID() }, size: number(bits: 62) + 1)
             }
         case .symbolicLink: oneIn(5) ? .none : .linkTarget(bytes(1, 20).map { max($0, 1) })
         default: .none
@@ -48,7 +53,9 @@ extension SplitMix64 {
 
     mutating func attributes() -> [ExtendedAttribute] {
         let names = Set((0..<Int.random(in: 1...3, using: &self)).map { _ in bytes(1, 6).map { max($0, 1) } })
-        return names.sorted { $0.lexicographicallyPrecedes($1) }.map { ExtendedAttribute(name: $0, value: bytes(0, 30)) }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }.map {
+            ExtendedAttribute(name: $0, value: bytes(0, 30))
+        }
     }
 
     mutating func entry(at path: RelativePath) -> Entry {
@@ -75,7 +82,9 @@ extension SplitMix64 {
     }
 
     mutating func text() -> String {
-        String(String.UnicodeScalarView((0..<Int.random(in: 0...8, using: &self)).compactMap { _ in Unicode.Scalar(UInt32(number(bits: 20))) }))
+        String(
+            String.UnicodeScalarView(
+                (0..<Int.random(in: 0...8, using: &self)).compactMap { _ in Unicode.Scalar(UInt32(number(bits: 20))) }))
     }
 
     mutating func names() -> [UInt32: String] {
@@ -91,8 +100,14 @@ extension SplitMix64 {
             time: random.timestamp(), rootPath: random.bytes(0, 20), host: random.text(),
             cause: Cause.allCases.randomElement(using: &random) ?? .watch, label: random.oneIn(2) ? random.text() : nil,
             parent: random.oneIn(2) ? SnapshotID(random.chunkID()) : nil, tree: random.chunkID(),
-            totals: random.oneIn(3) ? Totals() : Totals(files: random.number(), directories: random.number(), others: random.number(bits: 2), bytes: random.number()),
-            changes: random.oneIn(3) ? ChangeCounts() : ChangeCounts(added: random.number(), modified: random.number(bits: 2), removed: random.number()),
+            totals: random.oneIn(3)
+                ? Totals()
+                : Totals(
+                    files: random.number(), directories: random.number(), others: random.number(bits: 2),
+                    bytes: random.number()),
+            changes: random.oneIn(3)
+                ? ChangeCounts()
+                : ChangeCounts(added: random.number(), modified: random.number(bits: 2), removed: random.number()),
             changedPaths: random.paths(0...Snapshot.changedPathsLimit).map {
                 ChangedPath(path: $0, change: [.added, .modified, .removed].randomElement(using: &random) ?? .added)
             },
@@ -108,7 +123,8 @@ extension SplitMix64 {
     mutating func blockHeader() -> BlockHeader {
         let chunks = (0..<Int.random(in: 1...20, using: &self)).map { _ in
             BlockHeader.Chunk(
-                kind: ChunkKind.allCases.randomElement(using: &self) ?? .content, length: Int(number(bits: 19)), id: chunkID())
+                kind: ChunkKind.allCases.randomElement(using: &self) ?? .content, length: Int(number(bits: 19)),
+                id: chunkID())
         }
         let raw = chunks.reduce(0) { $0 + $1.length }
         let codec: Codec = oneIn(2) ? .stored : .deflate

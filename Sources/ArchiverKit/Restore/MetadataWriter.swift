@@ -1,0 +1,111 @@
+// Gives restored objects their owner, attributes, permissions and time, in the order in which none undoes another.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import SystemPackage
+
+/// Sets metadata, and counts what the process may not set.
+struct MetadataWriter {
+    private let isRoot = CurrentProcess.isRoot
+    /// Owners by number, translated by name where the snapshot comes from another machine.
+    private let owners: OwnerMapping
+    /// Objects whose owner or group could not be set.
+    private(set) var foreignOwners = 0
+    /// The first reasons why attributes and the like could not be set, and how many there were.
+    private(set) var failures: [String] = []
+    private(set) var failureCount = 0
+
+    private static let failuresLimit = 20
+
+    init(_ owners: OwnerMapping) {
+        self.owners = owners
+    }
+
+    /// Gives an open file or directory the metadata of `entry`.
+    mutating func apply(_ entry: Entry, to file: borrowing Descriptor, path: RelativePath) {
+        let (owner, group) = owners.numbers(of: entry)
+        let isOwned = attemptOwner { () throws(FileError) in
+            try file.setOwner(owner, group: group, path: FilePath(path))
+        }
+        attempt(path) { () throws(FileError) in
+            try ExtendedAttributes.replace(of: file, with: entry.attributes, path: FilePath(path))
+        }
+        let permissions = permissions(entry, isOwned)
+        attempt(path) { () throws(FileError) in
+            try file.setPermissions(permissions, path: FilePath(path))
+            try file.setModified(entry.modified, path: FilePath(path))
+            return []
+        }
+    }
+
+    /// Gives the object `name` in `directory` the metadata of `entry`; symbolic links are not followed.
+    mutating func apply(
+        _ entry: Entry, to name: CName, in directory: borrowing Descriptor, path: RelativePath
+    ) {
+        let (owner, group) = owners.numbers(of: entry)
+        let isOwned = attemptOwner { () throws(FileError) in
+            try directory.setOwner(owner, group: group, of: name, path: FilePath(path))
+        }
+        attempt(path) { () throws(FileError) in
+            try ExtendedAttributes.replace(of: name, in: directory, with: entry.attributes, path: FilePath(path))
+        }
+        let permissions = permissions(entry, isOwned)
+        attempt(path) { () throws(FileError) in
+            // Symbolic links have no permissions of their own.
+            if entry.kind != .symbolicLink {
+                try directory.setPermissions(permissions, of: name, path: FilePath(path))
+            }
+            try directory.setModified(entry.modified, of: name, path: FilePath(path))
+            return []
+        }
+    }
+
+    /// A program that was to run as another user must not run as this one instead.
+    private func permissions(_ entry: Entry, _ isOwned: Bool) -> UInt16 {
+        isOwned || entry.kind == .directory ? entry.permissions : entry.permissions & 0o1777
+    }
+
+    private mutating func attemptOwner(_ body: () throws(FileError) -> Void) -> Bool {
+        do throws(FileError) {
+            try body()
+            return true
+        } catch {
+            foreignOwners += 1
+            return false
+        }
+    }
+
+    private mutating func attempt(_ path: RelativePath, _ body: () throws(FileError) -> [FileError]) {
+        do throws(FileError) {
+            for failure in try body() { fail(failure) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private mutating func fail(_ error: FileError) {
+        failureCount += 1
+        if failures.count < MetadataWriter.failuresLimit { failures.append(error.description) }
+    }
+}
+
+/// Translates owners and groups between machines.
+struct OwnerMapping {
+    private let snapshot: Snapshot
+    private let isForeign: Bool
+    private let names = AccountNames()
+
+    init(_ snapshot: Snapshot) {
+        self.snapshot = snapshot
+        isForeign = snapshot.host != CurrentProcess.hostName
+    }
+
+    /// The owner and group that `entry` gets on this machine: by name if it was captured on another one and the name
+    /// is known here, else by number.
+    func numbers(of entry: Entry) -> (owner: UInt32, group: UInt32) {
+        guard isForeign else { return (entry.owner, entry.group) }
+        let owner = snapshot.ownerNames[entry.owner].flatMap { names.owner(named: $0) } ?? entry.owner
+        let group = snapshot.groupNames[entry.group].flatMap { names.group(named: $0) } ?? entry.group
+        return (owner, group)
+    }
+}

@@ -1,0 +1,76 @@
+// The directories that a restore is working in: opened on the way down, finished on the way up.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// The chain of open directories from the root of a restore to where it works now.
+struct OpenDirectories {
+    /// What is to be done with a directory once everything in it is done.
+    enum Ending {
+        /// It gets its metadata: what was done in it has changed its time at least.
+        case metadata
+        /// It is removed, and `replacement` takes its place.
+        case removal(replacement: Entry?)
+    }
+
+    struct Level {
+        let path: RelativePath
+        let directory: SharedDirectory
+        let ending: Ending
+        /// The state it shall have, where the step that opened it told.
+        let wanted: Entry?
+    }
+
+    private let root: SharedDirectory
+    private(set) var levels: [Level] = []
+    private let isRoot = CurrentProcess.isRoot
+
+    init(_ root: SharedDirectory) {
+        self.root = root
+    }
+
+    /// Takes the innermost directory off the chain if `path` does not lie in it.
+    mutating func popUnlessHolding(_ path: RelativePath) -> Level? {
+        guard let last = levels.last, !last.path.contains(path) || last.path == path else { return nil }
+        return levels.removeLast()
+    }
+
+    /// Takes the innermost directory off the chain; nil where it is empty.
+    mutating func pop() -> Level? { levels.popLast() }
+
+    /// The open directory at `path`, put on the chain if it is not there yet.
+    mutating func directory(at path: RelativePath) throws -> SharedDirectory {
+        if let last = levels.last, last.path == path { return last.directory }
+        let directory = path.isRoot ? root : try open(path)
+        levels.append(Level(path: path, directory: directory, ending: .metadata, wanted: nil))
+        return directory
+    }
+
+    /// Puts the directory at `path`, which exists, on the chain.
+    mutating func push(_ path: RelativePath, _ ending: Ending, wanted: Entry?) throws {
+        let directory = path.isRoot ? root : try open(path)
+        levels.append(Level(path: path, directory: directory, ending: ending, wanted: wanted))
+    }
+
+    /// Opens a directory so that names in it can be made and removed.
+    private func open(_ path: RelativePath) throws -> SharedDirectory {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+        if !isRoot { try makeAccessible(path) }
+        if let last = levels.last, let rest = last.path.suffix(of: path) {
+            return SharedDirectory(try last.directory.descriptor.open(beneath: rest, flags))
+        }
+        return SharedDirectory(try root.descriptor.open(beneath: path, flags))
+    }
+
+    /// Gives the owner of a directory the right to work in it; its own permissions come back with its metadata.
+    private func makeAccessible(_ path: RelativePath) throws {
+        let place = try root.descriptor.openParent(of: path)
+        guard let status = try FileStatus.read(place.name, in: place.directory, path: path),
+            status.kind == .directory, status.permissions & 0o700 != 0o700
+        else { return }
+        try place.directory.setPermissions(
+            status.permissions | 0o700, of: place.name, path: FilePath(path))
+    }
+}

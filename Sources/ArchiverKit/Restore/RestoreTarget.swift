@@ -1,0 +1,64 @@
+// A directory to restore into: new or empty, or left by the same restore when it was interrupted.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// A target with the marker that tells an interrupted restore from a directory that holds something else.
+struct RestoreTarget {
+    let root: RootDirectory
+    /// Whether an earlier run of the same restore has begun to fill the target.
+    let isContinued: Bool
+
+    private static let markerName = TemporaryFile.namePrefix + "restoring"
+
+    /// Opens or makes the directory `path`.
+    ///
+    /// - Parameter marker: what tells this restore from others.
+    /// - Throws: `ArchiverError` of the code `targetNotEmpty` where it holds something else.
+    static func open(_ path: FilePath, marker: String) throws -> RestoreTarget {
+        do {
+            try Directory.create(path, permissions: 0o700, durable: false)
+        } catch where error.code == .notDirectory {
+            throw ArchiverError(
+                .targetNotEmpty, "\(path) exists and is not a directory", remedy: "name a new directory", path: path)
+        }
+        let root = try RootDirectory.open(path)
+        let descriptor = try Descriptor.open(root.path, O_RDONLY | O_DIRECTORY)
+        var reader = DirectoryReader()
+        let names = try reader.read(descriptor, path: .root).map(\.name)
+        if names.isEmpty {
+            try DurableFile.replace(directory: root.path, name: markerName, contents: Array(marker.utf8))
+            return RestoreTarget(root: root, isContinued: false)
+        }
+        guard names.contains(Array(markerName.utf8)), try read(in: root) == Array(marker.utf8) else {
+            throw ArchiverError(
+                .targetNotEmpty, "the target \(path) is not empty", remedy: "name a new or empty directory",
+                path: path)
+        }
+        return RestoreTarget(root: root, isContinued: true)
+    }
+
+    private static func read(in root: RootDirectory) throws -> [UInt8] {
+        let path = root.path.appending(markerName)
+        return try Descriptor.open(path, O_RDONLY | O_NOFOLLOW).readToEnd(limit: 1 << 16, path: path)
+    }
+
+    /// Removes the temporary files that an interrupted restore left in one directory.
+    static func removeTemporaryFiles(in path: RelativePath, of root: RootDirectory) throws {
+        let directory = try root.directory.descriptor.open(beneath: path, O_RDONLY | O_DIRECTORY)
+        var reader = DirectoryReader()
+        for record in try reader.read(directory, path: path) where TemporaryFile.isTemporaryName(record.name) {
+            try directory.removeFile(CName(record.name), path: FilePath(path.appending(record.name)))
+        }
+    }
+
+    /// Removes the marker and gives the target its time again, which that changes.
+    func finish(_ wanted: Entry?) throws {
+        let directory = root.directory
+        let path = root.path.appending(RestoreTarget.markerName)
+        try directory.descriptor.removeFile(CName(RestoreTarget.markerName.utf8), path: path)
+        if let wanted { try directory.descriptor.setModified(wanted.modified, path: root.path) }
+    }
+}

@@ -1,0 +1,207 @@
+// Carries out a restore, step by step in walk order. Nothing outside its root can be reached.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// Makes what is at the steps' paths what it shall be.
+///
+/// Files are written under a temporary name, verified, given all metadata and then renamed over what is there.
+/// Directories get their metadata when everything in them is done.
+struct RestoreWriter {
+    private let root: RootDirectory
+    private let content: ContentReader
+    private let wantedDirectory: (RelativePath) throws -> Entry?
+    private let progress: OperationProgress?
+    private var directories: OpenDirectories
+    private var links: LinkGroups
+    private var metadata: MetadataWriter
+    private(set) var result: RestoreResult
+
+    /// - Parameters:
+    ///   - wantedDirectory: the state that a directory shall have which no step names.
+    init(
+        _ root: RootDirectory, content: ContentReader, owners: OwnerMapping, links: LinkGroups,
+        wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?
+    ) {
+        self.root = root
+        self.content = content
+        self.wantedDirectory = wantedDirectory
+        self.progress = progress
+        self.links = links
+        directories = OpenDirectories(root.directory)
+        metadata = MetadataWriter(owners)
+        result = RestoreResult(destination: root.path)
+    }
+
+    /// Carries out the next step.
+    mutating func apply(_ step: RestoreStep) throws {
+        guard let action = step.action else { return }
+        while let finished = directories.popUnlessHolding(step.path) { try finish(finished) }
+        progress?.add(entries: 1)
+        if step.path.isRoot {
+            // The root itself is never made or removed, and always is a directory.
+            if let wanted = step.wanted { try directories.push(.root, .metadata, wanted: wanted) }
+            result.count(action)
+            return
+        }
+        let parent = try directories.directory(at: step.path.parent ?? .root)
+        let name = CName(step.path.name)
+        guard try isAsExpected(step, name, in: parent) else {
+            result.skipped += 1
+            result.warn("\(step.path) changed while the restore ran and was left as it is; restore again")
+            return
+        }
+        try change(step, name, in: parent)
+        result.count(action)
+    }
+
+    /// Finishes the directories that are still open, and sums up.
+    mutating func finish() throws {
+        while let finished = directories.pop() { try finish(finished) }
+        if metadata.foreignOwners > 0 {
+            result.warn("the owner of \(metadata.foreignOwners) entries could not be set; restore as root to set it")
+        }
+        for failure in metadata.failures { result.warn(failure) }
+        let unnamed = metadata.failureCount - metadata.failures.count
+        if unnamed > 0 { result.warn("and \(unnamed) more of this kind") }
+    }
+
+    /// Whether what is at the path still is what the plan was made from.
+    private func isAsExpected(_ step: RestoreStep, _ name: CName, in parent: SharedDirectory) throws -> Bool {
+        let status = try FileStatus.read(name, in: parent.descriptor, path: step.path)
+        guard let present = step.present else { return status == nil }
+        guard let status, status.kind == present.kind else { return false }
+        if present.kind == .directory { return true }
+        if present.signature != nil { return present.isCurrent(status) }
+        return present.modified == status.modified && (present.kind != .file || present.size == status.size)
+    }
+
+    private mutating func change(_ step: RestoreStep, _ name: CName, in parent: SharedDirectory) throws {
+        let path = step.path
+        switch (step.present?.kind, step.wanted) {
+        case (.directory, let wanted) where wanted?.kind != .directory:
+            try directories.push(path, .removal(replacement: wanted), wanted: nil)
+        case (.directory, let wanted?):
+            try directories.push(path, .metadata, wanted: wanted)
+        case (let present, let wanted?) where wanted.kind == .directory:
+            if present != nil { try parent.descriptor.removeFile(name, path: FilePath(path)) }
+            try parent.descriptor.createDirectory(name, permissions: 0o700, path: FilePath(path))
+            try directories.push(path, .metadata, wanted: wanted)
+        case (_?, nil):
+            try parent.descriptor.removeFile(name, path: FilePath(path))
+        case (_, let wanted?):
+            if step.isMetadataOnly {
+                metadata.apply(wanted, to: name, in: parent.descriptor, path: path)
+                if let group = wanted.linkGroup { links.add(path, to: group) }
+            } else {
+                try create(wanted, at: path, name, in: parent, replacing: step.present != nil)
+            }
+        case (nil, nil):
+            return
+        }
+    }
+
+    private mutating func finish(_ level: OpenDirectories.Level) throws {
+        switch level.ending {
+        case .metadata:
+            guard let wanted = try level.wanted ?? wantedDirectory(level.path) else { return }
+            metadata.apply(wanted, to: level.directory.descriptor, path: level.path)
+        case .removal(let replacement):
+            let parent = try directories.directory(at: level.path.parent ?? .root)
+            let name = CName(level.path.name)
+            do {
+                try parent.descriptor.removeDirectory(name, path: FilePath(level.path))
+            } catch where error.code == .directoryNotEmpty {
+                result.warn("\(level.path) holds something that is in no snapshot and was left as it is")
+                return
+            }
+            if let replacement { try create(replacement, at: level.path, name, in: parent, replacing: false) }
+        }
+    }
+
+    // MARK: Objects
+
+    private mutating func create(
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, replacing: Bool
+    ) throws {
+        if let group = entry.linkGroup, let member = try links.member(of: group), member != path {
+            return try link(path, name, in: parent, to: member, replacing: replacing)
+        }
+        if entry.kind == .file {
+            try createFile(entry, at: path, name, in: parent)
+        } else {
+            // There is no renaming over for what has no content: it is gone for a moment.
+            if replacing { try parent.descriptor.removeFile(name, path: FilePath(path)) }
+            guard try createSpecial(entry, at: path, name, in: parent) else { return }
+            metadata.apply(entry, to: name, in: parent.descriptor, path: path)
+        }
+        if let group = entry.linkGroup { links.add(path, to: group) }
+    }
+
+    private mutating func createFile(
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
+    ) throws {
+        let temporary = try TemporaryFile(in: parent.descriptor, path: FilePath(path))
+        var position: UInt64 = 0
+        var endsInHole = false
+        try content.forEachPiece(of: entry.content) { piece in
+            switch piece {
+            case .data(let bytes):
+                try bytes.withRawBytes { bytes throws(FileError) in
+                    try temporary.file.write(bytes, at: position, path: FilePath(path))
+                }
+                position += UInt64(bytes.count)
+                endsInHole = false
+                progress?.add(bytes: UInt64(bytes.count))
+            case .hole(let length):
+                position += length
+                endsInHole = true
+            }
+            return true
+        }
+        if endsInHole { try temporary.file.truncate(to: position, path: FilePath(path)) }
+        metadata.apply(entry, to: temporary.file, path: path)
+        try temporary.rename(to: name)
+    }
+
+    /// - Returns: whether the object was made; what cannot be made is told as a warning.
+    private mutating func createSpecial(
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
+    ) throws -> Bool {
+        switch entry.kind {
+        case .symbolicLink:
+            guard case .linkTarget(let target) = entry.content else { return false }
+            try parent.descriptor.createSymbolicLink(name, target: CName(target), path: FilePath(path))
+        case .fifo:
+            try parent.descriptor.createSpecialFile(
+                name, kind: .fifo, permissions: entry.permissions, path: FilePath(path))
+        case .characterDevice, .blockDevice:
+            do {
+                try parent.descriptor.createSpecialFile(
+                    name, kind: entry.kind, permissions: entry.permissions, device: entry.device,
+                    path: FilePath(path))
+            } catch where error.code == .notPermitted || error.code == .permissionDenied {
+                result.warn("the device \(path) was not restored: only root can make devices")
+                return false
+            }
+        case .socket:
+            result.warn("the socket \(path) was not restored: the program that listens on it makes it anew")
+            return false
+        case .file, .directory:
+            return false
+        }
+        return true
+    }
+
+    private func link(
+        _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath, replacing: Bool
+    ) throws {
+        let existing = try root.directory.descriptor.openParent(of: member)
+        // Renaming one name of a file over another does nothing (rename(2)), so the old name has to go first.
+        if replacing { try parent.descriptor.removeFile(name, path: FilePath(path)) }
+        try parent.descriptor.createLink(
+            name, to: existing.name, in: existing.directory, path: FilePath(path))
+    }
+}

@@ -1,0 +1,41 @@
+// The bytes of version 1 for ever: golden files that are never edited.
+
+import ArchiveFormat
+import Foundation
+import Testing
+
+@Suite("Golden values")
+struct GoldenValueTests {
+    @Test("a value is written as version 1 of the format wrote it", arguments: GoldenValues.encodings.keys.sorted())
+    func written(name: String) throws {
+        #expect(try Fixtures.golden(name) == GoldenValues.encodings[name])
+    }
+
+    @Test("what version 1 of the format wrote is read")
+    func read() throws {
+        #expect(try Node(decoding: Fixtures.golden("leaf.cbor")) == GoldenValues.leaf)
+        #expect(try Node(decoding: Fixtures.golden("inner.cbor")) == GoldenValues.inner)
+        #expect(try Node(decoding: Fixtures.golden("empty-tree.cbor")) == .leaf([]))
+        #expect(try SliceList(decoding: Fixtures.golden("slice-list.cbor")) == GoldenValues.sliceList)
+        #expect(try Snapshot(decoding: Fixtures.golden("snapshot.cbor")) == GoldenValues.snapshot)
+        #expect(try ArchiveManifest(decoding: Fixtures.golden("archive.json")) == GoldenValues.manifest)
+        let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes { try BlockHeader(decoding: $0) }
+        #expect(blockHeader == GoldenValues.blockHeader)
+        let segmentHeader = try Fixtures.golden("segment-header").withUnsafeBytes { try SegmentHeader(decoding: $0) }
+        #expect(segmentHeader == GoldenValues.segmentHeader)
+        let footer = try Fixtures.golden("segment-footer")
+        let trailer = try footer.suffix(64).withUnsafeBytes { try SegmentFooter.Trailer(decoding: $0) }
+        let blocks = try footer.dropLast(64).withUnsafeBytes {
+            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer)
+        }
+        #expect(blocks.map(\.offset) == GoldenValues.footerBlocks.map(\.offset))
+        #expect(blocks.map(\.header) == GoldenValues.footerBlocks.map(\.header))
+    }
+
+    @Test("every golden file is one that these tests read")
+    func complete() throws {
+        let files = try FileManager.default.contentsOfDirectory(
+            atPath: Fixtures.goldenValues.path(percentEncoded: false))
+        #expect(files.sorted() == GoldenValues.encodings.keys.sorted())
+    }
+}

@@ -1,0 +1,102 @@
+// The values whose bytes are in `fixtures/golden-values`: each field of the format at least once.
+
+import ArchiveFormat
+import FileIO
+
+enum GoldenValues {
+    static let id = ChunkID(hashing: Array("chunk".utf8))
+    private static let time = Timestamp(seconds: 1_795_256_130, nanoseconds: 123_456_789)
+
+    private static func path(_ text: String) -> RelativePath { RelativePath(unchecked: Array(text.utf8)) }
+
+    static let leaf = Node.leaf([
+        Entry(path: .root, kind: .directory, permissions: 0o755, owner: 1000, group: 100, modified: time),
+        Entry(
+            path: path("a"), kind: .directory, permissions: 0o2750, owner: 1000, group: 100,
+            modified: Timestamp(seconds: 0)),
+        Entry(
+            path: path("a/empty"), kind: .file, permissions: 0o644, owner: 1000, group: 100,
+            modified: Timestamp(seconds: -1, nanoseconds: 999_999_999)),
+        Entry(
+            path: path("a/holes"), kind: .file, permissions: 0o600, owner: 0, group: 0, modified: time,
+            content: .slices([Slice(length: 4096, chunk: id), Slice(length: 1 << 40, chunk: nil)]),
+            signature: Signature(inode: 12_345_678, changed: time)),
+        Entry(
+            path: path("a/huge"), kind: .file, permissions: 0o600, owner: 0, group: 0, modified: time,
+            content: .sliceLists([id, id], size: 1 << 50), isUnstable: true),
+        Entry(
+            path: path("a/link"), kind: .symbolicLink, permissions: 0o777, modified: time,
+            content: .linkTarget([0x2e, 0x2e, 0x2f, 0xff])),
+        Entry(
+            path: path("a/small"), kind: .file, permissions: 0o644, modified: time,
+            content: .inline(Array("small\n".utf8)),
+            linkGroup: 7,
+            attributes: [
+                ExtendedAttribute(name: Array("user.a".utf8), value: [0, 1]),
+                ExtendedAttribute(name: Array("user.empty".utf8), value: []),
+            ],
+            signature: Signature(inode: 7, changed: Timestamp(seconds: 1_795_256_131))),
+        Entry(path: path("a-fifo"), kind: .fifo, permissions: 0o644, modified: time),
+        Entry(path: path("b"), kind: .socket, permissions: 0o644, modified: time),
+        Entry(path: path("c"), kind: .characterDevice, permissions: 0o620, modified: time, device: 0x0501),
+        Entry(path: path("d"), kind: .blockDevice, permissions: 0o660, modified: time, device: 0x0800),
+    ])
+
+    static let inner = Node.inner(
+        level: 1,
+        children: [
+            Node.Child(firstPath: .root, id: id, entries: 64, bytes: 1 << 33),
+            Node.Child(firstPath: path("docs/letter 1"), id: id, entries: 70, bytes: 0),
+            Node.Child(firstPath: path("docs/letter 2"), id: id, entries: 1, bytes: 5),
+        ])
+
+    static let sliceList = SliceList(slices: [
+        Slice(length: 65_536, chunk: id), Slice(length: 1_000_000, chunk: nil), Slice(length: 1, chunk: id),
+    ])
+
+    static let snapshot = Snapshot(
+        time: time, rootPath: Array("/home/u/docs".utf8), host: "host", cause: .beforeRestore, label: "label",
+        parent: SnapshotID(id), tree: id, totals: Totals(files: 3, directories: 2, others: 1, bytes: 1 << 40),
+        changes: ChangeCounts(added: 1, modified: 0, removed: 300),
+        changedPaths: [
+            ChangedPath(path: .root, change: .modified), ChangedPath(path: path("a"), change: .added),
+            ChangedPath(path: path("b"), change: .removed),
+        ],
+        problems: [
+            Problem(path: path("c"), reason: .unreadable, detail: "Permission denied"),
+            Problem(path: path("d"), reason: .unstable, detail: ""),
+        ],
+        storedBytes: 1234, ownerNames: [0: "root", 1000: "u"], groupNames: [100: "users"])
+
+    static let blockHeader = BlockHeader(
+        codec: .deflate, depth: 2, rawLength: 600, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [id],
+        chunks: [
+            .init(kind: .content, length: 100, id: id), .init(kind: .node, length: 200, id: id),
+            .init(kind: .snapshot, length: 0, id: id), .init(kind: .sliceList, length: 300, id: id),
+        ])
+
+    static let segmentHeader = SegmentHeader(
+        archive: randomID("000102030405060708090a0b0c0d0e0f"), segment: randomID("101112131415161718191a1b1c1d1e1f"),
+        created: time)
+
+    static let footerBlocks: [(offset: Int, header: BlockHeader)] = [
+        (64, blockHeader), (64 + blockHeader.blockLength, blockHeader),
+    ]
+
+    static let footer = SegmentFooter.encoded(
+        blocks: footerBlocks, indexOffset: 64 + 2 * blockHeader.blockLength)
+
+    static let manifest = ArchiveManifest(id: randomID("000102030405060708090a0b0c0d0e0f"), created: time)
+
+    private static func randomID<Owner>(_ digits: String) -> RandomID<Owner> {
+        (Hex.bytes(digits) ?? []).withUnsafeBytes { RandomID(exactly: $0) }
+    }
+
+    /// Every file of the folder and the bytes that belong in it.
+    static let encodings: [String: [UInt8]] = [
+        "leaf.cbor": leaf.encoded(), "inner.cbor": inner.encoded(), "empty-tree.cbor": Node.leaf([]).encoded(),
+        "slice-list.cbor": sliceList.encoded(), "snapshot.cbor": snapshot.encoded(),
+        "block-header": blockHeader.encoded(), "segment-header": segmentHeader.encoded(), "segment-footer": footer,
+        "archive.json": manifest.encoded(),
+    ]
+}

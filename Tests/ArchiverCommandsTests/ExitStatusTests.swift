@@ -1,0 +1,38 @@
+// The exit codes that the documentation promises.
+
+import ArchiverKit
+import Testing
+
+@testable import ArchiverCommands
+
+struct ExitStatusTests {
+    /// Swift Testing has an `ExitStatus` too.
+    private typealias Status = ArchiverCommands.ExitStatus
+
+    @Test("The codes are those of the documentation")
+    func codes() {
+        let promised: [Status: Int32] = [
+            .done: 0, .failed: 1, .damaged: 2, .incomplete: 3, .noArchive: 10, .locked: 11, .wrongPassphrase: 12,
+            .usage: 64, .interrupted: 130,
+        ]
+        for status in Status.allCases { #expect(promised[status] == status.rawValue) }
+        #expect(promised.count == Status.allCases.count)
+    }
+
+    @Test(
+        "Each kind of error ends with its code",
+        arguments: [
+            (.damaged, 2), (.noArchive, 10), (.notAnArchive, 10), (.locked, 11), (.inUse, 11),
+            (.malformedSelector, 64), (.noSuchSnapshot, 1), (.ambiguousSelector, 1), (.noSpace, 1), (.permission, 1),
+            (.newerFormat, 1), (.targetNotEmpty, 1),
+        ] as [(ArchiverError.Code, Int32)])
+    func errors(code: ArchiverError.Code, status: Int32) {
+        #expect(Status(code).rawValue == status)
+    }
+
+    @Test("A failure is one line with its remedy, whatever it names")
+    func line() {
+        let failure = Failure(status: .failed, code: "x", message: "no such directory: a\nb", remedy: "look again")
+        #expect(FailureReport(failure).lines == ["archiver: no such directory: a\\x0ab — look again"])
+    }
+}

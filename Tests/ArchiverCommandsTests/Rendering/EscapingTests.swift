@@ -1,0 +1,63 @@
+// Names made safe to show.
+
+import Glibc
+import Testing
+
+@testable import ArchiverCommands
+
+struct EscapingTests {
+    @Test("What a person should read stays as it is", arguments: ["notes/todo.txt", "Ä é 漢字 🙂", "a\\b", "", "~$%"])
+    func plain(text: String) {
+        #expect(Escaping.text(text) == text)
+    }
+
+    @Test(
+        "What could steer a terminal or break a line is shown by its bytes",
+        arguments: [
+            ([0x0A], "\\x0a"), ([0x61, 0x09, 0x62], "a\\x09b"), ([0x1B, 0x5B, 0x33, 0x31, 0x6D], "\\x1b[31m"),
+            ([0x7F], "\\x7f"), ([0xC2, 0x9B], "\\xc2\\x9b"), ([0xE2, 0x80, 0xAE], "\\xe2\\x80\\xae"),
+            ([0xE2, 0x80, 0xA8], "\\xe2\\x80\\xa8"),
+        ] as [([UInt8], String)])
+    func harmful(bytes: [UInt8], text: String) {
+        #expect(Escaping.text(bytes) == text)
+    }
+
+    @Test(
+        "What is not UTF-8 is shown by its bytes",
+        arguments: [
+            ([0xFF], "\\xff"), ([0xC3], "\\xc3"), ([0xC3, 0x41], "\\xc3A"), ([0xC0, 0x80], "\\xc0\\x80"),
+            ([0xED, 0xA0, 0x80], "\\xed\\xa0\\x80"), ([0xF4, 0x90, 0x80, 0x80], "\\xf4\\x90\\x80\\x80"),
+            ([0xE2, 0x82], "\\xe2\\x82"),
+        ] as [([UInt8], String)])
+    func invalid(bytes: [UInt8], text: String) {
+        #expect(Escaping.text(bytes) == text)
+    }
+
+    @Test("Whatever the bytes, the text is one line without controls")
+    func anyBytes() {
+        var random = SplitMix64("escaping")
+        for _ in 0..<2000 {
+            let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            let text = Escaping.text(bytes)
+            let isSafe = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            #expect(isSafe, "seed \(random.seed): \(bytes)")
+        }
+    }
+
+    @Test("Any argument survives the way through the parser")
+    func arguments() {
+        var random = SplitMix64("arguments")
+        // Lead and continuation bytes, so that valid, invalid and standing-in sequences all occur.
+        let alphabet: [UInt8] = [0x41, 0x80, 0xBF, 0xC3, 0xE2, 0xED, 0xF0, 0xF4, 0x8F, 0xBE, 0xFF]
+        for _ in 0..<5000 {
+            let bytes = (0..<Int.random(in: 0...10, using: &random)).map { _ in
+                alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+            }
+            let text = ByteArgument.text(of: bytes)
+            #expect(ByteArgument.bytes(of: text) == bytes, "seed \(random.seed)")
+        }
+        #expect(ByteArgument.text(of: Array("näme".utf8)) == "näme")
+    }
+}

@@ -1,0 +1,176 @@
+// Programs run by tests: arguments as bytes, stdout line by line, and an end at the latest when the time is over.
+
+import FileIO
+import Glibc
+import SystemPackage
+
+/// A running program.
+final class ChildProcess {
+    /// What a program left behind.
+    struct Outcome {
+        /// The exit status; minus the signal's number where one ended it.
+        let status: Int32
+        let output: [UInt8]
+        let error: [UInt8]
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var errorText: String { String(decoding: error, as: UTF8.self) }
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let id: pid_t
+    private let reader: Descriptor
+    private let errorFile: Descriptor
+    private var output: [UInt8] = []
+    /// How much of `output` was given out as lines.
+    private var consumed = 0
+    private var isReaped = false
+    private let deadline = ContinuousClock.now + .seconds(120)
+
+    /// Starts `program`.
+    ///
+    /// - Parameters:
+    ///   - arguments: without the program's own name.
+    ///   - input: a file for its stdin.
+    init(
+        _ program: FilePath, _ arguments: [[UInt8]], environment: [String: String] = [:], directory: FilePath,
+        input: FilePath = "/dev/null"
+    ) throws {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Failure(description: "pipe: \(errno)") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        reader = Descriptor(owning: ends[0])
+        let writer = Descriptor(owning: ends[1])
+        var template = Array("/tmp/archiver-stderr-XXXXXX\0".utf8CString)
+        errorFile = Descriptor(owning: mkstemp(&template))
+        _ = fcntl(errorFile.number, F_SETFD, FD_CLOEXEC)
+        unlink(template)
+
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        input.withPlatformString { _ = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, $0, O_RDONLY, 0) }
+        posix_spawn_file_actions_adddup2(&actions, writer.number, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errorFile.number, STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A test runner may have blocked or ignored signals that a program starts with in real life.
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": "UTC"]
+        variables.merge(environment) { $1 }
+        // env(1) changes the directory and then becomes the program.
+        let strings = CStrings(["env", "-C"].map { Array($0.utf8) } + [directory.bytes, program.bytes] + arguments)
+        let environmentStrings = CStrings(variables.map { Array("\($0)=\($1)".utf8) })
+        var id = pid_t()
+        let result = posix_spawnp(
+            &id, "env", &actions, &attributes, strings.pointers, environmentStrings.pointers)
+        guard result == 0 else { throw Failure(description: "cannot run \(program): \(Errno(rawValue: result))") }
+        self.id = id
+    }
+
+    deinit {
+        guard !isReaped else { return }
+        kill(id, SIGKILL)
+        var status: CInt = 0
+        waitpid(id, &status, 0)
+    }
+
+    /// Runs `program` to its end.
+    static func run(
+        _ program: FilePath, _ arguments: [[UInt8]], environment: [String: String] = [:], directory: FilePath = "/",
+        input: FilePath = "/dev/null"
+    ) throws -> Outcome {
+        try ChildProcess(program, arguments, environment: environment, directory: directory, input: input).finish()
+    }
+
+    /// The next line of stdout for which `matches` is true; those before it are skipped.
+    func line(where matches: (String) -> Bool) throws -> String {
+        while true {
+            while let end = output[consumed...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: output[consumed..<end], as: UTF8.self)
+                consumed = end + 1
+                if matches(line) { return line }
+            }
+            guard try readMore() else {
+                throw Failure(
+                    description:
+                        "ended without the expected line; stdout: \(String(decoding: output, as: UTF8.self)) stderr: \(String(decoding: errorBytes, as: UTF8.self))"
+                )
+            }
+        }
+    }
+
+    func send(_ signal: CInt) { kill(id, signal) }
+
+    /// Stops reading what the program writes.
+    func closeOutput() throws {
+        // Something harmless takes the pipe's place, so that the descriptor stays owned.
+        let null = try Descriptor.open("/dev/null", O_RDONLY)
+        dup2(null.number, reader.number)
+    }
+
+    /// Waits for the program's end.
+    func finish() throws -> Outcome {
+        while try readMore() {}
+        var status: CInt = 0
+        waitpid(id, &status, 0)
+        isReaped = true
+        let signal = status & 0x7F
+        return Outcome(status: signal == 0 ? (status >> 8) & 0xFF : -signal, output: output, error: errorBytes)
+    }
+
+    private var errorBytes: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = pread(errorFile.number, &bytes, bytes.count, 0)
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    /// Reads what there is, waiting for it; false at the end.
+    private func readMore() throws -> Bool {
+        let left = ContinuousClock.now.duration(to: deadline).components.seconds
+        var request = pollfd(fd: reader.number, events: Int16(POLLIN), revents: 0)
+        guard left > 0, poll(&request, 1, CInt(left * 1000)) > 0 else {
+            throw Failure(
+                description: "no word within two minutes; stderr: \(String(decoding: errorBytes, as: UTF8.self))")
+        }
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(reader.number, &piece, piece.count)
+        output += piece.prefix(max(0, count))
+        return count > 0
+    }
+}
+
+/// A NULL-terminated array of C strings, freed when it ends.
+private final class CStrings {
+    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    private let count: Int
+
+    init(_ strings: [[UInt8]]) {
+        count = strings.count
+        pointers = .allocate(capacity: count + 1)
+        for (index, string) in strings.enumerated() {
+            let copy = string + [0]
+            pointers[index] = copy.withUnsafeBytes { bytes in
+                bytes.baseAddress.flatMap { strdup($0.assumingMemoryBound(to: CChar.self)) }
+            }
+        }
+        pointers[count] = nil
+    }
+
+    deinit {
+        for index in 0..<count { free(pointers[index]) }
+        pointers.deallocate()
+    }
+}
