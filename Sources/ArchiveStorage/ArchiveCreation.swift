@@ -79,8 +79,7 @@ enum ArchiveCreation {
         let ours: Set = ["locks", "segments"]
         do {
             let descriptor = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
-            var reader = DirectoryReader()
-            return try reader.read(descriptor, path: .root)
+            return try DirectoryReader.list(descriptor, path: .root)
                 .map { String(decoding: $0.name, as: UTF8.self) }
                 .filter { !ours.contains($0) && !$0.hasPrefix(TemporaryFile.namePrefix) }
         } catch where error.code == .noSuchFileOrDirectory {

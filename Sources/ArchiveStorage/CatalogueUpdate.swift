@@ -142,9 +142,7 @@ extension DirectoryReader {
     /// The names in the directory at `path`; none where there is no such directory.
     fileprivate static func names(in path: FilePath) throws(StorageError) -> [DirectoryRecord] {
         do {
-            let descriptor = try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
-            var reader = DirectoryReader()
-            return try reader.read(descriptor, path: .root)
+            return try list(Descriptor.open(path, O_RDONLY | O_DIRECTORY), path: .root)
         } catch where error.code == .noSuchFileOrDirectory {
             return []
         } catch {

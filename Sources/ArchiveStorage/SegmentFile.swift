@@ -102,9 +102,7 @@ package final class SegmentFile: Sendable {
     /// Writes `bytes` at `offset`, all of them.
     func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
         try storing { () throws(FileError) in
-            try bytes.withRawBytes { bytes throws(FileError) in
-                try descriptor.write(bytes, at: UInt64(offset), path: path)
-            }
+            try descriptor.write(bytes, at: UInt64(offset), path: path)
         }
     }
 

@@ -6,20 +6,45 @@ internal import Glibc
 
 /// The `archiver` program.
 package enum ArchiverProgram {
-    /// Does what the process's arguments say.
+    /// Does what the process's arguments say, and ends the process.
     ///
     /// Runs on the main thread, where commands may block: it is none of Swift's cooperative pool.
-    ///
-    /// - Returns: the exit status.
-    @MainActor
-    package static func run() async -> Int32 {
+    package static func run() -> Never {
         // A reader that has gone shows as EPIPE.
         signal(SIGPIPE, SIG_IGN)
         let arguments = ByteArgument.ofProcess()
+        var parsed: WatchCommand?
+        let status = ending(arguments) {
+            var command = try ArchiverCommand.parseAsRoot(arguments)
+            parsed = command as? WatchCommand
+            if parsed == nil { try command.run() }
+        }
+        if let watch = parsed { run(watch, arguments) }
+        exit(status.rawValue)
+    }
+
+    /// Watches until the end of the process.
+    private static func run(_ watch: WatchCommand, _ arguments: [String]) -> Never {
+        TerminationSignals.block()
+        Task.detached {
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await watch.run())
+            } catch {
+                result = .failure(error)
+            }
+            exit(ending(arguments, result.get).rawValue)
+        }
+        // Not dispatch_main(), as an asynchronous `main` has it: that unblocks all signals.
+        while true { pause() }
+    }
+
+    /// Does `body` and tells why it ended, unless all went well.
+    private static func ending(_ arguments: [String], _ body: () throws -> Void) -> ExitStatus {
         let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
         var status = ExitStatus.done
         do {
-            try await run(arguments)
+            try body()
         } catch {
             status = report(error, arguments, isJSON: isJSON)
         }
@@ -29,18 +54,7 @@ package enum ArchiverProgram {
             // What was already reported counts for more than that the rest could not be written.
             if status == .done { status = report(error, arguments, isJSON: isJSON) }
         }
-        return status.rawValue
-    }
-
-    @MainActor
-    private static func run(_ arguments: [String]) async throws {
-        var command = try ArchiverCommand.parseAsRoot(arguments)
-        if let watch = command as? WatchCommand {
-            TerminationSignals.block()
-            try await watch.run()
-        } else {
-            try command.run()
-        }
+        return status
     }
 
     /// Tells why a command ended early.

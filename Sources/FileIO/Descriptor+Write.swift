@@ -29,6 +29,15 @@ extension Descriptor {
         }
     }
 
+    /// Writes all of `bytes` at `offset`; the file's position stays where it is.
+    package borrowing func write(
+        _ bytes: [UInt8], at offset: UInt64, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        try bytes.withUnsafeBufferPointer { bytes throws(FileError) in
+            try write(UnsafeRawBufferPointer(bytes), at: offset, path: path())
+        }
+    }
+
     /// Writes `header` and then `payload` at the file's position, in one system call where the system takes them whole.
     package borrowing func write(
         _ header: UnsafeRawBufferPointer, then payload: UnsafeRawBufferPointer, path: @autoclosure () -> FilePath

@@ -51,6 +51,14 @@ package struct DirectoryReader: ~Copyable {
         return records
     }
 
+    /// All names in `directory`, in walk order, for a caller that reads one directory only.
+    package static func list(
+        _ directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
+    ) throws(FileError) -> [DirectoryRecord] {
+        var reader = DirectoryReader()
+        return try reader.read(directory, path: path())
+    }
+
     private func append(recordsIn length: Int, to records: inout [DirectoryRecord]) {
         var start = 0
         while start < length {

@@ -1,12 +1,10 @@
 // The `archiver` program: everything is in ArchiverCommands.
 
 internal import ArchiverCommands
-internal import Glibc
 
 @main
 struct Archiver {
-    @MainActor
-    static func main() async {
-        exit(await ArchiverProgram.run())
+    static func main() {
+        ArchiverProgram.run()
     }
 }

@@ -10,7 +10,7 @@ struct ValueEncodingTests {
     @Test("the fast way and Codable give the same bytes and read the same value: nodes")
     func nodes() throws {
         var random = SplitMix64()
-        for _ in 0..<300 {
+        for _ in 0..<100 {
             let node = random.node()
             let bytes = node.encoded()
             #expect(try CBOREncoder().encode(node) == bytes, "seed \(random.seed)")
@@ -22,7 +22,7 @@ struct ValueEncodingTests {
     @Test("the fast way and Codable give the same bytes and read the same value: snapshots")
     func snapshots() throws {
         var random = SplitMix64()
-        for _ in 0..<500 {
+        for _ in 0..<200 {
             let snapshot = random.snapshot()
             let bytes = snapshot.encoded()
             #expect(try CBOREncoder().encode(snapshot) == bytes, "seed \(random.seed)")
@@ -52,7 +52,7 @@ struct ValueEncodingTests {
             accepted += 1
             #expect(again == bytes, "seed \(random.seed)")
         }
-        for _ in 0..<300 {
+        for _ in 0..<100 {
             let seeds = [random.node().encoded(), random.snapshot().encoded(), random.sliceList().encoded()]
             for _ in 0..<10 {
                 for seed in seeds {
@@ -66,7 +66,7 @@ struct ValueEncodingTests {
             }
             check(random.bytes(0, 40)) { try Node(decoding: $0).encoded() }
         }
-        #expect(accepted > 300, "seed \(random.seed): the fuzzing hardly reached anything")
+        #expect(accepted > 100, "seed \(random.seed): the fuzzing hardly reached anything")
     }
 
     @Test("a value cut short anywhere is refused")

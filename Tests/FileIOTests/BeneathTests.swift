@@ -112,7 +112,8 @@ import Testing
         try directory.root.createSymbolicLink(CName("link"), target: CName("nowhere"), path: "link")
         let path = try #require(RelativePath("link"))
         let link = try directory.root.open(beneath: path, CInt(CLINUX_O_PATH) | O_NOFOLLOW, by: resolution)
-        #expect(try FileStatus.read(link).kind == .symbolicLink)
+        let status = try FileStatus.read(link)
+        #expect(status.kind == .symbolicLink)
     }
 
     @Test(arguments: resolutions) func theRootItselfIsThere(resolution: Descriptor.Resolution) throws {
@@ -120,10 +121,11 @@ import Testing
         try directory.write("", to: "file")
         let root = try directory.root.open(beneath: .root, O_RDONLY | O_DIRECTORY, by: resolution)
         var reader = DirectoryReader()
-        #expect(try reader.read(root, path: .root).map(\.name) == [Array("file".utf8)])
+        let records = try reader.read(root, path: .root)
+        #expect(records.map(\.name) == [Array("file".utf8)])
         let place = try directory.root.openParent(of: .root)
-        let status = try #require(try FileStatus.read(place.name, in: place.directory))
-        #expect(status.isSameObject(as: try FileStatus.read(directory.root)))
+        let status = try FileStatus.read(place.name, in: place.directory)
+        #expect(try status?.inode == FileStatus.read(directory.root).inode)
     }
 
     @Test func errorsNameThePath() throws {

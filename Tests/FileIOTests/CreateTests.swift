@@ -14,24 +14,24 @@ import Testing
 
     @Test(arguments: names) func everyKindTakesAnyName(name: [UInt8]) throws {
         let directory = try TemporaryDirectory()
-        let root = directory.root
         let name = CName(name)
-        try root.createDirectory(name, permissions: 0o700, path: "name")
+        try directory.root.createDirectory(name, permissions: 0o700, path: "name")
         #expect(try directory.status(name)?.kind == .directory)
         #expect(throws: FileError("create directory", "name", .fileExists)) {
-            try root.createDirectory(name, permissions: 0o700, path: "name")
+            try directory.root.createDirectory(name, permissions: 0o700, path: "name")
         }
-        try root.removeDirectory(name, path: "name")
+        try directory.root.removeDirectory(name, path: "name")
         for kind in [FileKind.file, .fifo, .socket] {
-            try root.createSpecialFile(name, kind: kind, permissions: 0o600, path: "name")
+            try directory.root.createSpecialFile(name, kind: kind, permissions: 0o600, path: "name")
             #expect(try directory.status(name)?.kind == kind)
-            try root.removeFile(name, path: "name")
+            try directory.root.removeFile(name, path: "name")
         }
-        try root.createSymbolicLink(name, target: name, path: "name")
+        try directory.root.createSymbolicLink(name, target: name, path: "name")
         #expect(try directory.status(name)?.kind == .symbolicLink)
         var reader = DirectoryReader()
-        #expect(try reader.read(root, path: .root).map(\.name) == [name.bytes])
-        try root.removeFile(name, path: "name")
+        let records = try reader.read(directory.root, path: .root)
+        #expect(records.map(\.name) == [name.bytes])
+        try directory.root.removeFile(name, path: "name")
         #expect(try directory.status(name) == nil)
     }
 
@@ -42,8 +42,8 @@ import Testing
         let sub = try directory.root.open(CName("sub"), O_RDONLY | O_DIRECTORY, path: .root)
         try sub.createLink(CName("b"), to: CName("a"), in: directory.root, path: "sub/b")
         let first = try #require(try directory.status(CName("a")))
-        let second = try #require(try FileStatus.read(CName("b"), in: sub))
-        #expect(first.isSameObject(as: second) && first.links == 2)
+        let second = try FileStatus.read(CName("b"), in: sub)
+        #expect(second == first && first.links == 2)
         // The link to a symbolic link is one to the link itself.
         try directory.root.createSymbolicLink(CName("s"), target: CName("a"), path: "s")
         try directory.root.createLink(CName("t"), to: CName("s"), in: directory.root, path: "t")
@@ -86,9 +86,10 @@ import Testing
             return  // a container's root may not
         }
         let status = try #require(try directory.status(CName("null")))
-        #expect(status.kind == .characterDevice && status.specialDevice == null)
+        #expect(status.kind == .characterDevice)
         let real = try Descriptor.open("/dev/null", CInt(CLINUX_O_PATH))
-        #expect(try FileStatus.read(real).specialDevice == null)
+        let expected = try FileStatus.read(real).specialDevice
+        #expect(status.specialDevice == expected)
     }
 
     @Test func aDuplicateOutlivesItsOriginal() throws {

@@ -97,10 +97,10 @@ import Testing
         let tree = try TemporaryTree()
         try tree.run("mkdir -p a/b/c\nmkdir p\nmkdir -p z/y")
         var hooks = WatcherHooks()
-        hooks.watchFailure = { path in
-            if path.isRoot { try? tree.run("rm -r a") }
-            if path.bytes.elementsEqual("z".utf8) { try? tree.run("mv z x\nwrite x/y/f 1") }
-            if path.bytes.elementsEqual("p".utf8) { try? tree.run("mkdir -p p/late/later") }
+        hooks.watchFailure = { [weak tree] path in
+            if path.isRoot { try? tree?.run("rm -r a") }
+            if path.bytes.elementsEqual("z".utf8) { try? tree?.run("mv z x\nwrite x/y/f 1") }
+            if path.bytes.elementsEqual("p".utf8) { try? tree?.run("mkdir -p p/late/later") }
             return nil
         }
         let watched = try await WatchedTree(tree: tree, hooks: hooks)

@@ -96,6 +96,33 @@ import Testing
         #expect(watched.kernelWatches == 2)
     }
 
+    @Test(.enabled(if: Mount.isAllowed))
+    func anotherMountIsNotEntered() async throws {
+        let tree = try TemporaryTree()
+        try tree.run("mkdir -p on/hidden\nmkdir beside")
+        let mount = try Mount(at: tree.root + "/on")
+        defer { mount.end() }
+        try tree.run("mkdir -p on/inner/deep")
+        let watched = try await WatchedTree(tree: tree)
+        #expect(watched.stats.mountPoints == 1)
+        #expect(watched.stats.watchedDirectories == 2)
+        try tree.run("write on/inner/f 1\nwrite beside/f 1")
+        #expect(try await watched.batch().ranges == [.entry("beside"), .entry("beside/f")])
+    }
+
+    /// What a mount point hid must not pass for the root that was mounted on it.
+    @Test(.enabled(if: Mount.isAllowed))
+    func anUnmountedRootIsUnavailable() async throws {
+        let tree = try TemporaryTree()
+        let mount = try Mount(at: tree.root)
+        defer { mount.end() }
+        let watched = try await WatchedTree("mkdir -p a/b", tree: tree)
+        mount.end()
+        try tree.run("write hidden 1")
+        #expect(try await watched.batch().isEmpty)
+        #expect(watched.events.all.last == .rootUnavailable)
+    }
+
     @Test func rootsOfOneWatcherAreToldApart() async throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir -p one/deep\nmkdir -p two")
@@ -119,4 +146,23 @@ import Testing
         #expect(await outer.nextBatch()?.ranges == [.entry("one/deep/f")], "the watches are still in use")
         #expect(await inner.nextBatch() == nil)
     }
+}
+
+/// A temporary file system in memory.
+private struct Mount {
+    private let path: String
+
+    /// Whether this process may mount, which even root may not everywhere.
+    static let isAllowed: Bool = {
+        guard let tree = try? TemporaryTree(), let mount = try? Mount(at: tree.root) else { return false }
+        mount.end()
+        return true
+    }()
+
+    init(at path: String) throws {
+        if mount("tmpfs", path, "tmpfs", 0, nil) != 0 { throw ScriptError(line: "mount \(path)", code: errno) }
+        self.path = path
+    }
+
+    func end() { umount(path) }
 }

@@ -44,7 +44,7 @@ struct WatchCommand: AsyncParsableCommand {
         let service = try await Blocking.run { () throws(ArchiverError) in
             let archive = try Archive.open(
                 global.archive?.path ?? Archive.defaultDirectory, creating: true)
-            return try WatchService(archive, roots: directories, settings)
+            return WatchService(archive, roots: directories, settings)
         }
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
         let report = WatchReport(

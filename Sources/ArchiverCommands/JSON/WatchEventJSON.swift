@@ -1,6 +1,7 @@
 // What `watch --json` writes: one object a line.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
@@ -19,7 +20,7 @@ struct WatchEventJSON: Encodable {
         case .watching(let root, let directories, let snapshot, let isNew):
             try object.encode("watching", root)
             try object.encode(directories, forKey: "directories")
-            try object.encode(SnapshotJSON(snapshot), forKey: "snapshot")
+            try object.encode(snapshot.id.hex, forKey: "latest")
             try object.encode(isNew, forKey: "isNew")
         case .snapshot(let record):
             try SnapshotJSON(record).encode(to: encoder)

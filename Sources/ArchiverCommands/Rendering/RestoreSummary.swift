@@ -22,12 +22,17 @@ enum RestoreSummary {
             ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
             ("deleted", result.deleted),
         ].filter { $0.1 > 0 }
-        if parts.isEmpty && result.skipped == 0 { return "nothing to do: \(destination) is as it was in \(record.name)" }
+        guard !parts.isEmpty || result.skipped > 0 else {
+            return "nothing to do: \(destination) is as it was in \(record.name)"
+        }
         let counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
-        if isDryRun { return "would restore \(destination) to \(record.name): " + counts.joined(separator: ", ") }
+        if isDryRun {
+            return "would restore \(destination) to \(record.name): " + counts.joined(separator: ", ")
+        }
         let written = ByteCount.text(result.bytesWritten) + " written"
         let skipped = result.skipped > 0 ? ["\(result.skipped) left alone because they changed meanwhile"] : []
-        let text = "restored \(destination) to \(record.name): " + (counts + skipped + [written]).joined(separator: ", ")
+        let all = (counts + skipped + [written]).joined(separator: ", ")
+        let text = "restored \(destination) to \(record.name): \(all)"
         guard let before = result.undo?.id.short else { return text }
         return text + "; the state before is \(before): `archiver restore \(before)` brings it back"
     }

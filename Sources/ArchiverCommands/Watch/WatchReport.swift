@@ -44,8 +44,9 @@ final class WatchReport: Sendable {
             .map { Failure($0.value) }
     }
 
-    /// Writes the line of `event`.
+    /// Writes the line of `event`, and that of the snapshot which a first capture has made.
     func add(_ event: WatchService.Event) {
+        if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
         note(event)
         if let progress { progress.aside { write(event) } } else { write(event) }
     }

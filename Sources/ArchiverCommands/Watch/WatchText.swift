@@ -25,10 +25,7 @@ enum WatchText {
         case .watching(let root, let directories, let record, let isNew):
             let totals = record.totals
             let holds = "\(totals.files) files in \(directories) directories, \(ByteCount.text(totals.bytes))"
-            let snapshot =
-                isNew
-                ? "\(record.id.short) (\(ByteCount.text(record.storedBytes)) stored)" : "unchanged since \(record.name)"
-            return "watching \(name(root)): \(holds); \(snapshot)"
+            return "watching \(name(root)): \(holds)" + (isNew ? "" : ", unchanged since \(record.name)")
         case .stopped(let root):
             return "stopped watching \(name(root))"
         default: return nil

@@ -104,19 +104,19 @@ extension Archive {
     public func forEachPiece(of entry: Entry, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ArchiverError) {
         try facing {
             let zeros = [UInt8](repeating: 0, count: 64 << 10)
-            try ContentReader(store).forEachPiece(of: entry.content) { piece in
+            var pieces = ContentReader(entry.content, in: store)
+            while let piece = try pieces.next() {
                 switch piece {
                 case .data(let bytes):
-                    return bytes.withUnsafeBytes(body)
+                    guard bytes.withUnsafeBytes(body) else { return }
                 case .hole(var length):
                     while length > 0 {
                         let count = Int(min(length, UInt64(zeros.count)))
                         guard zeros.withUnsafeBytes({ body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
-                            return false
+                            return
                         }
                         length -= UInt64(count)
                     }
-                    return true
                 }
             }
         }

@@ -63,7 +63,8 @@ struct TreeWalk {
         do {
             return SharedDirectory(
                 try root.directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
-        } catch where error.meansAbsence {
+        } catch {
+            guard error.meansAbsence else { throw error }
             return nil
         }
     }
@@ -141,15 +142,18 @@ struct TreeWalk {
             return try skipBase(below: path)
         }
         do {
-            let descriptor = try parent.descriptor.openForReading(name, O_DIRECTORY, path: path)
-            let records = try reader.read(descriptor, path)
-            frames.append(Frame(path: path, directory: SharedDirectory(descriptor), records: records))
-        } catch where error.meansAbsence {
-            try removeBase(below: path)
-        } catch where error.code == .permissionDenied || error.code == .notPermitted {
+            frames.append(try open(path, in: parent, name))
+        } catch {
+            if error.meansAbsence { return try removeBase(below: path) }
+            guard error.code == .permissionDenied || error.code == .notPermitted else { throw error }
             try emit(.problem(Problem(path: path, reason: .unreadable, detail: error.code.description)))
             try skipBase(below: path)
         }
+    }
+
+    private func open(_ path: RelativePath, in parent: SharedDirectory, _ name: CName) throws(FileError) -> Frame {
+        let directory = SharedDirectory(try parent.descriptor.openForReading(name, O_DIRECTORY, path: path))
+        return Frame(path: path, directory: directory, records: try reader.read(directory.descriptor, path))
     }
 
     private func compare(

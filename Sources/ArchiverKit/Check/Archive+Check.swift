@@ -150,8 +150,7 @@ struct Check {
             case .none, .inline, .linkTarget: return true
             case .slices(let own): slices = own
             case .sliceLists(let lists, let size):
-                let reader = ContentReader(store)
-                slices = try lists.flatMap { try reader.slices(in: $0) }
+                slices = try lists.flatMap { try ContentReader.slices(in: $0, of: store) }
                 guard slices.reduce(0, { $0 + $1.length }) == size else {
                     result.find("snapshot \(record.id.short): \(entry.path) is not as long as recorded")
                     return false

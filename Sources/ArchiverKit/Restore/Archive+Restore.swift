@@ -82,7 +82,7 @@ struct Restore {
     /// - Parameter present: the tree of what is there now; nil where nothing is.
     private func run(into root: RootDirectory, from present: ChunkID?) throws -> RestoreResult {
         var writer = RestoreWriter(
-            root, content: ContentReader(archive.store), owners: try owners(),
+            root, from: archive.store, owners: try owners(),
             links: LinkGroups { [self] in try unchangedLinks(from: present) },
             wantedDirectory: { try tree.entry(at: $0) }, progress: progress)
         if let present {
@@ -139,7 +139,7 @@ struct Restore {
         let place = try RestoreTarget.open(target, marker: "\(snapshot.id) \(options.path)\n")
         let root = place.root
         var writer = RestoreWriter(
-            root, content: ContentReader(archive.store), owners: try owners(), links: LinkGroups { [:] },
+            root, from: archive.store, owners: try owners(), links: LinkGroups { [:] },
             wantedDirectory: { [self] path in try tree.entry(at: original(of: path)) }, progress: progress)
         progress?.expect(entries: nil, bytes: options.path.isRoot ? snapshot.totals.bytes : nil)
         try forEachWanted { entry in

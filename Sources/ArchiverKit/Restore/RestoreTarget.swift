@@ -20,14 +20,13 @@ struct RestoreTarget {
     static func open(_ path: FilePath, marker: String) throws -> RestoreTarget {
         do {
             try Directory.create(path, permissions: 0o700, durable: false)
-        } catch where error.code == .notDirectory {
+        } catch {
+            guard error.code == .notDirectory else { throw error }
             throw ArchiverError(
                 .targetNotEmpty, "\(path) exists and is not a directory", remedy: "name a new directory", path: path)
         }
         let root = try RootDirectory.open(path)
-        let descriptor = try Descriptor.open(root.path, O_RDONLY | O_DIRECTORY)
-        var reader = DirectoryReader()
-        let names = try reader.read(descriptor, path: .root).map(\.name)
+        let names = try names(in: root)
         if names.isEmpty {
             try DurableFile.replace(directory: root.path, name: markerName, contents: Array(marker.utf8))
             return RestoreTarget(root: root, isContinued: false)
@@ -40,6 +39,11 @@ struct RestoreTarget {
         return RestoreTarget(root: root, isContinued: true)
     }
 
+    private static func names(in root: RootDirectory) throws -> [[UInt8]] {
+        let descriptor = try Descriptor.open(root.path, O_RDONLY | O_DIRECTORY)
+        return try DirectoryReader.list(descriptor, path: .root).map(\.name)
+    }
+
     private static func read(in root: RootDirectory) throws -> [UInt8] {
         let path = root.path.appending(markerName)
         return try Descriptor.open(path, O_RDONLY | O_NOFOLLOW).readToEnd(limit: 1 << 16, path: path)
@@ -47,10 +51,11 @@ struct RestoreTarget {
 
     /// Removes the temporary files that an interrupted restore left in one directory.
     static func removeTemporaryFiles(in path: RelativePath, of root: RootDirectory) throws {
-        let directory = try root.directory.descriptor.open(beneath: path, O_RDONLY | O_DIRECTORY)
-        var reader = DirectoryReader()
-        for record in try reader.read(directory, path: path) where TemporaryFile.isTemporaryName(record.name) {
-            try directory.removeFile(CName(record.name), path: FilePath(path.appending(record.name)))
+        let directory = SharedDirectory(
+            try root.directory.descriptor.open(beneath: path, O_RDONLY | O_DIRECTORY))
+        let records = try DirectoryReader.list(directory.descriptor, path: path)
+        for record in records where TemporaryFile.isTemporaryName(record.name) {
+            try directory.descriptor.removeFile(CName(record.name), path: FilePath(path.appending(record.name)))
         }
     }
 

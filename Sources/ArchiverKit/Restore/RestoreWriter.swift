@@ -1,6 +1,7 @@
 // Carries out a restore, step by step in walk order. Nothing outside its root can be reached.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
@@ -11,7 +12,7 @@ internal import SystemPackage
 /// Directories get their metadata when everything in them is done.
 struct RestoreWriter {
     private let root: RootDirectory
-    private let content: ContentReader
+    private let store: ArchiveStore
     private let wantedDirectory: (RelativePath) throws -> Entry?
     private let progress: OperationProgress?
     private var directories: OpenDirectories
@@ -22,11 +23,11 @@ struct RestoreWriter {
     /// - Parameters:
     ///   - wantedDirectory: the state that a directory shall have which no step names.
     init(
-        _ root: RootDirectory, content: ContentReader, owners: OwnerMapping, links: LinkGroups,
+        _ root: RootDirectory, from store: ArchiveStore, owners: OwnerMapping, links: LinkGroups,
         wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?
     ) {
         self.root = root
-        self.content = content
+        self.store = store
         self.wantedDirectory = wantedDirectory
         self.progress = progress
         self.links = links
@@ -111,13 +112,23 @@ struct RestoreWriter {
         case .removal(let replacement):
             let parent = try directories.directory(at: level.path.parent ?? .root)
             let name = CName(level.path.name)
-            do {
-                try parent.descriptor.removeDirectory(name, path: FilePath(level.path))
-            } catch where error.code == .directoryNotEmpty {
+            guard try removeDirectory(at: level.path, name, in: parent) else {
                 result.warn("\(level.path) holds something that is in no snapshot and was left as it is")
                 return
             }
             if let replacement { try create(replacement, at: level.path, name, in: parent, replacing: false) }
+        }
+    }
+
+    /// - Returns: false where the directory is not empty.
+    private func removeDirectory(
+        at path: RelativePath, _ name: CName, in parent: SharedDirectory
+    ) throws(FileError) -> Bool {
+        do {
+            try parent.descriptor.removeDirectory(name, path: FilePath(path))
+            return true
+        } catch where error.code == .directoryNotEmpty {
+            return false
         }
     }
 
@@ -144,14 +155,20 @@ struct RestoreWriter {
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
     ) throws {
         let temporary = try TemporaryFile(in: parent.descriptor, path: FilePath(path))
+        try write(entry.content, to: temporary.file, path: path)
+        metadata.apply(entry, to: temporary.file, path: path)
+        try temporary.rename(to: name)
+    }
+
+    /// Writes a file's content, leaving its holes unwritten.
+    private func write(_ content: Content, to file: borrowing Descriptor, path: RelativePath) throws {
         var position: UInt64 = 0
         var endsInHole = false
-        try content.forEachPiece(of: entry.content) { piece in
+        var pieces = ContentReader(content, in: store)
+        while let piece = try pieces.next() {
             switch piece {
             case .data(let bytes):
-                try bytes.withRawBytes { bytes throws(FileError) in
-                    try temporary.file.write(bytes, at: position, path: FilePath(path))
-                }
+                try file.write(bytes, at: position, path: FilePath(path))
                 position += UInt64(bytes.count)
                 endsInHole = false
                 progress?.add(bytes: UInt64(bytes.count))
@@ -159,11 +176,8 @@ struct RestoreWriter {
                 position += length
                 endsInHole = true
             }
-            return true
         }
-        if endsInHole { try temporary.file.truncate(to: position, path: FilePath(path)) }
-        metadata.apply(entry, to: temporary.file, path: path)
-        try temporary.rename(to: name)
+        if endsInHole { try file.truncate(to: position, path: FilePath(path)) }
     }
 
     /// - Returns: whether the object was made; what cannot be made is told as a warning.
@@ -182,7 +196,8 @@ struct RestoreWriter {
                 try parent.descriptor.createSpecialFile(
                     name, kind: entry.kind, permissions: entry.permissions, device: entry.device,
                     path: FilePath(path))
-            } catch where error.code == .notPermitted || error.code == .permissionDenied {
+            } catch {
+                guard error.code == .notPermitted || error.code == .permissionDenied else { throw error }
                 result.warn("the device \(path) was not restored: only root can make devices")
                 return false
             }

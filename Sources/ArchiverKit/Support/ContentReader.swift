@@ -3,8 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 
-/// Reads files' contents out of an archive.
-struct ContentReader: Sendable {
+/// Goes through a file's content piece by piece; every byte that it gives was verified.
+struct ContentReader {
     /// A run of a file's bytes.
     enum Piece {
         case data([UInt8])
@@ -13,46 +13,46 @@ struct ContentReader: Sendable {
     }
 
     private let store: ArchiveStore
+    private var inline: [UInt8]?
+    private var slices: ArraySlice<Slice> = []
+    private var lists: ArraySlice<ChunkID> = []
 
-    init(_ store: ArchiveStore) {
+    /// A reader at the start of `content`.
+    init(_ content: Content, in store: ArchiveStore) {
         self.store = store
-    }
-
-    /// Calls `body` with the pieces of `content` in order until it returns false; every byte was verified.
-    func forEachPiece(of content: Content, _ body: (Piece) throws -> Bool) throws {
         switch content {
-        case .none, .linkTarget: return
-        case .inline(let bytes): _ = try body(.data(bytes))
-        case .slices(let slices): _ = try read(slices, body)
-        case .sliceLists(let lists, _):
-            for list in lists {
-                guard try read(slices(in: list), body) else { return }
-            }
+        case .none, .linkTarget: break
+        case .inline(let bytes): inline = bytes
+        case .slices(let own): slices = own[...]
+        case .sliceLists(let ids, _): lists = ids[...]
         }
     }
 
+    /// The next piece; nil at the end.
+    mutating func next() throws -> Piece? {
+        if let bytes = inline {
+            inline = nil
+            return .data(bytes)
+        }
+        while slices.isEmpty, let list = lists.popFirst() {
+            slices = try ContentReader.slices(in: list, of: store)[...]
+        }
+        guard let slice = slices.popFirst() else { return nil }
+        guard let chunk = slice.chunk else { return .hole(slice.length) }
+        let bytes = try store.read(chunk)
+        guard UInt64(bytes.count) == slice.length else {
+            throw try store.undecodable(chunk, .malformed("a chunk is not as long as its slice says"))
+        }
+        return .data(bytes)
+    }
+
     /// The slices stored in the chunk `list`.
-    func slices(in list: ChunkID) throws -> [Slice] {
+    static func slices(in list: ChunkID, of store: ArchiveStore) throws -> [Slice] {
         let bytes = try store.read(list)
         do throws(FormatError) {
             return try SliceList(decoding: bytes).slices
         } catch {
             throw try store.undecodable(list, error)
         }
-    }
-
-    private func read(_ slices: [Slice], _ body: (Piece) throws -> Bool) throws -> Bool {
-        for slice in slices {
-            guard let chunk = slice.chunk else {
-                guard try body(.hole(slice.length)) else { return false }
-                continue
-            }
-            let bytes = try store.read(chunk)
-            guard UInt64(bytes.count) == slice.length else {
-                throw try store.undecodable(chunk, .malformed("a chunk is not as long as its slice says"))
-            }
-            guard try body(.data(bytes)) else { return false }
-        }
-        return true
     }
 }

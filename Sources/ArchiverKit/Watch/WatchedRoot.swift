@@ -46,7 +46,8 @@ final class WatchedRoot: Sendable {
     static func watcher() throws -> TreeWatcher {
         do {
             return try TreeWatcher()
-        } catch where error.code == .tooManyOpenFiles {
+        } catch {
+            guard error.code == .tooManyOpenFiles else { throw error }
             throw ArchiverError(
                 .system, "the user's inotify instances are used up",
                 remedy: "end another watcher, or run 'sysctl fs.inotify.max_user_instances=1024' as root")
@@ -131,9 +132,8 @@ final class WatchedRoot: Sendable {
         let isSame = identity.withLock { $0.isSameObject(as: root.status) }
         if isSame { return }
         let wasMountPoint = identity.withLock { $0.device != root.status.device }
-        var reader = DirectoryReader()
         let listed = try Descriptor.open(root.path, O_RDONLY | O_DIRECTORY)
-        if wasMountPoint, try reader.read(listed, path: .root).isEmpty {
+        if wasMountPoint, try DirectoryReader.list(listed, path: .root).isEmpty {
             throw ArchiverError(
                 .noSuchDirectory, "\(path) is no longer mounted", remedy: "mount it again", path: path)
         }

@@ -24,6 +24,8 @@ final class ChildProcess {
 
     let id: pid_t
     private let reader: Descriptor
+    /// Ends when the program does: nobody writes to it.
+    private let lifeline: Descriptor
     private let errorFile: Descriptor
     private var output: [UInt8] = []
     /// How much of `output` was given out as lines.
@@ -40,11 +42,12 @@ final class ChildProcess {
         _ program: FilePath, _ arguments: [[UInt8]], environment: [String: String] = [:], directory: FilePath,
         input: FilePath = "/dev/null"
     ) throws {
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw Failure(description: "pipe: \(errno)") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        reader = Descriptor(owning: ends[0])
-        let writer = Descriptor(owning: ends[1])
+        let output = try ChildProcess.stream()
+        let life = try ChildProcess.stream()
+        reader = Descriptor(owning: output.read)
+        lifeline = Descriptor(owning: life.read)
+        let writer = Descriptor(owning: output.write)
+        let lifeEnd = Descriptor(owning: life.write)
         var template = Array("/tmp/archiver-stderr-XXXXXX\0".utf8CString)
         errorFile = Descriptor(owning: mkstemp(&template))
         _ = fcntl(errorFile.number, F_SETFD, FD_CLOEXEC)
@@ -56,6 +59,8 @@ final class ChildProcess {
         input.withPlatformString { _ = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, $0, O_RDONLY, 0) }
         posix_spawn_file_actions_adddup2(&actions, writer.number, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errorFile.number, STDERR_FILENO)
+        // Far from the numbers that other descriptors here may have.
+        posix_spawn_file_actions_adddup2(&actions, lifeEnd.number, 200)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -87,6 +92,16 @@ final class ChildProcess {
         waitpid(id, &status, 0)
     }
 
+    /// A stream that no other child inherits: Glibc's module shows no pipe2(2), but a pair of sockets does the same.
+    private static func stream() throws -> (read: CInt, write: CInt) {
+        var ends: [CInt] = [-1, -1]
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
+        guard socketpair(AF_UNIX, CInt(type), 0, &ends) == 0 else {
+            throw Failure(description: "socketpair: \(Errno.current)")
+        }
+        return (ends[0], ends[1])
+    }
+
     /// Runs `program` to its end.
     static func run(
         _ program: FilePath, _ arguments: [[UInt8]], environment: [String: String] = [:], directory: FilePath = "/",
@@ -104,10 +119,8 @@ final class ChildProcess {
                 if matches(line) { return line }
             }
             guard try readMore() else {
-                throw Failure(
-                    description:
-                        "ended without the expected line; stdout: \(String(decoding: output, as: UTF8.self)) stderr: \(String(decoding: errorBytes, as: UTF8.self))"
-                )
+                let text = String(decoding: output, as: UTF8.self)
+                throw Failure(description: "ended without the expected line; stdout: \(text) stderr: \(errorText)")
             }
         }
     }
@@ -124,6 +137,7 @@ final class ChildProcess {
     /// Waits for the program's end.
     func finish() throws -> Outcome {
         while try readMore() {}
+        try wait(for: lifeline)
         var status: CInt = 0
         waitpid(id, &status, 0)
         isReaped = true
@@ -131,20 +145,26 @@ final class ChildProcess {
         return Outcome(status: signal == 0 ? (status >> 8) & 0xFF : -signal, output: output, error: errorBytes)
     }
 
+    private var errorText: String { String(decoding: errorBytes, as: UTF8.self) }
+
     private var errorBytes: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         let count = pread(errorFile.number, &bytes, bytes.count, 0)
         return Array(bytes.prefix(max(0, count)))
     }
 
+    /// Waits until there is something to read, or the end.
+    private func wait(for descriptor: borrowing Descriptor) throws {
+        let left = ContinuousClock.now.duration(to: deadline).components.seconds
+        var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        guard left > 0, poll(&request, 1, CInt(left * 1000)) > 0 else {
+            throw Failure(description: "no word within two minutes; stderr: \(errorText)")
+        }
+    }
+
     /// Reads what there is, waiting for it; false at the end.
     private func readMore() throws -> Bool {
-        let left = ContinuousClock.now.duration(to: deadline).components.seconds
-        var request = pollfd(fd: reader.number, events: Int16(POLLIN), revents: 0)
-        guard left > 0, poll(&request, 1, CInt(left * 1000)) > 0 else {
-            throw Failure(
-                description: "no word within two minutes; stderr: \(String(decoding: errorBytes, as: UTF8.self))")
-        }
+        try wait(for: reader)
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         let count = read(reader.number, &piece, piece.count)
         output += piece.prefix(max(0, count))

@@ -1,0 +1,243 @@
+// Capture, look, change, go back: through the program's command line.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+struct RoundTripTests {
+    @Test("What was captured is listed, shown, printed, compared and restored")
+    func wholeJob() throws {
+        let work = try Workplace()
+        let first = try work.capture()
+        try work.copyTree(to: "copy")
+        try work.write("notes/todo.txt", "one\n2\n")
+        try work.write("new", "new\n")
+        unlink(work.path("tree/empty").string)
+        let second = try work.capture()
+
+        let listed = try JSON.array(work.run("list", "--json").output)
+        #expect(listed.map { $0["id"] as? String } == [first, second])
+        #expect(listed[1]["parent"] as? String == first)
+        #expect(listed[0]["parent"] is NSNull)
+
+        #expect(try work.run("cat", "latest~1:notes/todo.txt").text == "one\ntwo\n")
+        #expect(try work.run("cat", "\(first.prefix(10)):data.bin").output == work.read("tree/data.bin"))
+
+        let names = try work.run("diff", "latest~1", "latest").lines
+        #expect(names.contains("- empty"))
+        #expect(names.contains("+ new"))
+        #expect(names.contains("~ notes/todo.txt (content, time)"))
+
+        let restored = try work.run("restore", first)
+        #expect(restored.status == 0, "\(restored.errorText)")
+        #expect(try work.difference(of: work.root, and: "copy") == "")
+        #expect(restored.lines.count == 1)
+        #expect(restored.text.contains("archiver restore"))
+    }
+
+    @Test("A restore is taken back by the command it names")
+    func undo() throws {
+        let work = try Workplace()
+        let first = try work.capture()
+        try work.write("notes/todo.txt", "work that was never captured\n")
+        try work.copyTree(to: "copy")
+        let outcome = try work.run("restore", first)
+        let command = try #require(outcome.text.split(separator: "`").dropFirst().first)
+        #expect(command.hasPrefix("archiver restore "))
+        let undone = try work.run("restore", String(command.dropFirst("archiver restore ".count)))
+        #expect(undone.status == 0, "\(undone.errorText)")
+        #expect(try work.difference(of: work.root, and: "copy") == "")
+    }
+
+    @Test("A dry run tells what would be done, and does nothing")
+    func dryRun() throws {
+        let work = try Workplace()
+        let first = try work.capture()
+        try work.write("notes/todo.txt", "changed\n")
+        try work.write("new", "new\n")
+        unlink(work.path("tree/empty").string)
+        try work.copyTree(to: "copy")
+        let plan = try work.run("restore", first, "-n").lines
+        #expect(plan.contains("create    empty"))
+        #expect(plan.contains("replace   notes/todo.txt"))
+        #expect(plan.contains("delete    new"))
+        #expect(try work.difference(of: work.root, and: "copy") == "")
+        let json = try JSON.object(work.run("restore", first, "--dry-run", "--json").output)
+        let actions = try #require(json["actions"] as? [[String: Any]])
+        #expect(json["dryRun"] as? Bool == true)
+        #expect(actions.contains { $0["action"] as? String == "delete" && $0["path"] as? String == "new" })
+        #expect(try work.difference(of: work.root, and: "copy") == "")
+    }
+
+    @Test("A path or another place can be restored")
+    func parts() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        try work.copyTree(to: "copy")
+        try work.write("notes/todo.txt", "changed\n")
+        try work.write("data.bin", "changed")
+        #expect(try work.run("restore", "\(id):notes").status == 0)
+        #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
+        #expect(try work.read("tree/data.bin") == Array("changed".utf8))
+        #expect(try work.run("restore", id, "--target", work.path("elsewhere").string).status == 0)
+        #expect(try work.difference(of: work.path("elsewhere"), and: "copy") == "")
+    }
+
+    @Test("A root that is gone comes back")
+    func goneRoot() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.copyTree(to: "copy")
+        _ = try ChildProcess.run("rm", ["-rf", work.root.string].map { Array($0.utf8) })
+        let outcome = try work.run("restore", "latest", "--root", work.root.string)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(try work.difference(of: work.root, and: "copy") == "")
+    }
+
+    @Test("Nothing changed: no snapshot, and it says since when")
+    func unchanged() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        let outcome = try work.run("capture", work.root.string)
+        #expect(outcome.status == 0)
+        #expect(outcome.text.contains("nothing has changed since \(id.prefix(8))"))
+        #expect(try JSON.array(work.run("list", "--json").output).count == 1)
+    }
+
+    @Test("list gives the fields it promises")
+    func listFields() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let row = try #require(try JSON.array(work.run("list", "--json").output).first)
+        #expect((row["id"] as? String)?.count == 64)
+        #expect(row["root"] as? String == work.root.string)
+        #expect(row["files"] as? Int == 3)
+        #expect(row["bytes"] as? Int == 70_008)
+        #expect(row["cause"] as? String == "capture")
+        #expect(row["label"] is NSNull)
+        for key in ["time", "directories", "added", "modified", "removed", "storedBytes", "host", "problems", "others"]
+        {
+            #expect(row[key] != nil, "\(key)")
+        }
+        let time = try #require(row["time"] as? String)
+        #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/) != nil)
+    }
+
+    @Test("list in a pipe is lines of ten cells, the newest last; --limit keeps the newest")
+    func listLines() throws {
+        let work = try Workplace()
+        var ids = [try work.capture()]
+        for number in 1...3 {
+            try work.write("new", "\(number)")
+            ids.append(try work.capture())
+        }
+        let short = ids.map { String($0.prefix(8)) }
+        func cells(_ arguments: String...) throws -> [[Substring]] {
+            let arguments = ["list"] + arguments
+            let outcome = try work.run(arguments.map { Array($0.utf8) }, in: work.path(""))
+            return outcome.lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+        }
+        let rows = try cells()
+        #expect(rows.map { String($0[0]) } == short)
+        #expect(rows.allSatisfy { $0.count == 10 })
+        #expect(try cells("--limit", "2").map { String($0[0]) } == Array(short.suffix(2)))
+        #expect(try cells("--reverse").map { String($0[0]) } == short.reversed())
+        #expect(try cells("--until", "2001-01-01").isEmpty)
+        #expect(try cells("--since", "2001-01-01").count == 4)
+    }
+
+    @Test("The directory one is in tells which root is meant")
+    func context() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try FileManager.default.createDirectory(atPath: work.path("other").string, withIntermediateDirectories: true)
+        #expect(try work.run("capture", work.path("other").string).status == 0)
+        func roots(_ directory: FilePath, _ arguments: String...) throws -> [String?] {
+            let arguments = (["list", "--json"] + arguments).map { Array($0.utf8) }
+            return try JSON.array(work.run(arguments, in: directory).output).map { $0["root"] as? String }
+        }
+        #expect(try roots(work.path("tree/notes")) == [work.root.string])
+        #expect(try roots(work.path("other")) == [work.path("other").string])
+        #expect(try roots("/").count == 2)
+        #expect(try roots("/", "--root", work.root.string) == [work.root.string])
+
+        let refused = try work.run("restore", "latest")
+        #expect(refused.status == 64)
+        #expect(refused.errorText.contains(work.root.string))
+        #expect(refused.errorText.contains("--root"))
+    }
+
+    @Test("Any name is captured, shown on one line, and given as bytes in JSON")
+    func strangeNames() throws {
+        let work = try Workplace()
+        let name: [UInt8] = Array("a\n".utf8) + [0xFF]
+        let file = work.root.appending(FilePath(bytes: name).components)
+        _ = try Descriptor.open(file, O_WRONLY | O_CREAT, permissions: 0o644)
+        let id = try work.capture()
+        let listing = try work.run("show", id, "--entries")
+        #expect(listing.lines.contains { $0.hasSuffix("\ta\\x0a\\xff") })
+        let entries = try JSON.array(work.run("show", id, "--entries", "--json").output)
+        let encoded = Data(name).base64EncodedString()
+        #expect(entries.contains { $0["pathBytes"] as? String == encoded })
+        let selector = Array("\(id):".utf8) + name
+        let shown = try work.run([Array("cat".utf8), selector], in: work.path(""))
+        #expect(shown.status == 0, "\(shown.errorText)")
+    }
+
+    @Test("diff --text is a patch, and --stat counts")
+    func textDiff() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        try work.write("notes/todo.txt", "one\nthree\n")
+        try work.write("data.bin", [0, 1, 2])
+        let text = try work.run("diff", id, "--text").text
+        #expect(text.contains("--- a/notes/todo.txt\n+++ b/notes/todo.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"))
+        #expect(text.contains("Binary files a/data.bin and b/data.bin differ\n"))
+        let stat = try JSON.object(work.run("diff", "\(id):notes", "--stat", "--json").output)
+        #expect(stat["added"] as? Int == 0)
+        let differences = try JSON.array(work.run("diff", "\(id):notes/todo.txt", "--json").output)
+        #expect(differences.count == 1)
+        #expect((differences.first?["aspects"] as? [String])?.contains("content") == true)
+        #expect((differences.first?["left"] as? [String: Any])?["size"] as? Int == 8)
+    }
+
+    @Test("show tells all of a snapshot and of what is in it")
+    func show() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        let details = try JSON.object(work.run("show", "latest", "--json").output)
+        #expect(details["id"] as? String == id)
+        #expect((details["changedPaths"] as? [Any])?.isEmpty == false)
+        let listing = try JSON.object(work.run("show", "latest:notes", "--json").output)
+        #expect((listing["entries"] as? [[String: Any]])?.map { $0["path"] as? String } == ["notes/todo.txt"])
+        #expect(try work.run("show", "latest:notes").lines.count == 1)
+        #expect(throws: Never.self) { try JSON.object(work.run("show", "latest", "--raw").output) }
+    }
+
+    @Test("check finds a good archive good, and repair makes its catalogue anew")
+    func checkAndRepair() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        let check = try JSON.object(work.run("check", "--data", "--json").output)
+        #expect(check["goodSnapshots"] as? Int == 1)
+        #expect(check["findingCount"] as? Int == 0)
+        let repaired = try work.run("repair", "--catalogue", "--json")
+        #expect(repaired.status == 0, "\(repaired.errorText)")
+        #expect(try JSON.object(repaired.output)["snapshots"] as? Int == 1)
+        #expect(try JSON.array(work.run("list", "--json").output).first?["id"] as? String == id)
+    }
+
+    @Test("A reader that has seen enough ends the program quietly")
+    func closedPipe() throws {
+        let work = try Workplace()
+        try work.write("big", [UInt8](repeating: 0x61, count: 4 << 20))
+        let id = try work.capture()
+        let process = try work.start("cat", "\(id):big")
+        try process.closeOutput()
+        let outcome = try process.finish()
+        #expect(outcome.status == 0)
+        #expect(outcome.errorText == "")
+    }
+}

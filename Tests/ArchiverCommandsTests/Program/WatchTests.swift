@@ -1,0 +1,82 @@
+// `archiver watch` from its first line to its end.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+struct WatchTests {
+    @Test("A change is announced once its snapshot is durable; SIGTERM captures a last time and ends cleanly")
+    func watch() throws {
+        let work = try Workplace()
+        let process = try work.start("watch", work.root.string, "--json", "--settle", "10ms")
+        let first = try event("snapshot", process)
+        let watching = try event("watching", process)
+        #expect(watching["root"] as? String == work.root.string)
+        #expect(watching["directories"] as? Int == 2)
+        #expect(watching["latest"] as? String == first["id"] as? String)
+
+        try work.write("new", "new\n")
+        let second = try event("snapshot", process)
+        #expect(second["parent"] as? String == first["id"] as? String)
+        #expect(second["added"] as? Int == 1)
+        let id = try #require(second["id"] as? String)
+        #expect(try work.run("cat", "\(id):new").text == "new\n")
+
+        try work.write("last", "last\n")
+        process.send(SIGTERM)
+        _ = try event("stopped", process)
+        let outcome = try process.finish()
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(try work.run("cat", "latest:last").text == "last\n")
+
+        let listed = try JSON.array(work.run("list", "--json").output)
+        let announced = try outcome.lines.map { try JSON.object($0) }.filter { $0["event"] as? String == "snapshot" }
+        #expect(announced.map { $0["id"] as? String } == listed.map { $0["id"] as? String })
+        for (event, row) in zip(announced, listed) {
+            #expect(Set(event.keys) == Set(row.keys).union(["event"]))
+        }
+    }
+
+    @Test("SIGINT ends as SIGTERM does, and lines are readable without --json")
+    func interrupt() throws {
+        let work = try Workplace()
+        let process = try work.start("watch", work.root.string)
+        let first = try process.line { _ in true }
+        #expect(first == "watching \(work.root.string): first capture…")
+        _ = try process.line { $0.hasPrefix("watching \(work.root.string): 3 files in 2 directories") }
+        process.send(SIGINT)
+        let outcome = try process.finish()
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(outcome.lines.last == "stopped watching \(work.root.string)")
+    }
+
+    @Test("A second watch of the same root is refused and names the first")
+    func locked() throws {
+        let work = try Workplace()
+        let process = try work.start("watch", work.root.string, "--json")
+        _ = try event("watching", process)
+        let refused = try work.run("watch", work.root.string)
+        #expect(refused.status == 11, "\(refused.errorText)")
+        #expect(refused.errorText.contains("\(process.id)"))
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+    }
+
+    @Test("Nobody reading any more ends the watch quietly")
+    func closedPipe() throws {
+        let work = try Workplace()
+        let process = try work.start("watch", work.root.string, "--json", "--settle", "10ms")
+        _ = try event("watching", process)
+        try process.closeOutput()
+        try work.write("new", "new\n")
+        let outcome = try process.finish()
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(try work.run("cat", "latest:new").text == "new\n")
+    }
+
+    private func event(_ name: String, _ process: ChildProcess) throws -> [String: Any] {
+        try JSON.object(process.line { $0.contains("\"event\":\"\(name)\"") })
+    }
+}
