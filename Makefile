@@ -1,0 +1,53 @@
+# archiver: `make demo` shows it at work, `make test` proves it. Both install what they need first.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PREFIX ?= /usr/local
+SWIFT ?= swift
+# The release binary carries the Swift runtime: it runs where no toolchain is installed.
+RELEASE := -c release --static-swift-stdlib --product archiver
+
+# What building needs, and what only the tests use as oracles and the demo for showing.
+BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
+TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr python3 python3-cbor2
+
+.PHONY: help setup setup-test build demo test check format install bench clean
+
+help: ## Show this list.
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+setup: ## Install the system packages that building needs, if any is missing.
+	@fixtures/setup.sh $(BUILD_PACKAGES)
+
+setup-test:
+	@fixtures/setup.sh $(TEST_PACKAGES)
+
+build: setup ## Build the release binary.
+	@$(SWIFT) build $(RELEASE)
+
+demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
+	@fixtures/demo.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
+
+# One build serves both: warnings are errors in it.
+test check: export ARCHIVER_STRICT := 1
+
+test: setup-test ## Run all tests.
+	@$(SWIFT) test
+
+check: setup-test ## Check the format of the sources and build everything with warnings as errors.
+	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	@$(SWIFT) build --build-tests
+
+format: ## Format the sources.
+	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
+
+install: build ## Install the binary below PREFIX (default /usr/local).
+	@install -D -m 0755 "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" "$(DESTDIR)$(PREFIX)/bin/archiver"
+
+bench: build ## Compare speed and size with the peers that are installed (restic, borg, git).
+	@fixtures/bench.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
+
+clean: ## Remove what was built.
+	@rm -rf .build
