@@ -7,7 +7,7 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SWIFT ?= swift
 # The release binary carries the Swift runtime: it runs where no toolchain is installed.
-RELEASE := -c release --static-swift-stdlib --product archiver
+RELEASE := -c release --static-swift-stdlib -Xlinker --strip-all --product archiver
 
 # What building needs, and what only the tests use as oracles and the demo for showing.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config

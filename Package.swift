@@ -40,14 +40,17 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiverKit", "FileIO", "FileWatching", "Mementos",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Mementos",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(
             name: "ArchiverCommandsTests",
-            dependencies: ["ArchiverCommands", "archiver", "ArchiveFormat", "FileIO"]
+            dependencies: [
+                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "archiver",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
         ),
 
         // MARK: ArchiverKit - the face of the library: capture, list, compare, restore, check, watch
@@ -75,11 +78,23 @@ let package = Package(
             name: "FileIO",
             dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]
         ),
-        .testTarget(name: "FileIOTests", dependencies: ["FileIO", "CLinux"]),
+        .testTarget(
+            name: "FileIOTests",
+            dependencies: ["CLinux", "FileIO", .product(name: "SystemPackage", package: "swift-system")]
+        ),
 
         // MARK: FileWatching - inotify to change batches
-        .target(name: "FileWatching", dependencies: ["CLinux", "FileIO", "Mementos"]),
-        .testTarget(name: "FileWatchingTests", dependencies: ["FileWatching"]),
+        .target(
+            name: "FileWatching",
+            dependencies: ["CLinux", "FileIO", "Mementos", .product(name: "SystemPackage", package: "swift-system")]
+        ),
+        .testTarget(
+            name: "FileWatchingTests",
+            dependencies: [
+                "CLinux", "FileIO", "FileWatching", "Mementos",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
 
         // MARK: Mementos - Observer, Memento, Command as a small library
         .target(name: "Mementos"),

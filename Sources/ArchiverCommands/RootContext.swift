@@ -20,7 +20,7 @@ struct RootContext {
                 throw Failure(
                     status: .failed, code: "noSuchRoot",
                     message: "the archive holds no snapshots of \(Escaping.text(directory.bytes))",
-                    remedy: "`archiver list` shows what it holds", path: directory.bytes)
+                    remedy: "'archiver list' shows what it holds", path: directory.bytes)
             }
             self.root = root
         } else {

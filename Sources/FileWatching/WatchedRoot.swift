@@ -180,9 +180,16 @@ final class WatchedRoot {
         guard hasCrawled else { return }
         hasCrawled = false
         root = nil
-        if arming != nil || phase == .returning { becomeArmed() }
+        let armed = phase == .returning || arming != nil ? tracker.tree.stats : nil
+        if let armed {
+            settings.events.send(phase == .returning ? .rootBack(armed) : .armed(armed))
+            phase = .armed
+        }
         closeGap()
         tellDegradation()
+        // Last, so that whoever waited finds everything told.
+        if let armed { arming?.resume(returning: .success(armed)) }
+        arming = nil
     }
 
     /// Answers whoever can be answered now.
@@ -226,14 +233,6 @@ final class WatchedRoot {
             isFlushed = false
         }
         return ChangeBatch(ranges: tracker.dirty.take(), gaps: gaps, firstChange: rule.firstChange)
-    }
-
-    private func becomeArmed() {
-        let stats = tracker.tree.stats
-        settings.events.send(phase == .returning ? .rootBack(stats) : .armed(stats))
-        phase = .armed
-        arming?.resume(returning: .success(stats))
-        arming = nil
     }
 
     private func closeGap() {
@@ -317,5 +316,6 @@ extension WatchedRoot {
         giveUpLookout()
         inotify.retire(tracker.tree.watches)
         tracker = ChangeTracker()
+        hasCrawled = false
     }
 }

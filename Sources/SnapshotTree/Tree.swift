@@ -18,8 +18,8 @@ package struct Tree<Source: NodeSource> {
     package func entry(at path: RelativePath) throws(Source.Failure) -> Entry? {
         var cursor = try TreeCursor(root, in: source)
         try cursor.seek(to: path)
-        guard let entry = try cursor.entry(), entry.path == path else { return nil }
-        return entry
+        // Where the path is missing, its successor may be in a node that need not be opened.
+        return cursor.path == path ? try cursor.entry() : nil
     }
 
     /// Calls `body` with the entry at `path` and all below it, in walk order, until it returns false.

@@ -25,6 +25,9 @@ struct TreeBuilder<Sink: NodeSink> {
         }
     }
 
+    /// Whether nothing was added yet.
+    var isEmpty: Bool { entries.isEmpty && children.allSatisfy(\.isEmpty) }
+
     /// Whether every open node up to `level` is empty, so that a whole node of that level can be added.
     func canAddNode(level: Int) -> Bool {
         entries.isEmpty && children.prefix(level).allSatisfy(\.isEmpty)

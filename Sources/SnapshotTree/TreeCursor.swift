@@ -57,8 +57,11 @@ package struct TreeCursor<Source: NodeSource> {
 
     /// The path of the first entry behind the next item; nil where the tree ends with it.
     package var followingPath: RelativePath? {
-        for frame in frames.reversed() where frame.index + 1 < frame.count {
-            return firstPath(in: frame.node, at: frame.index + 1)
+        guard let frame = frames.last else { return nil }
+        if frame.index + 1 < frame.count { return firstPath(in: frame.node, at: frame.index + 1) }
+        // In the nodes above, the index is already behind the child that was opened.
+        for above in frames.dropLast().reversed() where above.index < above.count {
+            return firstPath(in: above.node, at: above.index)
         }
         return nil
     }

@@ -62,8 +62,10 @@ package struct TreeEditor<Source: NodeSource, Sink: NodeSink<Source.Failure>> {
                 old?.skip()
             case .node(let child, let level, let isLast):
                 let endsBefore = target.map { target in old?.followingPath.map { !(target < $0) } ?? false } ?? true
-                // The last node of a level may have ended with the tree rather than by a cut.
-                if endsBefore, !isLast || target == nil, builder.canAddNode(level: level) {
+                // The last node of a level may have ended with the tree rather than by a cut: then nothing may follow
+                // it, and alone in the new tree it might be a node too many above its only child.
+                let mayStand = !isLast || (target == nil && !builder.isEmpty)
+                if endsBefore, mayStand, builder.canAddNode(level: level) {
                     try builder.add(child, level: level)
                     old?.skip()
                 } else {

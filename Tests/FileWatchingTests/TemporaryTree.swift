@@ -103,26 +103,22 @@ final class TemporaryTree: Sendable {
         }
     }
 
-    static func remove(_ path: String) throws {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { throw ScriptError(line: "rm -r \(path)", code: errno) }
-        if status.st_mode & S_IFMT == S_IFDIR {
-            chmod(path, 0o700)
-            var names = [String]()
-            if let stream = opendir(path) {
-                defer { closedir(stream) }
-                while let record = readdir(stream) {
-                    names.append(
-                        withUnsafePointer(to: &record.pointee.d_name) {
-                            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                        })
-                }
-            }
-            for name in names where name != "." && name != ".." { try remove(path + "/" + name) }
-            if rmdir(path) != 0 { throw ScriptError(line: "rmdir \(path)", code: errno) }
-        } else if unlink(path) != 0 {
-            throw ScriptError(line: "rm \(path)", code: errno)
+    /// Removes whatever is at `path`, relative to an open directory; paths below may have any length.
+    static func remove(_ path: String, in directory: CInt = AT_FDCWD) throws {
+        if unlinkat(directory, path, 0) == 0 { return }
+        fchmodat(directory, path, 0o700, 0)
+        let opened = openat(directory, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        guard opened >= 0, let stream = fdopendir(opened) else { throw ScriptError(line: "rm \(path)", code: errno) }
+        defer { closedir(stream) }
+        var names = [String]()
+        while let record = readdir(stream) {
+            names.append(
+                withUnsafePointer(to: &record.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
         }
+        for name in names where name != "." && name != ".." { try remove(name, in: opened) }
+        if unlinkat(directory, path, AT_REMOVEDIR) != 0 { throw ScriptError(line: "rmdir \(path)", code: errno) }
     }
 }
 

@@ -37,7 +37,14 @@ struct CaptureCommand: ParsableCommand {
             do {
                 let result = try capture(directory, archive, console)
                 results.append(CaptureJSON(root: directory, result: result))
-                if !console.isJSON { try console.output.line(CaptureSummary.text(result)) }
+                if !console.isJSON {
+                    try console.output.line(CaptureSummary.text(result, isForPerson: console.isForPerson))
+                }
+                if console.isVerbose, result.snapshot != nil {
+                    for changed in result.changedPaths {
+                        console.note("\(changed.change.sign.rawValue) \(Escaping.text(changed.path))")
+                    }
+                }
                 console.warn(result.problems, count: result.problemCount, \.text)
             } catch let error as ArchiverError {
                 // One bad directory is no reason to leave the others out.

@@ -15,7 +15,7 @@ struct CatCommand: ParsableCommand {
 
             Examples:
               archiver cat latest~3:notes/todo.txt
-              archiver cat @yesterday:report.odt > old-report.odt
+              archiver cat @24h:report.odt > old-report.odt
             """)
 
     @Argument(help: ArgumentHelp("The file, in a snapshot.", valueName: "selector:path"))
@@ -49,7 +49,7 @@ struct CatCommand: ParsableCommand {
             let kind = entry.kind == .directory ? "directory" : entry.kind.word
             return .unsuitable(
                 "\(name) is a \(kind), not a file",
-                remedy: entry.kind == .directory ? "`archiver show \(id):\(name)` lists it" : nil,
+                remedy: entry.kind == .directory ? "'archiver show \(id):\(name)' lists it" : nil,
                 path: entry.path.bytes)
         }
     }

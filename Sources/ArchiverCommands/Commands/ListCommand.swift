@@ -69,7 +69,7 @@ struct ListCommand: ParsableCommand {
 
     private func emptiness(_ context: RootContext) -> String {
         since == nil && until == nil && label == nil
-            ? "The archive holds no snapshots yet; `archiver watch DIR` makes them."
+            ? "The archive holds no snapshots yet; 'archiver watch DIR' makes them."
             : "No snapshot matches."
     }
 }

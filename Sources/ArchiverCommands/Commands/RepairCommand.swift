@@ -24,7 +24,7 @@ struct RepairCommand: ParsableCommand {
     func run() throws {
         guard catalogue else {
             throw Failure.usage(
-                "nothing to repair was named", remedy: "`archiver repair --catalogue` rebuilds the catalogue")
+                "nothing to repair was named", remedy: "'archiver repair --catalogue' rebuilds the catalogue")
         }
         let console = Console(global)
         let repair = try Archive.repairCatalogue(of: global.archive?.path ?? Archive.defaultDirectory)

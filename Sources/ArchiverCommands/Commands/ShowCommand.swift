@@ -101,6 +101,6 @@ extension Archive {
         throw Failure(
             status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
             message: "snapshot \(record.id.short) holds no \(Escaping.text(path))",
-            remedy: "`archiver show \(record.id.short):` lists what it holds", path: path.bytes)
+            remedy: "'archiver show \(record.id.short):' lists what it holds", path: path.bytes)
     }
 }

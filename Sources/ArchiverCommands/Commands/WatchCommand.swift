@@ -47,13 +47,14 @@ struct WatchCommand: AsyncParsableCommand {
             return WatchService(archive, roots: directories, settings)
         }
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
+        let progress = ProgressLine("capturing \(names)", service.progress, console)
         let report = WatchReport(
-            console, roots: directories.count, ProgressLine("capturing \(names)", service.progress, console),
-            onClosedPipe: service.stop)
+            console, roots: Set(directories.map(\.resolved)).count, progress, onClosedPipe: service.stop)
         let subscription = service.events.subscribe(report.add)
         try TerminationSignals.observe { signal, count in
             // Whoever asks twice does not want to wait for the last capture.
             if signal == .interrupt && count > 1 { report.leave(.interrupted) }
+            if signal == .interrupt { report.note("ending after a last capture; interrupt again to leave at once") }
             service.stop()
         }
         defer { report.end() }

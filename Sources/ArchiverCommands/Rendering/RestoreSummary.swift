@@ -34,6 +34,6 @@ enum RestoreSummary {
         let all = (counts + skipped + [written]).joined(separator: ", ")
         let text = "restored \(destination) to \(record.name): \(all)"
         guard let before = result.undo?.id.short else { return text }
-        return text + "; the state before is \(before): `archiver restore \(before)` brings it back"
+        return text + "; the state before is \(before): 'archiver restore \(before)' brings it back"
     }
 }

@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 
-/// The lines of `archive show <selector>`.
+/// The lines of `archiver show <selector>`.
 enum SnapshotDetails {
     static func lines(_ record: SnapshotRecord, _ snapshot: Snapshot, _ console: Console) -> [String] {
         let isForPerson = console.isForPerson

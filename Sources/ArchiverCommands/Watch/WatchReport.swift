@@ -47,8 +47,13 @@ final class WatchReport: Sendable {
     /// Writes the line of `event`, and that of the snapshot which a first capture has made.
     func add(_ event: WatchService.Event) {
         if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
-        note(event)
+        keep(event)
         if let progress { progress.aside { write(event) } } else { write(event) }
+    }
+
+    /// A word to the person at the terminal.
+    func note(_ text: String) {
+        if let progress { progress.aside { console.note(text) } } else { console.note(text) }
     }
 
     func end() { progress?.end() }
@@ -59,7 +64,8 @@ final class WatchReport: Sendable {
         _exit(status.rawValue)
     }
 
-    private func note(_ event: WatchService.Event) {
+    /// Remembers what the end has to know.
+    private func keep(_ event: WatchService.Event) {
         let isStarted = state.withLock { state in
             switch event {
             case .watching(let root, _, _, _):

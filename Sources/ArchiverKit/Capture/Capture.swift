@@ -30,40 +30,68 @@ struct Capture {
 
     /// Like `run`, where the caller holds the root's capture lock.
     func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
-        let host = CurrentProcess.hostName
-        let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: host)
-        let parentSnapshot = try parent.map { try store.snapshot($0.id) }
+        let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
         progress?.expect(entries: parent?.totals.entries, bytes: nil)
+        guard let parent else { return try attempt(root, nil, [.subtree(.root)]).result }
+        let first = try attempt(root, parent, ranges)
+        if first.unseen.isEmpty { return first.result }
+        return try attempt(root, parent, (ranges + first.unseen).sorted(), isLast: true).result
+    }
+
+    /// Scans `ranges` and commits what it finds, unless it finds that it should have looked elsewhere too.
+    ///
+    /// - Parameter isLast: whether to commit in any case.
+    /// - Returns: what the capture gives, and other names of changed files outside of the ranges. Where there are
+    ///   such, nothing was committed.
+    private func attempt(
+        _ root: RootDirectory, _ parent: SnapshotRecord?, _ ranges: [PathRange], isLast: Bool = false
+    ) throws -> (result: CaptureResult, unseen: [PathRange]) {
         let commit = try store.beginCommit()
         do {
             let level = parent == nil ? Capture.firstLevel : Capture.changeLevel
-            let writer = try NodeWriter(store, commit: commit, level: level)
             var update = TreeUpdate(
-                base: parent?.tree, parent: parentSnapshot, nodes: nodes, writer: writer,
+                base: parent?.tree, parent: try parent.map { try store.snapshot($0.id) }, nodes: nodes,
+                writer: try NodeWriter(store, commit: commit, level: level),
                 takesDirectoryTimes: options.cause != .watch)
+            var links = LinkedNames()
             let scan = TreeScan(store: store, nodes: nodes, commit: commit, level: level, progress: progress)
             let time = Timestamp.now
-            try scan.run(root, base: parent?.tree, ranges: parent == nil ? [.subtree(.root)] : ranges) { change in
+            try scan.run(root, base: parent?.tree, ranges: ranges) { change in
                 try update.add(change)
+                links.add(change)
                 progress?.set(storedBytes: commit.storedBytes)
             }
-            guard let tree = try update.finish() else {
-                commit.abandon()
-                return try unchanged(parent, update.tally, root)
+            let tree = try update.finish()
+            if let parent, !isLast, !ranges.contains(.subtree(.root)) {
+                let unseen = try links.others(in: parent.tree, nodes).filter { !ranges.contains($0) }
+                if !unseen.isEmpty {
+                    commit.abandon()
+                    return (result(nil, latest: parent, update.tally), unseen)
+                }
             }
-            let tally = update.tally
-            let snapshot = Snapshot(
-                time: time, rootPath: root.path.bytes, host: host, cause: options.cause, label: options.label,
-                parent: parent?.id, tree: tree, totals: tally.totals, changes: tally.counts,
-                changedPaths: tally.changedPaths, problems: tally.problems, storedBytes: commit.storedBytes,
-                ownerNames: tally.ownerNames, groupNames: tally.groupNames)
-            let base = try parent.flatMap { try store.base($0.id.chunk) }
-            let record = try commit.commit(snapshot, base: base)
-            return result(record, latest: record, tally)
+            guard let tree else {
+                commit.abandon()
+                return (try unchanged(parent, update.tally, root), [])
+            }
+            let record = try finish(commit, root, parent, tree, update.tally, time)
+            return (result(record, latest: record, update.tally), [])
         } catch {
             commit.abandon()
             throw error
         }
+    }
+
+    private func finish(
+        _ commit: CommitWriter, _ root: RootDirectory, _ parent: SnapshotRecord?, _ tree: ChunkID,
+        _ tally: ChangeTally, _ time: Timestamp
+    ) throws -> SnapshotRecord {
+        let snapshot = Snapshot(
+            time: time, rootPath: root.path.bytes, host: CurrentProcess.hostName, cause: options.cause,
+            label: options.label, parent: parent?.id, tree: tree, totals: tally.totals, changes: tally.counts,
+            changedPaths: tally.changedPaths, problems: tally.problems, storedBytes: commit.storedBytes,
+            ownerNames: tally.ownerNames, groupNames: tally.groupNames)
+        let base = try parent.flatMap { try store.base($0.id.chunk) }
+        return try commit.commit(snapshot, base: base)
     }
 
     private func unchanged(

@@ -77,10 +77,10 @@ struct TreeWalk {
         let old = try takeBase(at: path)
         try compare(path, in: parent, name, status, old)
         guard status.kind == .directory else { return try removeBase(below: path) }
-        let wasDirectory = old?.kind == .directory
+        let isKnown = old?.isSameDirectory(status) ?? false
         switch range {
-        case .entry where wasDirectory: return
-        case .children where wasDirectory: try list(path, in: parent, name, status, descending: false)
+        case .entry where isKnown: return
+        case .children where isKnown: try list(path, in: parent, name, status, descending: false)
         default: try list(path, in: parent, name, status, descending: true)
         }
     }
@@ -97,7 +97,8 @@ struct TreeWalk {
 
     /// Goes through the directory at `path`.
     ///
-    /// - Parameter descending: whether directories that the base tree has are gone through too; new ones always are.
+    /// - Parameter descending: whether directories that the base tree has are gone through too; those that are new or
+    ///   whose access changed always are.
     private mutating func list(
         _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, descending: Bool
     ) throws {
@@ -121,7 +122,7 @@ struct TreeWalk {
             try compare(childPath, in: frame.directory, childName, childStatus, old)
             if childStatus.kind != .directory {
                 try removeBase(below: childPath)
-            } else if descending || old?.kind != .directory {
+            } else if descending || old?.isSameDirectory(childStatus) != true {
                 try enter(childPath, in: frame.directory, childName, childStatus, &frames)
             } else {
                 while let range = pending.first, childPath.contains(range.path) {
@@ -217,6 +218,13 @@ extension FileError {
 }
 
 extension Entry {
+    /// Whether the status is that of a directory with the same access as before: while it is denied, nothing tells of
+    /// changes below, so afterwards everything there is looked at.
+    func isSameDirectory(_ status: FileStatus) -> Bool {
+        kind == .directory && status.kind == .directory && permissions == status.permissions
+            && owner == status.owner && group == status.group
+    }
+
     /// Whether an object of this status is surely the one that this entry was made from, unchanged.
     func isCurrent(_ status: FileStatus) -> Bool {
         guard let signature, !isUnstable, kind == status.kind else { return false }

@@ -149,6 +149,57 @@ struct BadInputTests {
         #expect(usage?["code"] as? String == "usage")
     }
 
+    @Test("Damage is found, named, and does not spread")
+    func damage() throws {
+        let work = try Workplace()
+        try work.write("noise", noise(50_000))
+        _ = try work.capture()
+        let find = try ChildProcess.run("find", [work.archive.string, "-name", "*.segment"].map { Array($0.utf8) })
+        let segment = FilePath(try #require(find.lines.first))
+        // The noise cannot be compressed, so most of the segment is its block's payload.
+        let middle = try Descriptor.open(segment, O_RDONLY).readToEnd(limit: 1 << 30, path: segment).count / 2
+        let file = try Descriptor.open(segment, O_WRONLY)
+        #expect(pwrite(file.number, [0xAA, 0x55, 0xAA, 0x55], 4, off_t(middle)) == 4)
+        let check = try work.run("check", "--data")
+        #expect(check.status == 2, "\(check.errorText)")
+        #expect(!check.errorText.isEmpty)
+        let json = try JSON.object(work.run("check", "--data", "--json").output)
+        #expect((json["findings"] as? [String])?.isEmpty == false)
+        #expect(try work.run("list").status == 0)
+    }
+
+    @Test("An archive of a newer format is refused and left alone")
+    func newerFormat() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let manifest = work.archive.appending("archive.json")
+        let text = try String(contentsOfFile: manifest.string, encoding: .utf8)
+        let newer = text.replacing(/"version" ?: ?\d+/, with: "\"version\":99")
+        #expect(newer != text)
+        try newer.write(toFile: manifest.string, atomically: false, encoding: .utf8)
+        expectRefusal(try work.run("list"), 1, naming: work.archive.string)
+        expectRefusal(try work.run("capture", work.root.string), 1, naming: work.archive.string)
+        #expect(try String(contentsOfFile: manifest.string, encoding: .utf8) == newer)
+    }
+
+    @Test("A full disk leaves the archive as good as it was", .enabled(if: getuid() == 0))
+    func fullDisk() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
+        let mount = try ChildProcess.run(
+            "mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", work.archive.string].map { Array($0.utf8) })
+        // Containers may not mount, even as root.
+        guard mount.status == 0 else { return }
+        defer { _ = try? ChildProcess.run("umount", [work.archive.bytes]) }
+        let first = try work.capture()
+        try work.write("noise", noise(4_000_000))
+        expectRefusal(try work.run("capture", work.root.string), 1, naming: work.archive.string)
+        #expect(try work.run("check", "--data").status == 0)
+        #expect(try JSON.array(work.run("list", "--json").output).map { $0["id"] as? String } == [first])
+        try work.write("noise", "little")
+        _ = try work.capture()
+    }
+
     @Test("Files that cannot be read are named, and the exit code is 3", .enabled(if: getuid() != 0))
     func unreadable() throws {
         let work = try Workplace()
@@ -179,5 +230,11 @@ struct BadInputTests {
         #expect(outcome.status == 0)
         let examples = outcome.lines.filter { $0.hasPrefix("  archiver \(command)") }
         #expect(examples.count == 2)
+    }
+
+    /// Bytes that cannot be compressed.
+    private func noise(_ count: Int) -> [UInt8] {
+        var random = SplitMix64("noise")
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 }

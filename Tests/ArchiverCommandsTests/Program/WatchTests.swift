@@ -52,6 +52,20 @@ struct WatchTests {
         #expect(outcome.lines.last == "stopped watching \(work.root.string)")
     }
 
+    @Test("A second SIGINT ends at once, whatever is under way")
+    func impatience() throws {
+        let work = try Workplace()
+        // Reading all of /usr takes far longer than two signals.
+        let process = try ChildProcess(
+            "sh", ["-c", "exec \"$0\" watch /usr 2>&1", Workplace.program.string].map { Array($0.utf8) },
+            environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
+        _ = try process.line { $0.hasPrefix("watching /usr") }
+        process.send(SIGINT)
+        _ = try process.line { $0.contains("interrupt again") }
+        process.send(SIGINT)
+        #expect(try process.finish().status == 130)
+    }
+
     @Test("A second watch of the same root is refused and names the first")
     func locked() throws {
         let work = try Workplace()

@@ -1,0 +1,128 @@
+// What a capture costs: nothing changed, nothing is read or stored; one file changed, that file is.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct ChangeTests {
+    @Test func noChangeGivesNoSnapshot() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "x")
+        let first = try sandbox.capture()
+        let again = try sandbox.archive.capture(sandbox.root.directory)
+        #expect(again.snapshot == nil)
+        #expect(again.latest.id == first.id)
+        #expect(again.changedPaths == [])
+        #expect(try sandbox.archive.snapshots().count == 1)
+    }
+
+    @Test func anUnchangedTreeIsNotRead() throws {
+        let sandbox = try Sandbox()
+        for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: 1, count: 1000)) }
+        try sandbox.settle()
+        try sandbox.capture()
+        #expect(try sandbox.bytesRead() == 0)
+    }
+
+    @Test func aChangeReadsThatFileOnly() throws {
+        let sandbox = try Sandbox()
+        for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: 1, count: 1000)) }
+        try sandbox.settle()
+        try sandbox.capture()
+        try sandbox.root.append("17", [2, 3, 4])
+        #expect(try sandbox.bytesRead() == 1003)
+        try sandbox.settle()
+        #expect(try sandbox.archive.snapshots().count == 2)
+    }
+
+    /// A file written right before it is captured may change again without its time showing it, so the next capture has
+    /// to read it; that one must find the change.
+    @Test func aChangeRightAfterTheCaptureIsFound() throws {
+        let sandbox = try Sandbox()
+        for number in 0..<100 {
+            try sandbox.root.write("file", "content \(number % 10)")
+            try sandbox.root.setTime("file", 1_000_000)
+            let snapshot = try sandbox.capture()
+            let entry = try #require(try sandbox.archive.entry(at: .at("file"), in: snapshot))
+            var bytes: [UInt8] = []
+            try sandbox.archive.forEachPiece(of: entry) { piece in
+                bytes += piece
+                return true
+            }
+            #expect(String(decoding: bytes, as: UTF8.self) == "content \(number % 10)")
+        }
+    }
+
+    @Test func aRewriteOfEqualSizeAndTimeIsFound() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "before")
+        try sandbox.root.setTime("file", 1_000_000_000, 5)
+        try sandbox.settle()
+        let before = try sandbox.capture()
+        try sandbox.root.write("file", "after!")
+        try sandbox.root.setTime("file", 1_000_000_000, 5)
+        let after = try sandbox.capture()
+        #expect(after.changes.modified == 1)
+        #expect(after.parent == before.id)
+    }
+
+    @Test func everyKindOfChangeIsCounted() throws {
+        let sandbox = try Sandbox()
+        for name in ["kept", "edited", "removed", "chmodded", "turned"] as [FilePath] {
+            try sandbox.root.write(name, "x")
+        }
+        try sandbox.root.makeDirectory("directory/inner")
+        try sandbox.root.setTime("", 1)
+        try sandbox.capture()
+        try sandbox.root.write("edited", "y")
+        try sandbox.root.remove("removed")
+        try sandbox.root.remove("directory")
+        try sandbox.root.setPermissions("chmodded", 0o600)
+        try sandbox.root.remove("turned")
+        try sandbox.root.makeSymbolicLink("turned", to: "kept")
+        try sandbox.root.write("added", "x")
+        try sandbox.root.setTime("", 1)
+        let snapshot = try sandbox.capture()
+        #expect(snapshot.changes.added == 1)
+        #expect(snapshot.changes.modified == 3)
+        #expect(snapshot.changes.removed == 3)
+        #expect(snapshot.totals.files == 4)
+        #expect(snapshot.totals.directories == 1)
+        #expect(snapshot.totals.others == 1)
+        #expect(snapshot.totals.bytes == 4)
+        let details = try sandbox.archive.details(of: snapshot)
+        let paths = details.changedPaths.map { "\($0.change) \($0.path)" }
+        #expect(
+            paths == [
+                "added added", "modified chmodded", "removed directory", "removed directory/inner", "modified edited",
+                "removed removed", "modified turned",
+            ])
+    }
+
+    @Test func oneChangeAmongManyFilesStoresLittle() throws {
+        let sandbox = try Sandbox()
+        for directory in 0..<20 {
+            try sandbox.root.makeDirectory("\(directory)")
+            for number in 0..<100 { try sandbox.root.write("\(directory)/\(number)", "file \(number) of \(directory)") }
+        }
+        try sandbox.settle()
+        try sandbox.capture()
+        try sandbox.root.write("7/7", "something else")
+        let snapshot = try sandbox.capture()
+        #expect(snapshot.changes.modified == 1)
+        #expect(snapshot.storedBytes < 10 << 10)
+    }
+}
+
+extension Sandbox {
+    /// Captures the root and tells how many bytes of files that read.
+    fileprivate func bytesRead() throws -> UInt64 {
+        let progress = OperationProgress()
+        _ = try archive.capture(root.directory, progress: progress)
+        return progress.reading.bytes
+    }
+}

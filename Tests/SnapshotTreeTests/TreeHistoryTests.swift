@@ -1,0 +1,116 @@
+// The shape of a tree depends on what is in it, never on how that came about.
+
+import ArchiveFormat
+import FileIO
+import SnapshotTree
+import Testing
+
+@Suite("Trees do not remember their history")
+struct TreeHistoryTests {
+    /// The map that a tree stands for, sorted when asked.
+    private struct Model {
+        var entries: [RelativePath: Entry] = [:]
+        var sorted: [Entry] { entries.values.sorted { $0.path < $1.path } }
+
+        mutating func apply(_ edits: [TreeEdit]) {
+            for edit in edits { entries[edit.path] = edit.entry }
+        }
+    }
+
+    @Test("whatever the edits, the tree is the one the format document describes")
+    func randomHistories() throws {
+        var random = SplitMix64()
+        let nodes = MemoryNodes()
+        for _ in 0..<8 {
+            var model = Model()
+            var root: ChunkID?
+            for step in 0..<14 {
+                let edits = batch(&random, model.sorted, step)
+                model.apply(edits)
+                root = try nodes.edited(root, edits)
+                let expected = try nodes.treeByTheBook(of: model.sorted)
+                try #require(root == expected, "TEST_SEED=\(random.seed), step \(step)")
+            }
+        }
+    }
+
+    /// A batch of edits of one of several kinds, in walk order.
+    private func batch(_ random: inout SplitMix64, _ present: [Entry], _ step: Int) -> [TreeEdit] {
+        let kind = step == 0 ? 0 : random.below(9)
+        switch kind {
+        case 0: return random.entries(1 + random.below(3000)).map { .put($0) }
+        case 1: return random.entries(1 + random.below(5)).map { .put($0) }
+        case 2:
+            // Everything but a few entries at the end goes.
+            return present.dropLast(random.below(70)).map { .remove($0.path) }
+        case 3:
+            // Everything but a few entries at the beginning goes.
+            return present.dropFirst(random.below(70)).map { .remove($0.path) }
+        case 4:
+            let start = random.below(present.count + 1)
+            return present[start...].prefix(random.below(800)).map { .remove($0.path) }
+        case 5:
+            return [present.first, present.count > 1 ? present.last : nil].compactMap { entry in
+                entry.map { random.oneIn(2) ? .remove($0.path) : .put(.file($0.path, version: 7777)) }
+            }
+        case 6:
+            // Removals of what is not there.
+            let paths = Set(present.map(\.path))
+            return random.entries(50).filter { !paths.contains($0.path) }.map { .remove($0.path) }
+        default:
+            let share = 1 + random.below(100)
+            var edits: [RelativePath: TreeEdit] = [:]
+            for entry in random.entries(1 + random.below(300)) { edits[entry.path] = .put(entry) }
+            for entry in present where random.oneIn(share) {
+                edits[entry.path] = random.oneIn(2) ? .remove(entry.path) : .put(.file(entry.path, version: 8888))
+            }
+            return edits.values.sorted { $0.path < $1.path }
+        }
+    }
+
+    @Test("every path removed leaves the tree of nothing")
+    func removeEverything() throws {
+        var random = SplitMix64()
+        let nodes = MemoryNodes()
+        let entries = random.entries(2000)
+        let full = try nodes.tree(of: entries)
+        let empty = try nodes.edited(full, entries.map { .remove($0.path) })
+        #expect(empty == ChunkID(hashing: [0xa0]), "TEST_SEED=\(random.seed)")
+        #expect(try nodes.edited(nil, []) == empty)
+        #expect(try nodes.edited(empty, entries.map { .put($0) }) == full, "TEST_SEED=\(random.seed)")
+    }
+
+    @Test("whatever part of a tree is left over, it is the tree of that part", arguments: [0, 1, 2, 3, 4, 5])
+    func remainders(salt: Int) throws {
+        let nodes = MemoryNodes()
+        let entries = (0..<2500).map { number in Entry.file(.valid("\(salt)/\(100_000 + number)")) }
+        let full = try nodes.tree(of: entries)
+        let ends = entries.indices.filter { TreeShape.cutsAfter(path: entries[$0].path, level: 0) }
+        // One leaf alone at every place, the last one among them: an end of the tree is not always a cut.
+        for (start, end) in zip([-1] + ends, ends + [entries.count - 1]) {
+            let kept = (start + 1)...end
+            let edits = entries.indices.filter { !kept.contains($0) }.map { TreeEdit.remove(entries[$0].path) }
+            let rest = try nodes.edited(full, edits)
+            let expected = try nodes.treeByTheBook(of: Array(entries[kept]))
+            #expect(rest == expected, "\(kept)")
+        }
+    }
+
+    @Test("a run of a thousand paths without a cut is divided at 512")
+    func longRuns() throws {
+        let nodes = MemoryNodes()
+        let uncut = (0..<2000).map { RelativePath.valid("long/\(1000 + $0)") }
+            .filter { !TreeShape.cutsAfter(path: $0, level: 0) }
+        let entries = uncut.prefix(1100).map { Entry.file($0) }
+        let root = try nodes.tree(of: entries)
+        #expect(try nodes.treeByTheBook(of: entries) == root)
+        guard case .inner(1, let children)? = nodes.nodes[root] else {
+            Issue.record("the root is no node of level 1")
+            return
+        }
+        #expect(children.map(\.entries) == [512, 512, 76])
+        // An entry less at the front moves all divisions up to the next cut.
+        let shorter = try nodes.edited(root, [.remove(entries[0].path)])
+        #expect(try nodes.treeByTheBook(of: Array(entries.dropFirst())) == shorter)
+    }
+}
