@@ -36,6 +36,9 @@ final class FileReader {
         if status.size == 0 { return Content.none }
         let isSparse = status.allocatedBytes < status.size
         if status.size <= Content.inlineLimit {
+            if isSparse, try file.nextDataRange(from: 0, below: status.size, path: FilePath(path)) == nil {
+                return .slices([Slice(length: status.size, chunk: nil)])
+            }
             let count = try fill(file, from: 0, count: Content.inlineLimit + 1, path)
             return count == Int(status.size) ? .inline(Array(buffer[..<count])) : nil
         }

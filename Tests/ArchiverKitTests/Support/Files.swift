@@ -200,7 +200,8 @@ struct Files: Sendable {
     private func withOpen<Result>(
         _ path: FilePath, _ flags: CInt, _ permissions: mode_t, _ body: (CInt) throws -> Result
     ) throws -> Result {
-        let descriptor = with(path) { open($0, flags | O_CLOEXEC, permissions) }
+        // Neither a link nor a FIFO is meant where a file is asked for.
+        let descriptor = with(path) { open($0, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, permissions) }
         guard descriptor >= 0 else { throw SystemFailure("open", full(path)) }
         defer { close(descriptor) }
         return try body(descriptor)

@@ -1,0 +1,186 @@
+// The commit protocol under a crash at every byte: a snapshot exists if and only if its block is whole.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import Testing
+
+@Suite("Commits and crashes")
+struct CommitProtocolTests {
+    /// What is left of the catalogue after the crash.
+    enum CatalogueState: CaseIterable {
+        /// It knows all but the last commit.
+        case before
+        case missing
+    }
+
+    /// An archive of two commits, and a place to put damaged copies of it.
+    private struct Scene {
+        let directory: TemporaryDirectory
+        let first: Commit
+        let second: Commit
+        let segment: FilePath
+        /// The segment after both commits.
+        let bytes: [UInt8]
+        /// Where the second commit begins.
+        let start: Int
+        private let catalogue: [UInt8]
+
+        init() throws {
+            directory = try TemporaryDirectory(inMemory: true)
+            let path = directory.path
+            let catalogueFile = path.appending("catalogue.sqlite")
+            first = try ArchiveStore.open(path, creating: true).commit(1, [Array("one".utf8), Array("uno".utf8)])
+            catalogue = try catalogueFile.readFile()
+            segment = try onlySegment(in: path)
+            start = try segment.readFile().count
+            second = try ArchiveStore.open(path, creating: false)
+                .commit(2, [Array("two".utf8), Array("due, due, due, due, due".utf8)], parent: first)
+            bytes = try segment.readFile()
+        }
+
+        /// Puts the archive into the state of a crash: `bytes` in the segment, and the catalogue as it was.
+        func crash(_ bytes: [UInt8], _ state: CatalogueState) throws {
+            try segment.writeFile(bytes)
+            let file = directory.path.appending("catalogue.sqlite")
+            for journal in ["-wal", "-shm"] { try? FilePath(file.string + journal).removeFile() }
+            switch state {
+            case .before: try file.writeFile(catalogue)
+            case .missing: try? file.removeFile()
+            }
+        }
+
+        func open() throws -> ArchiveStore { try ArchiveStore.open(directory.path, creating: false) }
+    }
+
+    @Test("a commit cut off at any byte is as if it had never been", arguments: CatalogueState.allCases)
+    func cuts(state: CatalogueState) throws {
+        let scene = try Scene()
+        for length in scene.start...scene.bytes.count {
+            try scene.crash(Array(scene.bytes.prefix(length)), state)
+            let isWhole = length == scene.bytes.count
+            var store = try scene.open()
+            #expect(try store.holds(scene.first), "cut at \(length)")
+            #expect(try store.catalogue.hasSnapshot(scene.second.id) == isWhole, "cut at \(length)")
+            if isWhole { #expect(try store.holds(scene.second)) }
+            let known = try #require(try store.catalogue.segments().first).indexedLength
+            #expect(try scene.segment.readFile() == Array(scene.bytes.prefix(known)), "the torn tail at \(length)")
+            #expect(known <= length)
+            if length % 8 == 0 || isWhole {
+                let next = try store.commit(3, [Array("two".utf8), Array("three".utf8)], parent: scene.first)
+                #expect(try onlySegment(in: scene.directory.path) == scene.segment)
+                store = try scene.open()
+                #expect(try store.holds(scene.first) && store.holds(next), "after a cut at \(length)")
+            }
+        }
+    }
+
+    @Test("a byte wrong anywhere in a commit that was not announced takes the snapshot, not the archive")
+    func garbage() throws {
+        let scene = try Scene()
+        for offset in scene.start..<scene.bytes.count {
+            var bytes = scene.bytes
+            bytes[offset] ^= 0x01
+            try scene.crash(bytes, .before)
+            let store = try scene.open()
+            #expect(try store.holds(scene.first), "flip at \(offset)")
+            #expect(try !store.catalogue.hasSnapshot(scene.second.id), "flip at \(offset)")
+            let kept = try scene.segment.readFile()
+            #expect(kept.count <= offset && kept == Array(scene.bytes.prefix(kept.count)), "flip at \(offset)")
+            if offset % 8 == 0 {
+                let next = try store.commit(3, [Array("two".utf8)], parent: scene.first)
+                #expect(try store.holds(next), "after a flip at \(offset)")
+            }
+        }
+    }
+
+    @Test("a byte wrong anywhere is found without the catalogue too, and what was whole is kept or stored anew")
+    func garbageWithoutCatalogue() throws {
+        let scene = try Scene()
+        let snapshotStart = scene.bytes.count - (try snapshotBlockLength(scene))
+        for offset in scene.start..<scene.bytes.count {
+            var bytes = scene.bytes
+            bytes[offset] ^= 0x01
+            try scene.crash(bytes, .missing)
+            let store = try scene.open()
+            #expect(try store.holds(scene.first), "flip at \(offset)")
+            #expect(try store.catalogue.hasSnapshot(scene.second.id) == (offset < snapshotStart), "flip at \(offset)")
+            // Everything can be committed again, whatever was lost.
+            let again = try store.commit(2, scene.second.chunks.values.map { $0 }, parent: scene.first)
+            #expect(try store.holds(again), "after a flip at \(offset)")
+            for (id, chunk) in scene.second.chunks where try store.catalogue.location(of: id) != nil {
+                #expect(try store.read(id) == chunk, "after a flip at \(offset)")
+            }
+        }
+    }
+
+    private func snapshotBlockLength(_ scene: Scene) throws -> Int {
+        try scene.crash(scene.bytes, .missing)
+        let store = try scene.open()
+        let location = try #require(try store.catalogue.location(of: scene.second.id.chunk))
+        return scene.bytes.count - location.offset
+    }
+
+    @Test("a commit is seen by nobody before it returns, and by everybody after")
+    func visibility() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let other = try ArchiveStore.open(directory.path, creating: false)
+        let writer = try store.beginCommit()
+        let chunk = RawChunk(kind: .node, bytes: Node.leaf([]).encoded())
+        var encoder = try BlockEncoder(level: 6)
+        #expect(try writer.claim(chunk.id))
+        try writer.append(encoder.encode([chunk]))
+        #expect(try other.catalogue.snapshots().isEmpty)
+        let snapshot = Snapshot(
+            time: Timestamp(seconds: 5), rootPath: [0x2F], host: "", cause: .watch, tree: chunk.id, totals: Totals(),
+            changes: ChangeCounts(), storedBytes: 0)
+        let record = try writer.commit(snapshot, base: nil)
+        #expect(try other.catalogue.snapshots() == [record])
+        #expect(try other.read(chunk.id) == chunk.bytes)
+    }
+
+    @Test("what is abandoned is taken back, and the archive goes on")
+    func abandon() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let first = try store.commit(1, [Array("kept".utf8)])
+        let segment = try onlySegment(in: directory.path)
+        let before = try segment.readFile()
+        let writer = try store.beginCommit()
+        let chunk = RawChunk(kind: .content, bytes: Array("given up".utf8))
+        var encoder = try BlockEncoder(level: 6)
+        #expect(try writer.claim(chunk.id))
+        try writer.append(encoder.encode([chunk]))
+        #expect(try segment.readFile().count > before.count)
+        writer.abandon()
+        #expect(try segment.readFile() == before)
+        #expect(try store.catalogue.location(of: chunk.id) == nil)
+        let second = try store.commit(2, [chunk.bytes])
+        #expect(try store.holds(first) && store.holds(second))
+        #expect(try onlySegment(in: directory.path) == segment)
+    }
+
+    @Test("each id is claimed by exactly one of many threads")
+    func claims() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let old = try store.commit(1, (0..<50).map { Array("old \($0)".utf8) })
+        let writer = try store.beginCommit()
+        defer { writer.abandon() }
+        let ids = (0..<2000).map { ChunkID(hashing: Array("new \($0)".utf8)) } + old.chunks.keys
+        let claimed = try await withThrowingTaskGroup(of: [ChunkID].self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    var random = SplitMix64(seed: UInt64(thread))
+                    return try ids.shuffled(using: &random).filter { try writer.claim($0) }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(claimed.count == 2000)
+        #expect(Set(claimed).count == 2000)
+        #expect(Set(claimed).isDisjoint(with: old.chunks.keys))
+    }
+}

@@ -1,0 +1,80 @@
+// Small commits, and what must be read back of them.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import Testing
+
+/// A commit that was made: its record and all its chunks.
+struct Commit: Sendable {
+    let record: SnapshotRecord
+    let snapshot: Snapshot
+    let chunks: [ChunkID: [UInt8]]
+
+    var id: SnapshotID { record.id }
+}
+
+extension ArchiveStore {
+    /// Appends each of `contents` as a block of its own, a node, and a snapshot with the time and label `number`.
+    func commit(_ number: Int, _ contents: [[UInt8]], parent: Commit? = nil) throws -> Commit {
+        let writer = try beginCommit()
+        do {
+            return try append(number, contents, parent: parent, to: writer)
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
+    private func append(
+        _ number: Int, _ contents: [[UInt8]], parent: Commit?, to writer: CommitWriter
+    ) throws -> Commit {
+        var encoder = try BlockEncoder(level: 1)
+        var chunks: [ChunkID: [UInt8]] = [:]
+        for content in contents {
+            let chunk = RawChunk(kind: .content, bytes: content)
+            chunks[chunk.id] = content
+            if try writer.claim(chunk.id) { try writer.append(encoder.encode([chunk])) }
+        }
+        let entries = contents.enumerated().map { index, content in
+            let slice = Slice(length: UInt64(content.count), chunk: ChunkID(hashing: content))
+            return Entry(
+                path: RelativePath(unchecked: Array("f\(1000 + index)".utf8)), kind: .file, permissions: 0o644,
+                modified: Timestamp(seconds: Int64(number)), content: .slices([slice]))
+        }
+        let node = RawChunk(kind: .node, bytes: Node.leaf(entries).encoded())
+        chunks[node.id] = node.bytes
+        if try writer.claim(node.id) { try writer.append(encoder.encode([node])) }
+        let snapshot = Snapshot(
+            time: Timestamp(seconds: Int64(number)), rootPath: Array("/root".utf8), host: "host", cause: .capture,
+            label: "\(number)", parent: parent?.id, tree: node.id, totals: Totals(files: UInt64(contents.count)),
+            changes: ChangeCounts(added: 1), storedBytes: UInt64(writer.storedBytes))
+        let record = try writer.commit(snapshot, base: parent.flatMap { try base($0.id.chunk) })
+        return Commit(record: record, snapshot: snapshot, chunks: chunks)
+    }
+
+    /// Whether everything of `commit` is there and equal.
+    func holds(_ commit: Commit) throws -> Bool {
+        guard try catalogue.hasSnapshot(commit.id), try snapshot(commit.id) == commit.snapshot else { return false }
+        return try commit.chunks.allSatisfy { id, bytes in try read(id) == bytes }
+    }
+}
+
+/// The code of the `StorageError` that `body` throws; nil where it throws none.
+func failure(_ body: () throws -> Void) throws -> StorageError? {
+    do {
+        try body()
+        return nil
+    } catch let error as StorageError {
+        return error
+    }
+}
+
+/// The only segment of the archive in `directory`.
+func onlySegment(in directory: FilePath) throws -> FilePath {
+    let segments = directory.appending("segments")
+    let names = try segments.filesBelow()
+    #expect(names.count == 1)
+    return segments.pushing(FilePath(try #require(names.first)))
+}

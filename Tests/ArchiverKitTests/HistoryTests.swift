@@ -1,0 +1,158 @@
+// Random histories: every state that was captured comes back, whatever happened in between.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import SystemPackage
+import Testing
+
+@Suite struct HistoryTests {
+    /// A root that was edited at random, its snapshots, and beside them what the tree looked like each time.
+    private struct History {
+        let sandbox: Sandbox
+        let seed: UInt64
+        var edits: RandomEdits
+        var random: SeededGenerator
+        var states: [(snapshot: SnapshotRecord, listing: TreeListing)] = []
+        var log: [String] = []
+
+        init(_ purpose: String, steps: Int) throws {
+            sandbox = try Sandbox()
+            random = SeededGenerator(purpose)
+            seed = random.seed
+            edits = RandomEdits(sandbox.root, SeededGenerator(seed: random.next()))
+            for step in 0..<steps {
+                try editSome()
+                let listing = try TreeListing(of: sandbox.root.directory)
+                let result = try sandbox.archive.capture(sandbox.root.directory)
+                #expect(result.problemCount == 0, "seed \(seed), step \(step): \(result.problems)")
+                // Edits may cancel each other out.
+                if let snapshot = result.snapshot { states.append((snapshot, listing)) }
+            }
+        }
+
+        mutating func editSome() throws {
+            for _ in 0...random.below(4) { log.append(try edits.edit()) }
+        }
+
+        mutating func anyIndex() -> Int { random.below(states.count) }
+    }
+
+    @Test(arguments: 1...3) func everySnapshotRestores(run: Int) throws {
+        let history = try History("everySnapshotRestores \(run)", steps: 50)
+        #expect(history.states.count > 40)
+        for (index, state) in history.states.enumerated() {
+            let found = try history.sandbox.restored(state.snapshot)
+            found.expect(equals: state.listing, "seed \(history.seed), snapshot \(index)")
+        }
+        try history.sandbox.expectCleanArchive()
+        let reopened = try history.sandbox.reopened()
+        #expect(try reopened.snapshots().map(\.id) == history.states.map(\.snapshot.id))
+    }
+
+    @Test func differencesAreThoseOfTheTrees() throws {
+        var history = try History("differencesAreThoseOfTheTrees", steps: 40)
+        for _ in 0..<200 {
+            let left = history.states[history.anyIndex()]
+            let right = history.states[history.anyIndex()]
+            var found: [String: Difference.Kind] = [:]
+            var order: [RelativePath] = []
+            try history.sandbox.archive.differences(from: left.snapshot, to: right.snapshot) { difference in
+                order.append(difference.path)
+                // The oracle knows which names belong to one file, the archive which inode it was: not the same thing.
+                if difference.aspects != ["links"] { found[TreeListing.key(difference.path)] = difference.kind }
+                return true
+            }
+            #expect(order == order.sorted(), "seed \(history.seed)")
+            #expect(found == left.listing.kinds(ofDifferencesTo: right.listing), "seed \(history.seed)")
+        }
+    }
+
+    @Test func restoresInPlaceAndUndo() throws {
+        var history = try History("restoresInPlaceAndUndo", steps: 25)
+        for step in 0..<25 {
+            // Sometimes what is lost was never captured.
+            if history.random.below(2) == 0 { try history.editSome() }
+            let before = try TreeListing(of: history.sandbox.root.directory)
+            let wanted = history.states[history.anyIndex()]
+            let note = "seed \(history.seed), step \(step)"
+            let result = try history.sandbox.archive.restore(wanted.snapshot)
+            #expect(result.warnings == [], "\(note)")
+            try history.sandbox.expectRoot(equals: wanted.listing, "\(note), restored")
+            let captured = try history.sandbox.archive.capture(history.sandbox.root.directory)
+            #expect(captured.snapshot == nil, "\(note): the restore was not captured: \(captured.changedPaths)")
+            if history.random.below(2) == 0 {
+                let undo = try #require(result.undo)
+                #expect(try history.sandbox.archive.restore(undo).warnings == [], "\(note)")
+                try history.sandbox.expectRoot(equals: before, "\(note), undone")
+            }
+        }
+        try history.sandbox.expectCleanArchive()
+    }
+
+    @Test func restoresOfOnePathInPlace() throws {
+        var history = try History("restoresOfOnePathInPlace", steps: 25)
+        for step in 0..<40 {
+            if history.random.below(2) == 0 { try history.editSome() }
+            let before = try TreeListing(of: history.sandbox.root.directory)
+            let wanted = history.states[history.anyIndex()]
+            // A path whose parent is there now: below others the restore has to make what leads to it.
+            let paths = wanted.listing.objects.keys.sorted().filter { path in
+                guard let slash = path.lastIndex(of: "/") else { return true }
+                return before.objects[String(path[..<slash])]?.type == 0o040000
+            }
+            let path = paths[history.random.below(paths.count)]
+            let note = "seed \(history.seed), step \(step), '\(path)'"
+            let options = RestoreOptions(path: try .at(FilePath(path)))
+            let result = try history.sandbox.archive.restore(wanted.snapshot, options)
+            #expect(result.warnings == [], "\(note)")
+            let after = try TreeListing(of: history.sandbox.root.directory)
+            after.below(path).withoutLinks.expect(equals: wanted.listing.below(path).withoutLinks, "\(note), inside")
+            after.without(below: path).withoutLinks.expect(
+                equals: before.without(below: path).withoutLinks, "\(note), outside")
+            let captured = try history.sandbox.archive.capture(history.sandbox.root.directory)
+            #expect(captured.snapshot == nil, "\(note): the restore was not captured: \(captured.changedPaths)")
+        }
+        try history.sandbox.expectCleanArchive()
+    }
+
+    @Test func historyIsAChain() throws {
+        let history = try History("historyIsAChain", steps: 10)
+        let snapshots = try history.sandbox.archive.snapshots()
+        #expect(snapshots.first?.parent == nil)
+        for (earlier, later) in zip(snapshots, snapshots.dropFirst()) {
+            #expect(later.parent == earlier.id)
+            #expect(later.time >= earlier.time)
+        }
+    }
+}
+
+extension TreeListing {
+    /// The key of a path of the library: bytes as the characters of Latin 1.
+    fileprivate static func key(_ path: RelativePath) -> String {
+        String(String.UnicodeScalarView(path.bytes.map { Unicode.Scalar($0) }))
+    }
+
+    /// The listing without the knowledge which names belong to one file.
+    fileprivate var withoutLinks: TreeListing {
+        var listing = self
+        for path in listing.objects.keys { listing.objects[path]?.firstName = nil }
+        return listing
+    }
+
+    /// The listing without `path` and what is below it.
+    fileprivate func without(below path: String) -> TreeListing {
+        var listing = self
+        listing.objects = objects.filter { !path.isEmpty && $0.key != path && !$0.key.hasPrefix(path + "/") }
+        return listing
+    }
+
+    fileprivate func kinds(ofDifferencesTo right: TreeListing) -> [String: Difference.Kind] {
+        var kinds: [String: Difference.Kind] = [:]
+        for (path, _) in right.withoutLinks.differences(from: withoutLinks) {
+            kinds[path] = objects[path] == nil ? .added : right.objects[path] == nil ? .removed : .modified
+        }
+        return kinds
+    }
+}
