@@ -181,7 +181,7 @@ struct SegmentTests {
         return (blocks, end)
     }
 
-    private func read(_ footer: [UInt8], at end: Int) throws -> [(offset: Int, header: BlockHeader)] {
+    private func read(_ footer: [UInt8], at end: Int) throws -> [SegmentFooter.Block] {
         let trailer = try footer.suffix(SegmentFooter.trailerByteCount).withUnsafeBytes {
             try SegmentFooter.Trailer(decoding: $0)
         }
@@ -193,14 +193,21 @@ struct SegmentTests {
         }
     }
 
-    @Test("a footer gives back all headers with their offsets")
+    private func footer(_ blocks: [(offset: Int, header: BlockHeader)], at end: Int) -> [UInt8] {
+        SegmentFooter.encoded(blocks: blocks.map { .init($0.header, at: $0.offset) }, indexOffset: end)
+    }
+
+    @Test("a footer tells where each block is, how long, and its header's checksum")
     func footer() throws {
         var random = SplitMix64()
         for count in [0, 1, 7] {
             let (blocks, end) = blocks(count, using: &random)
-            let again = try read(SegmentFooter.encoded(blocks: blocks, indexOffset: end), at: end)
+            let again = try read(footer(blocks, at: end), at: end)
             #expect(again.map(\.offset) == blocks.map(\.offset), "seed \(random.seed)")
-            #expect(again.map(\.header) == blocks.map(\.header), "seed \(random.seed)")
+            #expect(again.map(\.headerLength) == blocks.map(\.header.headerLength), "seed \(random.seed)")
+            #expect(again.map(\.storedLength) == blocks.map(\.header.storedLength), "seed \(random.seed)")
+            let checksums = blocks.map { Array($0.header.encoded().suffix(4)) }
+            #expect(again.map { withUnsafeBytes(of: $0.headerChecksum.littleEndian, Array.init) } == checksums)
         }
     }
 
@@ -208,7 +215,7 @@ struct SegmentTests {
     func damagedFooter() throws {
         var random = SplitMix64()
         let (blocks, end) = blocks(2, using: &random)
-        let footer = SegmentFooter.encoded(blocks: blocks, indexOffset: end)
+        let footer = footer(blocks, at: end)
         for index in footer.indices {
             var damaged = footer
             damaged[index] ^= 1 << UInt8(index % 8)
@@ -220,11 +227,8 @@ struct SegmentTests {
     func contiguous() {
         var random = SplitMix64()
         let (blocks, end) = blocks(2, using: &random)
-        let moved = [blocks[0], (offset: blocks[1].offset + 1, header: blocks[1].header)]
-        #expect(throws: FormatError.self) { try read(SegmentFooter.encoded(blocks: moved, indexOffset: end), at: end) }
-        #expect(throws: FormatError.self) {
-            try read(SegmentFooter.encoded(blocks: blocks, indexOffset: end + 1), at: end + 1)
-        }
+        #expect(throws: FormatError.self) { try read(footer([blocks[0]], at: end), at: end) }
+        #expect(throws: FormatError.self) { try read(footer(blocks, at: end + 1), at: end + 1) }
     }
 
     @Test("a segment's name tells the time and the id, and only such names are taken")

@@ -133,6 +133,11 @@ extension BlockHeader {
         fixedLength + bases * ChunkID.byteCount + chunks * RowOffset.end + checksumLength
     }
 
+    /// The checksum that ends the encoded header.
+    package var checksum: UInt32 {
+        encoded().withUnsafeBytes { $0.littleEndian(at: headerLength - BlockHeader.checksumLength, as: UInt32.self) }
+    }
+
     /// The header's bytes.
     package func encoded() -> [UInt8] {
         var bytes = [UInt8]()

@@ -1,23 +1,53 @@
-// The end of a sealed segment: every block header once more, so that one read tells what the segment holds.
+// The end of a sealed segment: a table of its blocks, so that a copy proves to be whole and a damaged header hides
+// nothing behind it.
 
 /// What follows the last block of a sealed segment: the index of its blocks, and the trailer that finds it.
 package enum SegmentFooter {
+    /// A block as the index names it.
+    package struct Block: Hashable, Sendable {
+        /// Bytes from the segment's start to the block.
+        package let offset: Int
+        package let headerLength: Int
+        package let storedLength: Int
+        /// The checksum that ends the block's header.
+        package let headerChecksum: UInt32
+
+        package init(_ header: BlockHeader, at offset: Int) {
+            self.init(
+                offset: offset, headerLength: header.headerLength, storedLength: header.storedLength,
+                headerChecksum: header.checksum)
+        }
+
+        fileprivate init(offset: Int, headerLength: Int, storedLength: Int, headerChecksum: UInt32) {
+            self.offset = offset
+            self.headerLength = headerLength
+            self.storedLength = storedLength
+            self.headerChecksum = headerChecksum
+        }
+    }
+
     /// How the index begins.
     package static let indexMagic = Array("AIDX".utf8)
 
-    /// Bytes of a block's offset in the index.
-    private static let offsetByteCount = 8
+    /// Where the fields of a row of the index lie.
+    private enum RowOffset {
+        static let headerLength = 0
+        static let storedLength = 4
+        static let headerChecksum = 8
+        static let end = 12
+    }
 
     /// The bytes that seal a segment.
     ///
     /// - Parameters:
     ///   - blocks: the segment's blocks: the first right after the header, each right after the one before.
     ///   - indexOffset: the end of the last block, where these bytes will stand.
-    package static func encoded(blocks: [(offset: Int, header: BlockHeader)], indexOffset: Int) -> [UInt8] {
+    package static func encoded(blocks: [Block], indexOffset: Int) -> [UInt8] {
         var bytes = indexMagic
         for block in blocks {
-            bytes.appendLittleEndian(UInt64(block.offset))
-            bytes += block.header.encoded()
+            bytes.appendLittleEndian(UInt32(block.headerLength))
+            bytes.appendLittleEndian(UInt32(block.storedLength))
+            bytes.appendLittleEndian(block.headerChecksum)
         }
         let trailer = Trailer(
             indexOffset: indexOffset, indexLength: bytes.count, blockCount: blocks.count,
@@ -33,27 +63,23 @@ package enum SegmentFooter {
     /// - Throws: `FormatError` for anything but what `encoded` gives.
     package static func blocks(
         decodingIndex index: UnsafeRawBufferPointer, trailer: Trailer
-    ) throws(FormatError) -> [(offset: Int, header: BlockHeader)] {
+    ) throws(FormatError) -> [Block] {
         guard index.count == trailer.indexLength else { throw .truncated }
         guard ChunkID(hashing: index) == trailer.indexHash else { throw .checksumMismatch("a segment's index") }
-        guard index.starts(with: indexMagic) else { throw .malformed("a segment's index") }
-        var blocks: [(offset: Int, header: BlockHeader)] = []
-        var position = indexMagic.count
-        var end = SegmentHeader.byteCount
-        while position < index.count {
-            guard index.count - position > offsetByteCount else { throw .truncated }
-            guard index.littleEndian(at: position, as: UInt64.self) == UInt64(end) else {
-                throw .malformed("the place of a block in a segment's index")
-            }
-            position += offsetByteCount
-            let length = try BlockHeader.headerLength(ofPrefix: index.slice(position..<index.count))
-            guard length <= index.count - position else { throw .truncated }
-            let header = try BlockHeader(decoding: index.slice(position..<(position + length)))
-            blocks.append((end, header))
-            position += length
-            end += header.blockLength
+        guard index.starts(with: indexMagic), index.count == indexMagic.count + trailer.blockCount * RowOffset.end
+        else { throw .malformed("a segment's index") }
+        var blocks: [Block] = []
+        var offset = SegmentHeader.byteCount
+        for row in stride(from: indexMagic.count, to: index.count, by: RowOffset.end) {
+            let block = Block(
+                offset: offset,
+                headerLength: Int(index.littleEndian(at: row + RowOffset.headerLength, as: UInt32.self)),
+                storedLength: Int(index.littleEndian(at: row + RowOffset.storedLength, as: UInt32.self)),
+                headerChecksum: index.littleEndian(at: row + RowOffset.headerChecksum, as: UInt32.self))
+            blocks.append(block)
+            offset += block.headerLength + block.storedLength
         }
-        guard blocks.count == trailer.blockCount, end == trailer.indexOffset else {
+        guard offset == trailer.indexOffset else {
             throw .malformed("a segment's index that does not fit its trailer")
         }
         return blocks

@@ -79,8 +79,8 @@ enum GoldenValues {
         archive: randomID("000102030405060708090a0b0c0d0e0f"), segment: randomID("101112131415161718191a1b1c1d1e1f"),
         created: time)
 
-    static let footerBlocks: [(offset: Int, header: BlockHeader)] = [
-        (64, blockHeader), (64 + blockHeader.blockLength, blockHeader),
+    static let footerBlocks: [SegmentFooter.Block] = [
+        .init(blockHeader, at: 64), .init(blockHeader, at: 64 + blockHeader.blockLength),
     ]
 
     static let footer = SegmentFooter.encoded(
