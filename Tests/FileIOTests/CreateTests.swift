@@ -82,7 +82,8 @@ import Testing
         do throws(FileError) {
             try directory.root.createSpecialFile(
                 CName("null"), kind: .characterDevice, permissions: 0o666, device: null, path: "null")
-        } catch where error.code == .notPermitted {
+        } catch {
+            guard error.code == .notPermitted else { throw error }
             return  // a container's root may not
         }
         let status = try #require(try directory.status(CName("null")))
@@ -94,12 +95,10 @@ import Testing
 
     @Test func aDuplicateOutlivesItsOriginal() throws {
         let directory = try TemporaryDirectory()
-        func copy() throws -> Descriptor {
-            let original = try Descriptor.open(directory.path, O_RDONLY | O_DIRECTORY)
-            return try original.duplicate(path: directory.path)
-        }
-        let status = try FileStatus.read(try copy())
-        #expect(status.isSameObject(as: try FileStatus.read(directory.root)))
-        #expect(fcntl(try copy().number, F_GETFD) & FD_CLOEXEC != 0)
+        let copy = try Descriptor.open(directory.path, O_RDONLY | O_DIRECTORY).duplicate(path: directory.path)
+        let status = try FileStatus.read(copy)
+        let flags = fcntl(copy.number, F_GETFD)
+        #expect(try status.inode == FileStatus.read(directory.root).inode)
+        #expect(flags & FD_CLOEXEC != 0)
     }
 }

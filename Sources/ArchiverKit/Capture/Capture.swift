@@ -12,6 +12,8 @@ struct Capture {
     let nodes: StoredNodes
     let options: CaptureOptions
     let progress: OperationProgress?
+    /// The root's hard links, kept where the root is captured again and again.
+    var linkIndex = LinkIndex()
 
     /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
     private static let firstLevel = 3
@@ -63,7 +65,8 @@ struct Capture {
             }
             let tree = try update.finish()
             if let parent, !isLast, !ranges.contains(.subtree(.root)) {
-                let unseen = try links.others(in: parent.tree, nodes).filter { !ranges.contains($0) }
+                let unseen = try linkIndex.otherNames(of: links, in: parent.tree, nodes)
+                    .filter { !ranges.contains($0) }
                 if !unseen.isEmpty {
                     commit.abandon()
                     return (result(nil, latest: parent, update.tally), unseen)
@@ -74,6 +77,7 @@ struct Capture {
                 return (try unchanged(parent, update.tally, root), [])
             }
             let record = try finish(commit, root, parent, tree, update.tally, time)
+            linkIndex.update(links, to: tree, from: parent?.tree)
             return (result(record, latest: record, update.tally), [])
         } catch {
             commit.abandon()

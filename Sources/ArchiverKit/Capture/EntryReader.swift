@@ -53,14 +53,30 @@ final class EntryReader {
         let path = suspect.path
         // O_NONBLOCK: a FIFO may have taken the file's place, and nobody may be writing to it.
         let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
-        let before = try FileStatus.read(file, path: path)
+        let before = try settledStatus(of: file, path)
+        let isSettled = EntryReader.isSettled(before)
         guard before.kind == .file else { return isLast ? try readOther(suspect, before).new : nil }
         guard let content = try files.read(file, before, old: suspect.old?.content, path: path) else { return nil }
         let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
         let after = try FileStatus.read(file, path: path)
         let isStable = after.changed == before.changed && after.size == before.size
         guard isStable || isLast else { return nil }
-        return entry(path, before, content: content, attributes: attributes, isUnstable: !isStable)
+        return entry(
+            path, before, content: content, attributes: attributes, isSettled: isSettled, isUnstable: !isStable)
+    }
+
+    /// The status of an open file; waits for a moment where it changed just now, so that what a change during the reading
+    /// leaves behind is another time.
+    private func settledStatus(of file: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> FileStatus {
+        let status = try FileStatus.read(file, path: path)
+        if EntryReader.isSettled(status) || status.kind != .file { return status }
+        usleep(UInt32(EntryReader.clockTick / 1000))
+        return try FileStatus.read(file, path: path)
+    }
+
+    /// Whether a further change of the inode is sure to show in its time.
+    private static func isSettled(_ status: FileStatus) -> Bool {
+        status.changed < Timestamp.now.advanced(byNanoseconds: -clockTick)
     }
 
     private func readOther(_ suspect: Suspect, _ status: FileStatus) throws -> ScanChange {
@@ -72,15 +88,16 @@ final class EntryReader {
         }
         let attributes = try ExtendedAttributes.read(
             of: suspect.name, in: directory.descriptor, path: FilePath(suspect.path))
-        let new = entry(suspect.path, status, content: content, attributes: attributes, isUnstable: false)
+        let new = entry(
+            suspect.path, status, content: content, attributes: attributes,
+            isSettled: EntryReader.isSettled(status), isUnstable: false)
         return ScanChange(old: suspect.old, new: new)
     }
 
     private func entry(
         _ path: RelativePath, _ status: FileStatus, content: Content, attributes: [ExtendedAttribute],
-        isUnstable: Bool
+        isSettled: Bool, isUnstable: Bool
     ) -> Entry {
-        let isSettled = status.changed < Timestamp.now.advanced(byNanoseconds: -EntryReader.clockTick)
         let signature = Signature(inode: status.inode, changed: status.changed)
         return Entry(
             path: path,

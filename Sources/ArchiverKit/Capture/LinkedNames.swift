@@ -4,34 +4,81 @@ internal import ArchiveFormat
 internal import FileIO
 internal import FileWatching
 internal import SnapshotTree
+internal import Synchronization
 
 /// Collects the hard-linked files among a scan's changes, to find their other names.
 struct LinkedNames {
-    private var inodes: Set<UInt64> = []
-    private var seen: Set<RelativePath> = []
+    fileprivate var changes: [RelativePath: (old: UInt64?, new: UInt64?)] = [:]
 
     /// Takes the next change.
     mutating func add(_ change: ScanChange) {
         guard change.old != change.new, let path = change.path else { return }
-        let groups = [change.old?.linkGroup, change.new?.linkGroup].compactMap { $0 }
-        if groups.isEmpty { return }
-        inodes.formUnion(groups)
-        seen.insert(path)
+        let groups = (old: change.old?.linkGroup, new: change.new?.linkGroup)
+        if groups.old != nil || groups.new != nil { changes[path] = groups }
     }
+
+    fileprivate var inodes: Set<UInt64> {
+        Set(changes.values.flatMap { [$0.old, $0.new] }.compactMap { $0 })
+    }
+}
+
+/// The names of a root's hard-linked files, kept from one capture to the next.
+final class LinkIndex: Sendable {
+    private struct State {
+        /// The tree that the names are from; nil before the first hard link.
+        var tree: ChunkID?
+        var names: [UInt64: Set<RelativePath>] = [:]
+    }
+
+    private let state = Mutex(State())
 
     /// Names in `tree` of the files that changed, other than those that the scan itself came upon.
     ///
-    /// Goes through the whole tree, which costs no look at the file system; only where hard links changed.
-    func others(in tree: ChunkID, _ nodes: StoredNodes) throws -> [PathRange] {
+    /// Goes through the whole tree where the index is of another one, or where a file got its second name; that costs
+    /// no look at the file system.
+    func otherNames(of changed: LinkedNames, in tree: ChunkID, _ nodes: StoredNodes) throws -> [PathRange] {
+        let inodes = changed.inodes
         if inodes.isEmpty { return [] }
-        var ranges: [PathRange] = []
+        var state = state.withLock { $0 }
+        if state.tree != tree { state = State(tree: tree, names: try LinkIndex.names(in: tree, nodes)) }
+        var others = inodes.flatMap { state.names[$0] ?? [] }
+        let unknown = inodes.filter { state.names[$0] == nil }
+        if !unknown.isEmpty { others += try LinkIndex.singleNames(of: unknown, in: tree, nodes) }
+        self.state.withLock { $0 = state }
+        return others.filter { changed.changes[$0] == nil }.map { .entry($0) }
+    }
+
+    /// Notes that `changed` led to the tree `tree`.
+    func update(_ changed: LinkedNames, to tree: ChunkID, from parent: ChunkID?) {
+        state.withLock { state in
+            guard state.tree != nil, state.tree == parent else { return }
+            state.tree = tree
+            for (path, groups) in changed.changes {
+                if let old = groups.old { state.names[old]?.remove(path) }
+                if let new = groups.new { state.names[new, default: []].insert(path) }
+            }
+        }
+    }
+
+    private static func names(in tree: ChunkID, _ nodes: StoredNodes) throws -> [UInt64: Set<RelativePath>] {
+        var names: [UInt64: Set<RelativePath>] = [:]
         var cursor = try TreeCursor(tree, in: nodes)
         while let entry = try cursor.next() {
-            guard entry.kind != .directory, let inode = entry.linkGroup ?? entry.signature?.inode,
-                inodes.contains(inode), !seen.contains(entry.path)
-            else { continue }
-            ranges.append(.entry(entry.path))
+            if let group = entry.linkGroup { names[group, default: []].insert(entry.path) }
         }
-        return ranges
+        return names
+    }
+
+    /// The names of files that had only one when they were captured.
+    private static func singleNames(
+        of inodes: Set<UInt64>, in tree: ChunkID, _ nodes: StoredNodes
+    ) throws -> [RelativePath] {
+        var found: [RelativePath] = []
+        var cursor = try TreeCursor(tree, in: nodes)
+        while let entry = try cursor.next() {
+            guard entry.kind != .directory, entry.linkGroup == nil, let inode = entry.signature?.inode else { continue }
+            if inodes.contains(inode) { found.append(entry.path) }
+        }
+        return found
     }
 }

@@ -52,13 +52,27 @@ struct TreeWalk {
             try visit(path, in: root.directory, name, status, range)
             return
         }
-        guard let parent = try parent(of: path) else { return try removeBase(below: path) }
         let name = CName(path.name)
-        try visit(path, in: parent, name, FileStatus.read(name, in: parent.descriptor, path: path), range)
+        let found: (parent: SharedDirectory, status: FileStatus?)?
+        do throws(FileError) {
+            found = try look(at: path, name)
+        } catch {
+            return try keepBase(below: path, error)
+        }
+        guard let found else { return try removeBase(below: path) }
+        try visit(path, in: found.parent, name, found.status, range)
+    }
+
+    /// The directory that holds `path` and the status of `name` in it; nil where there is no such directory.
+    private func look(
+        at path: RelativePath, _ name: CName
+    ) throws(FileError) -> (parent: SharedDirectory, status: FileStatus?)? {
+        guard let parent = try parent(of: path) else { return nil }
+        return (parent, try FileStatus.read(name, in: parent.descriptor, path: path))
     }
 
     /// The directory that holds `path`; nil where there is none.
-    private func parent(of path: RelativePath) throws -> SharedDirectory? {
+    private func parent(of path: RelativePath) throws(FileError) -> SharedDirectory? {
         guard let parent = path.parent, !parent.isRoot else { return root.directory }
         do {
             return SharedDirectory(
@@ -115,9 +129,14 @@ struct TreeWalk {
             let childPath = frame.path.appending(recordName)
             try removeBase(before: childPath)
             let childName = CName(recordName)
-            guard let childStatus = try FileStatus.read(childName, in: frame.directory.descriptor, path: childPath),
-                !isExcluded(childStatus)
-            else { continue }
+            let childStatus: FileStatus?
+            do {
+                childStatus = try FileStatus.read(childName, in: frame.directory.descriptor, path: childPath)
+            } catch {
+                try keepBase(below: childPath, error)
+                continue
+            }
+            guard let childStatus, !isExcluded(childStatus) else { continue }
             let old = try takeBase(at: childPath)
             try compare(childPath, in: frame.directory, childName, childStatus, old)
             if childStatus.kind != .directory {
@@ -146,9 +165,7 @@ struct TreeWalk {
             frames.append(try open(path, in: parent, name))
         } catch {
             if error.meansAbsence { return try removeBase(below: path) }
-            guard error.code == .permissionDenied || error.code == .notPermitted else { throw error }
-            try emit(.problem(Problem(path: path, reason: .unreadable, detail: error.code.description)))
-            try skipBase(below: path)
+            try keepBase(below: path, error)
         }
     }
 
@@ -188,6 +205,15 @@ struct TreeWalk {
             base?.skip()
             try emit(.gone(entry))
         }
+    }
+
+    /// Keeps everything that the base tree has at `path`, if it was not taken yet, and below: it may not be looked at.
+    ///
+    /// - Throws: `error` where it does not say so.
+    private mutating func keepBase(below path: RelativePath, _ error: FileError) throws {
+        guard error.code == .permissionDenied || error.code == .notPermitted else { throw error }
+        try emit(.problem(Problem(path: path, reason: .unreadable, detail: error.code.description)))
+        try skipBase(below: path)
     }
 
     /// Passes over everything that the base tree has below `path`.

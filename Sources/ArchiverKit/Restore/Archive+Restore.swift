@@ -51,17 +51,17 @@ struct Restore {
         guard let root = try existing(path) else {
             // There is no state before: the root itself is gone.
             try Directory.create(path, permissions: 0o700, durable: false)
-            return try run(into: RootDirectory.open(path), from: nil)
+            return try run(into: RootDirectory.open(path), from: nil).result
         }
         let lock = try RootLock.capturing(root.path, in: archive.store.layout)
         let before = try capture(.beforeRestore).runLocked(root, [.subtree(.root)])
-        var result = try run(into: root, from: before.latest.tree)
+        var (result, firstMade) = try run(into: root, from: before.latest.tree)
         result.before = before.snapshot
         result.undo = before.latest
         for problem in before.problems {
             result.warn("\(problem.path) could not be captured before the restore: \(problem.detail)")
         }
-        _ = try capture(.restore).runLocked(root, [.subtree(options.path)])
+        _ = try capture(.restore).runLocked(root, [.subtree(firstMade ?? options.path)])
         withExtendedLifetime(lock) {}
         return result
     }
@@ -80,11 +80,15 @@ struct Restore {
     /// Makes `options.path` below `root` equal to the snapshot.
     ///
     /// - Parameter present: the tree of what is there now; nil where nothing is.
-    private func run(into root: RootDirectory, from present: ChunkID?) throws -> RestoreResult {
+    /// - Returns: the result, and the first directory on the way to `options.path` that had to be made.
+    private func run(
+        into root: RootDirectory, from present: ChunkID?
+    ) throws -> (result: RestoreResult, firstMade: RelativePath?) {
         var writer = RestoreWriter(
             root, from: archive.store, owners: try owners(),
             links: LinkGroups { [self] in try unchangedLinks(from: present) },
-            wantedDirectory: { try tree.entry(at: $0) }, progress: progress)
+            wantedDirectory: { [self] path in try wantedDirectory(at: path, from: present) }, progress: progress)
+        let firstMade = try writer.makeParents(of: options.path)
         if let present {
             var diff = try TreeDiff(left: present, right: snapshot.tree, in: archive.nodes, scope: options.path)
             while let found = try diff.next() {
@@ -92,24 +96,22 @@ struct Restore {
                 try apply(RestoreStep(path: path, present: found.left, wanted: found.right), to: &writer)
             }
         } else {
-            try makeParents(in: root)
             progress?.expect(entries: nil, bytes: snapshot.totals.bytes)
             try forEachWanted { entry in
                 try apply(RestoreStep(path: entry.path, present: nil, wanted: entry), to: &writer)
             }
         }
         try writer.finish()
-        return writer.result
+        return (writer.result, firstMade)
     }
 
-    /// Makes the directories that lead to `options.path` where the root was gone; `finish` gives them their metadata.
-    private func makeParents(in root: RootDirectory) throws {
-        var path = RelativePath.root
-        for component in options.path.components.dropLast() {
-            path = path.appending(component)
-            let place = try root.directory.descriptor.openParent(of: path)
-            try place.directory.createDirectory(place.name, permissions: 0o700, path: FilePath(path))
+    /// The state that a directory shall have which no step names: those on the way to `options.path` are no part of what
+    /// is restored and stay as they were.
+    private func wantedDirectory(at path: RelativePath, from present: ChunkID?) throws -> Entry? {
+        if let present, !options.path.contains(path), let entry = try Tree(present, in: archive.nodes).entry(at: path) {
+            return entry
         }
+        return try tree.entry(at: path)
     }
 
     /// Names of hard-linked files that the restore leaves alone, by group.
@@ -119,9 +121,12 @@ struct Restore {
         var links: [UInt64: RelativePath] = [:]
         try forEachEntry(of: tree, at: .root) { entry in
             guard let group = entry.linkGroup, links[group] == nil else { return }
-            let isOutside = !options.path.contains(entry.path)
-            guard let now = try presentTree.entry(at: entry.path) else { return }
-            if now.hasSameState(as: entry) || (isOutside && now.linkGroup == group) { links[group] = entry.path }
+            guard var now = try presentTree.entry(at: entry.path) else { return }
+            // A name outside of what is restored may be the only one left.
+            if !options.path.contains(entry.path), now.linkGroup == nil, now.signature?.inode == group {
+                now.linkGroup = group
+            }
+            if now.hasSameState(as: entry) { links[group] = entry.path }
         }
         return links
     }

@@ -43,14 +43,14 @@ struct OpenDirectories {
     /// The open directory at `path`, put on the chain if it is not there yet.
     mutating func directory(at path: RelativePath) throws -> SharedDirectory {
         if let last = levels.last, last.path == path { return last.directory }
-        let directory = path.isRoot ? root : try open(path)
+        let directory = try open(path)
         levels.append(Level(path: path, directory: directory, ending: .metadata, wanted: nil))
         return directory
     }
 
     /// Puts the directory at `path`, which exists, on the chain.
     mutating func push(_ path: RelativePath, _ ending: Ending, wanted: Entry?) throws {
-        let directory = path.isRoot ? root : try open(path)
+        let directory = try open(path)
         levels.append(Level(path: path, directory: directory, ending: ending, wanted: wanted))
     }
 
@@ -58,6 +58,7 @@ struct OpenDirectories {
     private func open(_ path: RelativePath) throws -> SharedDirectory {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
         if !isRoot { try makeAccessible(path) }
+        if path.isRoot { return root }
         if let last = levels.last, let rest = last.path.suffix(of: path) {
             return SharedDirectory(try last.directory.descriptor.open(beneath: rest, flags))
         }
@@ -66,6 +67,11 @@ struct OpenDirectories {
 
     /// Gives the owner of a directory the right to work in it; its own permissions come back with its metadata.
     private func makeAccessible(_ path: RelativePath) throws {
+        if path.isRoot {
+            let permissions = try FileStatus.read(root.descriptor).permissions
+            if permissions & 0o700 == 0o700 { return }
+            return try root.descriptor.setPermissions(permissions | 0o700, path: FilePath(path))
+        }
         let place = try root.descriptor.openParent(of: path)
         guard let status = try FileStatus.read(place.name, in: place.directory, path: path),
             status.kind == .directory, status.permissions & 0o700 != 0o700

@@ -59,11 +59,18 @@ struct RestoreTarget {
         }
     }
 
-    /// Removes the marker and gives the target its time again, which that changes.
+    /// Removes the marker and gives the target its permissions and time again.
     func finish(_ wanted: Entry?) throws {
         let directory = root.directory
         let path = root.path.appending(RestoreTarget.markerName)
+        // Its own permissions may keep even its owner from changing it.
+        let isLocked = wanted.map { $0.permissions & 0o300 != 0o300 } ?? false
+        if let wanted, isLocked {
+            try directory.descriptor.setPermissions(wanted.permissions | 0o700, path: root.path)
+        }
         try directory.descriptor.removeFile(CName(RestoreTarget.markerName.utf8), path: path)
-        if let wanted { try directory.descriptor.setModified(wanted.modified, path: root.path) }
+        guard let wanted else { return }
+        if isLocked { try directory.descriptor.setPermissions(wanted.permissions, path: root.path) }
+        try directory.descriptor.setModified(wanted.modified, path: root.path)
     }
 }

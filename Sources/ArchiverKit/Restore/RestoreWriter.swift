@@ -18,6 +18,8 @@ struct RestoreWriter {
     private var directories: OpenDirectories
     private var links: LinkGroups
     private var metadata: MetadataWriter
+    /// Inodes with several names that were changed through one of them, which shows in the status of the others.
+    private var changedInodes: Set<UInt64> = []
     private(set) var result: RestoreResult
 
     /// - Parameters:
@@ -55,7 +57,35 @@ struct RestoreWriter {
             return
         }
         try change(step, name, in: parent)
+        if let inode = step.present?.linkGroup { changedInodes.insert(inode) }
         result.count(action)
+    }
+
+    /// Makes the directories that lead to `path` where they are missing; `finish` gives them their metadata.
+    ///
+    /// - Returns: the first that was missing; nil where none was.
+    /// - Throws: `ArchiverError` of the code `notDirectory` where something else is in the way.
+    mutating func makeParents(of path: RelativePath) throws -> RelativePath? {
+        var firstMade: RelativePath?
+        var directory = RelativePath.root
+        for component in path.components.dropLast() {
+            let parent = directory
+            directory = directory.appending(component)
+            let place = try root.directory.descriptor.openParent(of: directory)
+            switch try FileStatus.read(place.name, in: place.directory, path: directory)?.kind {
+            case .directory: continue
+            case nil: break
+            case _?:
+                throw ArchiverError(
+                    .notDirectory, "\(path) cannot be restored: \(directory) is not a directory now",
+                    remedy: "restore \(directory) instead, or elsewhere with '--target'", path: FilePath(directory))
+            }
+            let above = try directories.directory(at: parent)
+            try above.descriptor.createDirectory(place.name, permissions: 0o700, path: FilePath(directory))
+            try directories.push(directory, .metadata, wanted: nil)
+            firstMade = firstMade ?? directory
+        }
+        return firstMade
     }
 
     /// Finishes the directories that are still open, and sums up.
@@ -75,6 +105,7 @@ struct RestoreWriter {
         guard let present = step.present else { return status == nil }
         guard let status, status.kind == present.kind else { return false }
         if present.kind == .directory { return true }
+        if present.linkGroup != nil, changedInodes.contains(status.inode) { return present.linkGroup == status.inode }
         if present.signature != nil { return present.isCurrent(status) }
         return present.modified == status.modified && (present.kind != .file || present.size == status.size)
     }
@@ -210,10 +241,13 @@ struct RestoreWriter {
         return true
     }
 
-    private func link(
+    private mutating func link(
         _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath, replacing: Bool
     ) throws {
         let existing = try root.directory.descriptor.openParent(of: member)
+        if let status = try FileStatus.read(existing.name, in: existing.directory, path: member) {
+            changedInodes.insert(status.inode)
+        }
         // Renaming one name of a file over another does nothing (rename(2)), so the old name has to go first.
         if replacing { try parent.descriptor.removeFile(name, path: FilePath(path)) }
         try parent.descriptor.createLink(

@@ -15,6 +15,7 @@ final class WatchedRoot: Sendable {
     private let service: WatchService
     private let lock: FileLock
     private let watch: RootWatch
+    private let linkIndex = LinkIndex()
     private let subscription: Subscription
     /// The directory that is being watched; another one may come to stand at the path.
     private let identity: Mutex<FileStatus>
@@ -121,7 +122,7 @@ final class WatchedRoot: Sendable {
                 try checkIdentity(of: root)
                 let capture = Capture(
                     store: archive.store, nodes: archive.nodes, options: CaptureOptions(cause: .watch),
-                    progress: progress)
+                    progress: progress, linkIndex: linkIndex)
                 return try capture.run(root, ranges: ranges)
             }
         }
