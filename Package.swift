@@ -20,7 +20,7 @@ let package = Package(
             name: "ArchiveFormat",
             dependencies: ["Compression", "FileIO", .product(name: "Crypto", package: "swift-crypto")]
         ),
-        .testTarget(name: "ArchiveFormatTests", dependencies: ["ArchiveFormat"]),
+        .testTarget(name: "ArchiveFormatTests", dependencies: ["ArchiveFormat", "Compression", "FileIO"]),
 
         // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
         .target(
@@ -31,7 +31,12 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
-        .testTarget(name: "ArchiveStorageTests", dependencies: ["ArchiveStorage"]),
+        .testTarget(
+            name: "ArchiveStorageTests",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "FileIO", .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
 
         // MARK: archiver - the program
         .executableTarget(name: "archiver", dependencies: ["ArchiverCommands"]),
@@ -61,7 +66,14 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
-        .testTarget(name: "ArchiverKitTests", dependencies: ["ArchiverKit", "CLinux"]),
+        .testTarget(
+            name: "ArchiverKitTests",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "FileIO", "Mementos",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
 
         // MARK: CLinux - Linux system calls that Glibc's module map does not show to Swift
         .target(name: "CLinux"),
@@ -102,7 +114,7 @@ let package = Package(
 
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
         .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),
-        .testTarget(name: "SnapshotTreeTests", dependencies: ["SnapshotTree"]),
+        .testTarget(name: "SnapshotTreeTests", dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree"]),
     ],
     swiftLanguageModes: [.v6]
 )

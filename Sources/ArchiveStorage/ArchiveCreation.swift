@@ -84,6 +84,10 @@ enum ArchiveCreation {
                 .filter { !ours.contains($0) && !$0.hasPrefix(TemporaryFile.namePrefix) }
         } catch where error.code == .noSuchFileOrDirectory {
             return nil
+        } catch where error.code == .notDirectory {
+            throw StorageError(
+                .notAnArchive, directory, "\(directory) is a file, not an archive",
+                remedy: "name a directory with --archive")
         } catch {
             throw StorageError(FileError(error.operation, directory, error.code))
         }

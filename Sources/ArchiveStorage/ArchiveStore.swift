@@ -5,28 +5,34 @@ internal import FileIO
 internal import Synchronization
 package import SystemPackage
 
-/// An open archive. Safe to use from several threads; other processes may use the same archive at the same time.
+/// An open archive.
+///
+/// Safe to use from several threads; other processes may use the same archive at the same time.
 package final class ArchiveStore: Sendable {
     package let layout: ArchiveLayout
     package let manifest: ArchiveManifest
     package let catalogue: Catalogue
-    /// Whether snapshots can be added.
-    package let isWritable: Bool
+    /// Why snapshots cannot be added; nil where they can.
+    private let refusal: StorageError?
     let reader: BlockReader
     private let lock: UseLock?
     /// Segments whose locks this process holds although no commit uses them now.
     private let idleWriters = Mutex<[SegmentWriter]>([])
 
     private init(
-        layout: ArchiveLayout, manifest: ArchiveManifest, catalogue: Catalogue, isWritable: Bool, lock: UseLock?
+        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
+        refusal: StorageError? = nil
     ) {
         self.lock = lock
         self.layout = layout
         self.manifest = manifest
         self.catalogue = catalogue
-        self.isWritable = isWritable
+        self.refusal = refusal
         reader = BlockReader(layout: layout, catalogue: catalogue)
     }
+
+    /// Whether snapshots can be added.
+    package var isWritable: Bool { refusal == nil }
 
     /// Opens the archive in `directory` and brings its catalogue up to date with its segments.
     ///
@@ -35,11 +41,41 @@ package final class ArchiveStore: Sendable {
     package static func open(_ directory: FilePath, creating: Bool) throws(StorageError) -> ArchiveStore {
         let layout = ArchiveLayout(directory)
         let manifest = try creating ? ArchiveCreation.openOrCreate(layout) : ArchiveCreation.open(layout)
-        let isWritable = directory.isWritable
-        let lock = isWritable ? try UseLock.shared(layout) : nil
-        let catalogue = try openCatalogue(layout, lock)
-        let store = ArchiveStore(
-            layout: layout, manifest: manifest, catalogue: catalogue, isWritable: isWritable, lock: lock)
+        guard directory.isWritable else {
+            let refusal = StorageError(
+                .readOnly, directory, "the archive \(directory) cannot be written to",
+                remedy: "make its directory writable, or use another one with --archive")
+            return try openForReading(layout, manifest, refusal)
+        }
+        let lock = try UseLock.shared(layout)
+        do {
+            return try open(layout, manifest, lock)
+        } catch where error.code == .noSpace && error.path == layout.catalogue {
+            return try openForReading(layout, manifest, error)
+        } catch where error.code == .damaged && error.path == layout.catalogue {
+            // The catalogue holds nothing that the segments do not hold; but others may have it open.
+            guard lock.tryExclude() else { throw error }
+            Catalogue.delete(at: layout.catalogue)
+            let store = try open(layout, manifest, lock)
+            try lock.share()
+            return store
+        }
+    }
+
+    private static func open(
+        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ lock: UseLock
+    ) throws(StorageError) -> ArchiveStore {
+        let store = ArchiveStore(layout, manifest, try Catalogue(at: layout.catalogue), lock: lock)
+        try CatalogueUpdate(store).run()
+        return store
+    }
+
+    /// Opens an archive without writing anything: its catalogue is made anew in memory.
+    private static func openForReading(
+        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ refusal: StorageError
+    ) throws(StorageError) -> ArchiveStore {
+        let catalogue = try Catalogue(inMemoryFor: layout.directory)
+        let store = ArchiveStore(layout, manifest, catalogue, lock: nil, refusal: refusal)
         try CatalogueUpdate(store).run()
         return store
     }
@@ -52,24 +88,8 @@ package final class ArchiveStore: Sendable {
         let manifest = try ArchiveCreation.open(layout)
         let lock = try UseLock.exclusive(layout)
         Catalogue.delete(at: layout.catalogue)
-        let catalogue = try Catalogue(at: layout.catalogue)
-        let store = ArchiveStore(
-            layout: layout, manifest: manifest, catalogue: catalogue, isWritable: true, lock: lock)
+        let store = ArchiveStore(layout, manifest, try Catalogue(at: layout.catalogue), lock: lock)
         return try CatalogueUpdate(store).run()
-    }
-
-    private static func openCatalogue(_ layout: ArchiveLayout, _ lock: UseLock?) throws(StorageError) -> Catalogue {
-        guard let lock else { return try Catalogue(inMemoryFor: layout.directory) }
-        do {
-            return try Catalogue(at: layout.catalogue)
-        } catch where error.code == .damaged {
-            // The catalogue holds nothing that the segments do not hold; but others may have it open.
-            guard lock.tryExclude() else { throw error }
-            Catalogue.delete(at: layout.catalogue)
-            let catalogue = try Catalogue(at: layout.catalogue)
-            try lock.share()
-            return catalogue
-        }
     }
 
     /// The bytes of the chunk `id`, verified.
@@ -77,12 +97,18 @@ package final class ArchiveStore: Sendable {
         try reader.chunk(id, at: location(of: id))
     }
 
-    /// The chunk `id` as a base for compressing a new one; nil where it is missing or stands on too many itself.
+    /// The chunk `id` as a base for compressing a new one.
+    ///
+    /// - Returns: nil where it is missing, damaged, or stands on too many bases itself: all can do without a base.
     package func base(_ id: ChunkID) throws(StorageError) -> BaseChunk? {
         guard let location = try catalogue.location(of: id) else { return nil }
-        let block = try reader.block(at: location)
-        guard block.header.depth < BlockHeader.depthLimit else { return nil }
-        return BaseChunk(id: id, bytes: try reader.chunk(id, at: location), depth: Int(block.header.depth))
+        do {
+            let block = try reader.block(at: location)
+            guard block.header.depth < BlockHeader.depthLimit else { return nil }
+            return BaseChunk(id: id, bytes: try reader.chunk(id, at: location), depth: Int(block.header.depth))
+        } catch where error.code == .damaged {
+            return nil
+        }
     }
 
     /// The snapshot named `id`.
@@ -111,18 +137,14 @@ package final class ArchiveStore: Sendable {
 
     /// Begins a commit, which ends with `commit` or `abandon`.
     package func beginCommit() throws(StorageError) -> CommitWriter {
-        guard isWritable else {
-            throw StorageError(
-                .readOnly, layout.directory, "the archive \(layout.directory) cannot be written to",
-                remedy: "make its directory writable, or use another one with --archive")
-        }
+        if let refusal { throw refusal }
         if let idle = idleWriters.withLock({ $0.popLast() }) { return try CommitWriter(self, writer: idle) }
         if let free = try takeOverSegment() { return try CommitWriter(self, writer: free) }
         return try CommitWriter(self, writer: createSegment())
     }
 
     func createSegment() throws(StorageError) -> SegmentWriter {
-        try SegmentWriter.create(in: layout, archive: manifest.id, catalogue: catalogue)
+        try SegmentWriter.create(in: layout, manifest: manifest, catalogue: catalogue)
     }
 
     func giveBack(_ writer: SegmentWriter) {
@@ -139,7 +161,7 @@ package final class ArchiveStore: Sendable {
             guard let current = try catalogue.segment(record.number), !current.isSealed,
                 try file.length() == current.indexedLength
             else { continue }
-            return SegmentWriter(current, file: file)
+            return SegmentWriter(current, file: file, fullBytes: manifest.parameters.segmentBytes)
         }
         return nil
     }

@@ -6,12 +6,20 @@ internal import FileIO
 internal import Synchronization
 internal import SystemPackage
 
-/// Reads blocks of an archive and keeps the recent ones. Safe to use from several threads.
+/// Reads blocks of an archive and keeps the recent ones.
+///
+/// Safe to use from several threads.
 final class BlockReader: Sendable {
     private let layout: ArchiveLayout
     private let catalogue: Catalogue
     private let cache = BlockCache(capacityBytes: 32 << 20)
     private let files = Mutex<[Int64: SegmentFile]>([:])
+
+    /// The most blocks that reading one unpacks one for another, so that damage cannot make it endless.
+    ///
+    /// More than the format's depth: where two writers stored a base at the same time, the copy that is found may stand
+    /// on more blocks than the one that the depth was counted from.
+    private static let stepLimit = 4 * BlockHeader.depthLimit
 
     /// Open segments kept; each holds a descriptor.
     private static let openFilesLimit = 128
@@ -23,9 +31,9 @@ final class BlockReader: Sendable {
 
     /// The bytes of the chunk `id`, which the block at `location` holds; its SHA-256 is verified.
     func chunk(
-        _ id: ChunkID, at location: BlockLocation, depthLimit: Int = BlockHeader.depthLimit
+        _ id: ChunkID, at location: BlockLocation, stepsLeft: Int = BlockReader.stepLimit
     ) throws(StorageError) -> [UInt8] {
-        let block = try block(at: location, depthLimit: depthLimit)
+        let block = try block(at: location, stepsLeft: stepsLeft)
         guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
         let bytes = Array(block.raw[range])
         guard ChunkID(hashing: bytes) == id else {
@@ -37,21 +45,21 @@ final class BlockReader: Sendable {
 
     /// The block at `location`, decompressed.
     ///
-    /// - Parameter depthLimit: the most bases that may stand below it, so that damage cannot make reading endless.
+    /// - Parameter stepsLeft: how many blocks may be unpacked one for another below it.
     func block(
-        at location: BlockLocation, depthLimit: Int = BlockHeader.depthLimit
+        at location: BlockLocation, stepsLeft: Int = BlockReader.stepLimit
     ) throws(StorageError) -> DecodedBlock {
         if let cached = cache.block(at: location) { return cached }
         let file = try file(location.segment)
         let (header, payload) = try file.block(at: location.offset)
-        guard Int(header.depth) <= depthLimit else {
+        guard stepsLeft >= 0 else {
             throw StorageError.damaged(file.path, offset: location.offset, .malformed("it stands on too many bases"))
         }
         let raw: [UInt8]
         switch header.codec {
         case .stored: raw = payload
         case .deflate:
-            let dictionary = try dictionary(of: header)
+            let dictionary = try dictionary(of: header, stepsLeft: stepsLeft)
             do {
                 var inflater = try Inflater()
                 raw = try payload.withRawBytes { payload throws(CompressionError) in
@@ -69,14 +77,14 @@ final class BlockReader: Sendable {
         return block
     }
 
-    /// The preset dictionary of a block: the last bytes of its bases, which stand on fewer bases themselves.
-    private func dictionary(of header: BlockHeader) throws(StorageError) -> [UInt8] {
+    /// The preset dictionary of a block: the last bytes of its bases.
+    private func dictionary(of header: BlockHeader, stepsLeft: Int) throws(StorageError) -> [UInt8] {
         var bases: [[UInt8]] = []
         for base in header.bases {
             guard let location = try catalogue.location(of: base) else {
                 throw StorageError.missing(base, in: layout.directory)
             }
-            bases.append(try chunk(base, at: location, depthLimit: Int(header.depth) - 1))
+            bases.append(try chunk(base, at: location, stepsLeft: stepsLeft - 1))
         }
         return BlockEncoder.dictionary(bases)
     }

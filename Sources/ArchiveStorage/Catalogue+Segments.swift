@@ -61,7 +61,20 @@ extension Catalogue {
         }
     }
 
-    /// Notes that a segment has its footer.
+    /// Forgets a segment that has lost blocks, and its chunks: those that are captured again have to be stored again.
+    ///
+    /// Its snapshots stay listed: that they cannot be read any more is to be seen.
+    func forget(_ number: Int64) throws(StorageError) {
+        let first = BlockLocation(segment: number, offset: 0).packed
+        let next = BlockLocation(segment: number + 1, offset: 0).packed
+        try write { db in
+            try db.execute(
+                sql: "DELETE FROM chunk WHERE location >= ? AND location < ?", arguments: [first, next])
+            try db.execute(sql: "DELETE FROM segment WHERE id = ?", arguments: [number])
+        }
+    }
+
+    /// Notes that nothing will be appended to a segment any more.
     package func markSealed(_ number: Int64, length: Int) throws(StorageError) {
         try write { db in
             try db.execute(

@@ -121,8 +121,8 @@ package final class Catalogue: Sendable {
         }
         let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
         let message = "cannot use the catalogue \(path): \(reason)"
-        switch error.resultCode {
-        case .SQLITE_FULL:
+        switch error.extendedResultCode {
+        case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE:
             return StorageError(.noSpace, path, message, remedy: "free some space on that file system and try again")
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
             return StorageError(.readOnly, path, message, remedy: "make the archive's directory writable")

@@ -25,6 +25,8 @@ package struct CatalogueUpdate {
     private struct Scanned {
         let record: SegmentRecord
         let scan: SegmentScan
+        /// Whether nothing may be appended any more: it is sealed, or damaged before its end.
+        let isClosed: Bool
         /// Held with its lock until the catalogue is up to date.
         let file: SegmentFile
     }
@@ -47,7 +49,12 @@ package struct CatalogueUpdate {
         var known: [String: SegmentRecord] = [:]
         for record in try catalogue.segments() { known[record.path] = record }
         var scanned: [Scanned] = []
-        for path in try segmentPaths() {
+        let paths = try segmentPaths()
+        for lost in Set(known.keys).subtracting(paths) {
+            summary.damage.append("segment \(layout.segment(lost)) is missing")
+            if let record = known[lost] { try catalogue.forget(record.number) }
+        }
+        for path in paths {
             summary.segments += 1
             if known[path]?.isSealed == true { continue }
             if let new = try scan(path, known[path], &summary) { scanned.append(new) }
@@ -78,6 +85,8 @@ package struct CatalogueUpdate {
     private func scan(
         _ path: String, _ known: SegmentRecord?, _ summary: inout Summary
     ) throws(StorageError) -> Scanned? {
+        var known = known
+        var isHeaderDamaged = false
         let filePath = layout.segment(path)
         let file: SegmentFile
         do {
@@ -85,30 +94,44 @@ package struct CatalogueUpdate {
             if let known, try file.length() == known.indexedLength { return nil }
             // A segment that is being written is its writer's to index.
             if store.isWritable, !file.tryLock() { return nil }
+            if let record = known, try file.length() < record.indexedLength {
+                summary.damage.append("segment \(filePath) has lost its end")
+                try catalogue.forget(record.number)
+                known = nil
+            }
             if try file.length() < SegmentHeader.byteCount {
                 // Its writer was interrupted before there was anything in it.
                 if store.isWritable { unlink(filePath.string) }
                 return nil
             }
-            guard try file.readHeader().archive == store.manifest.id else {
-                summary.damage.append("\(filePath) belongs to another archive")
-                return nil
+            do {
+                guard try file.readHeader().archive == store.manifest.id else {
+                    summary.damage.append("\(filePath) belongs to another archive")
+                    return nil
+                }
+            } catch where error.code == .damaged {
+                // The blocks prove themselves.
+                summary.damage.append(error.message)
+                isHeaderDamaged = true
             }
         } catch {
-            guard error.code == .damaged || error.code == .readOnly else { throw error }
+            guard error.code == .newerFormat || error.code == .readOnly else { throw error }
             summary.damage.append(error.message)
             return nil
         }
         let record: SegmentRecord
-        if let known { record = known } else {
+        if let known {
+            record = known
+        } else {
             record = try catalogue.enterSegment(path, indexedLength: SegmentHeader.byteCount)
         }
-        // Behind what the catalogue knows, nothing was announced: it is verified, and cut at the first tear. In a
-        // segment that the catalogue does not know, what lies behind damage is worth keeping.
+        // Behind what the catalogue knows, nothing was announced: it is cut at the first tear. In a segment that the
+        // catalogue does not know, what lies behind damage is worth keeping. Only what is not sealed may be torn.
+        let isSealed = try SegmentScan.footer(of: file) != nil
         let scan = try SegmentScan(
-            of: file, from: record.indexedLength, verifyingPayloads: known != nil, passingDamage: known == nil)
+            of: file, from: record.indexedLength, verifyingPayloads: !isSealed, passingDamage: known == nil)
         summary.damage += scan.damage.map { "block at byte \($0.offset) of \(filePath): \($0.reason)" }
-        if scan.tornTail != nil, store.isWritable {
+        if scan.tornTail != nil, !isHeaderDamaged, store.isWritable {
             summary.cutBytes += try file.length() - scan.length
             try file.truncate(to: scan.length)
         }
@@ -116,7 +139,8 @@ package struct CatalogueUpdate {
         summary.chunks += scan.chunks.count
         try catalogue.enter(
             segment: record.number, length: record.indexedLength, chunks: scan.chunks, snapshots: [])
-        return Scanned(record: record, scan: scan, file: file)
+        let isClosed = scan.isSealed || isHeaderDamaged || !scan.damage.isEmpty
+        return Scanned(record: record, scan: scan, isClosed: isClosed, file: file)
     }
 
     private func enterSnapshots(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
@@ -124,15 +148,14 @@ package struct CatalogueUpdate {
         for found in segment.scan.snapshots {
             do {
                 records.append(SnapshotRecord(try store.snapshot(found.id), id: found.id, ownBytes: found.ownBytes))
-            } catch where error.code == .damaged {
+            } catch where error.code == .damaged && error.path != layout.catalogue {
                 summary.damage.append("snapshot \(found.id.short): \(error.message)")
             }
         }
         summary.snapshots += records.count
         let number = segment.record.number
         try catalogue.enter(segment: number, length: segment.scan.length, chunks: [], snapshots: records)
-        // Nothing is appended behind damage.
-        if segment.scan.isSealed || !segment.scan.damage.isEmpty {
+        if segment.isClosed {
             try catalogue.markSealed(number, length: try segment.file.length())
         }
     }

@@ -3,7 +3,9 @@
 package import ArchiveFormat
 internal import Synchronization
 
-/// Writes what one snapshot needs, then the snapshot. Chunks may come from several threads.
+/// Writes what one snapshot needs, then the snapshot.
+///
+/// Chunks may come from several threads.
 ///
 /// Until `commit` has returned, the snapshot does not exist. A commit of many chunks is indexed in steps, so that what
 /// must be remembered stays small and an interrupted commit need not begin anew; chunks of a snapshot that never came
@@ -16,6 +18,10 @@ package final class CommitWriter: Sendable {
         var storedBytes: UInt64 = 0
         /// Whether the catalogue knew any chunk when this commit began, or has been told some since.
         var isCatalogueEmpty: Bool
+        /// How often chunks moved from `pending` into the catalogue.
+        var steps = 0
+        /// What stopped this commit: nothing may be appended behind it.
+        var failure: StorageError?
     }
 
     private let store: ArchiveStore
@@ -37,20 +43,18 @@ package final class CommitWriter: Sendable {
     /// - Returns: true to exactly one caller, who then must append it; false where the archive has it or another
     ///   caller of this commit is about to append it.
     package func claim(_ id: ChunkID) throws(StorageError) -> Bool {
-        let isKnown: Bool? = state.withLock { state in
-            if state.pending[id] != nil { return true }
-            if state.isCatalogueEmpty {
+        // The catalogue is asked without the lock, and again where it was told of chunks meanwhile.
+        var stepsSeen: Int?
+        while true {
+            let (isClaimed, steps): (Bool?, Int) = state.withLock { state in
+                if state.pending[id] != nil { return (false, state.steps) }
+                guard state.isCatalogueEmpty || state.steps == stepsSeen else { return (nil, state.steps) }
                 state.pending[id] = .some(nil)
-                return false
+                return (true, state.steps)
             }
-            return nil
-        }
-        if let isKnown { return !isKnown }
-        if try store.catalogue.location(of: id) != nil { return false }
-        return state.withLock { state in
-            if state.pending[id] != nil { return false }
-            state.pending[id] = .some(nil)
-            return true
+            if let isClaimed { return isClaimed }
+            if try store.catalogue.location(of: id) != nil { return false }
+            stepsSeen = steps
         }
     }
 
@@ -81,7 +85,8 @@ package final class CommitWriter: Sendable {
             let offset = try state.writer.append(block)
             state.pending[chunk.id] = .some(offset)
             try self.index(&state, snapshots: [record])
-            if state.writer.isFull { try self.sealSegment(&state) }
+            // The snapshot is there now; a segment that cannot be sealed is left to the next writer.
+            if state.writer.isFull { try? self.sealSegment(&state) }
         }
         release()
         return record
@@ -109,6 +114,7 @@ package final class CommitWriter: Sendable {
         try store.catalogue.enter(
             segment: state.writer.record.number, length: state.writer.length, chunks: chunks, snapshots: snapshots)
         state.writer.markIndexed()
+        state.steps += 1
         if !chunks.isEmpty { state.isCatalogueEmpty = false }
         state.pending = state.pending.filter { $0.value == nil }
     }
@@ -124,6 +130,12 @@ package final class CommitWriter: Sendable {
     }
 
     private func locked(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {
-        try state.withLock { state throws(StorageError) in try body(&state) }
+        try state.withLock { state throws(StorageError) in
+            if let failure = state.failure { throw failure }
+            do throws(StorageError) { try body(&state) } catch {
+                state.failure = error
+                throw error
+            }
+        }
     }
 }

@@ -5,7 +5,9 @@ internal import FileIO
 internal import Glibc
 package import SystemPackage
 
-/// An open segment. Reads may come from any thread; appends from one at a time.
+/// An open segment.
+///
+/// Reads may come from any thread; appends from one at a time.
 package final class SegmentFile: Sendable {
     package let path: FilePath
     let descriptor: Descriptor
@@ -29,6 +31,11 @@ package final class SegmentFile: Sendable {
     /// The file's length in bytes.
     package func length() throws(StorageError) -> Int {
         Int(try storing { () throws(FileError) in try FileStatus.read(descriptor) }.size)
+    }
+
+    /// Whether the file still has a name.
+    func isLinked() throws(StorageError) -> Bool {
+        try storing { () throws(FileError) in try FileStatus.read(descriptor) }.links > 0
     }
 
     /// Checks that the segment is of this format and archive.
@@ -90,7 +97,8 @@ package final class SegmentFile: Sendable {
         var failure: FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
             do throws(FileError) {
-                length = try descriptor.read(into: UnsafeMutableRawBufferPointer(buffer), at: UInt64(offset), path: path)
+                let buffer = UnsafeMutableRawBufferPointer(buffer)
+                length = try descriptor.read(into: buffer, at: UInt64(offset), path: path)
             } catch {
                 failure = error
             }
@@ -123,6 +131,11 @@ package final class SegmentFile: Sendable {
     private func decoding<Value: ~Copyable>(
         at offset: Int, _ body: () throws(FormatError) -> Value
     ) throws(StorageError) -> Value {
-        do { return try body() } catch { throw StorageError.damaged(path, offset: offset, error) }
+        do { return try body() } catch {
+            if case .unknownVersion = error {
+                throw StorageError(.newerFormat, path, "segment \(path): \(error)", remedy: "use a newer archiver")
+            }
+            throw StorageError.damaged(path, offset: offset, error)
+        }
     }
 }

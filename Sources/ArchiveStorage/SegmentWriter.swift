@@ -17,21 +17,24 @@ final class SegmentWriter: @unchecked Sendable {
     private(set) var indexedLength: Int
 
     /// A segment that has grown to this many bytes is sealed.
-    static let fullBytes = 64 << 20
+    private let fullBytes: Int
 
     /// Takes over a segment whose lock is held and whose tail is whole.
-    init(_ record: SegmentRecord, file: SegmentFile) {
+    init(_ record: SegmentRecord, file: SegmentFile, fullBytes: Int) {
         self.record = record
         self.file = file
+        self.fullBytes = fullBytes
         length = record.indexedLength
         indexedLength = record.indexedLength
     }
 
     /// Begins a new segment, durable with its directories.
+    ///
+    /// - Parameter attempts: how often to begin anew where another process is in the way.
     static func create(
-        in layout: ArchiveLayout, archive: ArchiveID, catalogue: Catalogue
+        in layout: ArchiveLayout, manifest: ArchiveManifest, catalogue: Catalogue, attempts: Int = 8
     ) throws(StorageError) -> SegmentWriter {
-        let header = SegmentHeader(archive: archive, segment: .random(), created: .now)
+        let header = SegmentHeader(archive: manifest.id, segment: .random(), created: .now)
         let name = SegmentName(created: header.created, segment: header.segment)
         let folder = layout.segments.appending(name.folder)
         let path = folder.appending(name.fileName)
@@ -40,8 +43,12 @@ final class SegmentWriter: @unchecked Sendable {
             return try Descriptor.open(path, O_RDWR | O_CREAT | O_EXCL, permissions: 0o600)
         }
         let file = SegmentFile(at: path, owning: descriptor)
-        guard file.tryLock() else {
-            throw StorageError(.system, path, "cannot lock the new segment \(path)", remedy: "try again")
+        // Between these two calls another process may take the empty file for one left behind, and remove it.
+        guard file.tryLock(), try file.isLinked() else {
+            guard attempts > 1 else {
+                throw StorageError(.system, path, "cannot lock the new segment \(path)", remedy: "try again")
+            }
+            return try create(in: layout, manifest: manifest, catalogue: catalogue, attempts: attempts - 1)
         }
         do {
             try file.write(header.encoded(), at: 0)
@@ -55,10 +62,10 @@ final class SegmentWriter: @unchecked Sendable {
         }
         let record = try catalogue.enterSegment(
             name.path, indexedLength: SegmentHeader.byteCount)
-        return SegmentWriter(record, file: file)
+        return SegmentWriter(record, file: file, fullBytes: manifest.parameters.segmentBytes)
     }
 
-    var isFull: Bool { length >= SegmentWriter.fullBytes }
+    var isFull: Bool { length >= fullBytes }
 
     /// Appends a block; durable after `synchronize`.
     ///
@@ -91,20 +98,27 @@ final class SegmentWriter: @unchecked Sendable {
         length = indexedLength
     }
 
-    /// Writes the footer; the segment never changes again. Everything appended is indexed.
+    /// Writes the footer; the segment never changes again.
+    ///
+    /// Everything appended is indexed.
     ///
     /// - Returns: the segment's final length in bytes.
     func seal() throws(StorageError) -> Int {
-        var blocks: [(offset: Int, header: BlockHeader)] = []
+        var blocks: [SegmentFooter.Block] = []
         var offset = SegmentHeader.byteCount
         while offset < length {
             let header = try file.blockHeader(at: offset)
-            blocks.append((offset, header))
+            blocks.append(SegmentFooter.Block(header, at: offset))
             offset += header.blockLength
         }
         let footer = SegmentFooter.encoded(blocks: blocks, indexOffset: length)
-        try file.write(footer, at: length)
-        try file.synchronize()
+        do {
+            try file.write(footer, at: length)
+            try file.synchronize()
+        } catch {
+            try? file.truncate(to: length)
+            throw error
+        }
         length += footer.count
         indexedLength = length
         return length

@@ -20,7 +20,11 @@ package final class AccountNames: Sendable {
     package func owner(_ number: UInt32) -> String? {
         cached(\.owners, number) { number in
             var entry = passwd()
-            return Self.lookUp(&entry) { getpwuid_r(number, $0, $1, $2, $3) } read: { name(at: $0.pw_name) }
+            return Self.lookUp(&entry) {
+                getpwuid_r(number, $0, $1, $2, $3)
+            } read: {
+                name(at: $0.pw_name)
+            }
         }
     }
 
@@ -28,7 +32,11 @@ package final class AccountNames: Sendable {
     package func group(_ number: UInt32) -> String? {
         cached(\.groups, number) { number in
             var entry = Glibc.group()
-            return Self.lookUp(&entry) { getgrgid_r(number, $0, $1, $2, $3) } read: { name(at: $0.gr_name) }
+            return Self.lookUp(&entry) {
+                getgrgid_r(number, $0, $1, $2, $3)
+            } read: {
+                name(at: $0.gr_name)
+            }
         }
     }
 
@@ -36,7 +44,11 @@ package final class AccountNames: Sendable {
     package func owner(named name: String) -> UInt32? {
         cached(\.ownerNumbers, name) { name in
             var entry = passwd()
-            return Self.lookUp(&entry) { getpwnam_r(name, $0, $1, $2, $3) } read: { $0.pw_uid }
+            return Self.lookUp(&entry) {
+                getpwnam_r(name, $0, $1, $2, $3)
+            } read: {
+                $0.pw_uid
+            }
         }
     }
 
@@ -44,7 +56,11 @@ package final class AccountNames: Sendable {
     package func group(named name: String) -> UInt32? {
         cached(\.groupNumbers, name) { name in
             var entry = Glibc.group()
-            return Self.lookUp(&entry) { getgrnam_r(name, $0, $1, $2, $3) } read: { $0.gr_gid }
+            return Self.lookUp(&entry) {
+                getgrnam_r(name, $0, $1, $2, $3)
+            } read: {
+                $0.gr_gid
+            }
         }
     }
 

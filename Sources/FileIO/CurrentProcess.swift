@@ -31,6 +31,7 @@ package enum CurrentProcess {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
         let soft = limit.rlim_cur
         limit.rlim_cur = limit.rlim_max
-        return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? UInt64(limit.rlim_cur) : UInt64(soft)
+        return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+            ? UInt64(limit.rlim_cur) : UInt64(soft)
     }
 }

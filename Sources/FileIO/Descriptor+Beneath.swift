@@ -35,7 +35,7 @@ extension Descriptor {
     ) throws(FileError) -> Descriptor {
         do {
             return try open(beneath: path, flags, permissions: permissions, by: .kernel)
-        } catch where Self.meansNoOpenat2(error.code, flags) {
+        } catch  where Self.meansNoOpenat2(error.code, flags) {
             return try open(beneath: path, flags, permissions: permissions, by: .componentwise)
         }
     }
@@ -61,7 +61,7 @@ extension Descriptor {
     ) throws(FileError) -> Descriptor {
         do {
             return try open(beneath: path, O_RDONLY | flags | CInt(CLINUX_O_NOATIME))
-        } catch where error.code == .notPermitted {
+        } catch  where error.code == .notPermitted {
             return try open(beneath: path, O_RDONLY | flags)
         }
     }
@@ -134,7 +134,7 @@ extension FileStatus {
         do {
             let object = try root.open(beneath: path, CInt(CLINUX_O_PATH) | O_NOFOLLOW)
             return try read(object, path: path)
-        } catch where [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels].contains(error.code) {
+        } catch  where [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels].contains(error.code) {
             return nil
         }
     }

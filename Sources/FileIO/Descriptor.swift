@@ -56,7 +56,7 @@ package struct Descriptor: ~Copyable, Sendable {
     ) throws(FileError) -> Descriptor {
         do {
             return try open(name, O_RDONLY | flags | CInt(CLINUX_O_NOATIME), path: path())
-        } catch where error.code == .notPermitted {
+        } catch  where error.code == .notPermitted {
             return try open(name, O_RDONLY | flags, path: path())
         }
     }

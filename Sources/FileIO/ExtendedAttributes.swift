@@ -86,7 +86,7 @@ package enum ExtendedAttributes {
     private static func value(of name: [UInt8], at target: AttributeTarget) throws(Errno) -> [UInt8]? {
         do {
             return try target.value(of: name)
-        } catch where [.noData, .permissionDenied, .notPermitted].contains(error) || isAbsence(error) {
+        } catch  where [.noData, .permissionDenied, .notPermitted].contains(error) || isAbsence(error) {
             return nil
         }
     }

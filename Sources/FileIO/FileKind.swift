@@ -1,6 +1,8 @@
 // What kind of object a path names.
 
-/// The kind of a file-system object. Raw values are part of the archive format.
+/// The kind of a file-system object.
+///
+/// Raw values are part of the archive format.
 public enum FileKind: UInt8, Sendable, Hashable, CaseIterable {
     case file = 0
     case directory = 1

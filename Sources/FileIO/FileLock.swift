@@ -20,9 +20,11 @@ package struct FileLock: ~Copyable, Sendable {
         try acquire(path, LOCK_EX | LOCK_NB)
     }
 
-    /// Takes the lock alone, waiting until nobody else has it. Blocks the calling thread.
+    /// Takes the lock alone, waiting until nobody else has it; blocks the calling thread.
     package static func exclusive(_ path: FilePath) throws(FileError) -> FileLock {
-        guard let lock = try acquire(path, LOCK_EX) else { throw FileError("lock", path, .resourceTemporarilyUnavailable) }
+        guard let lock = try acquire(path, LOCK_EX) else {
+            throw FileError("lock", path, .resourceTemporarilyUnavailable)
+        }
         return lock
     }
 
@@ -33,9 +35,11 @@ package struct FileLock: ~Copyable, Sendable {
         try acquire(path, LOCK_SH | LOCK_NB)
     }
 
-    /// Takes the lock together with others who do so, waiting until nobody has it alone. Blocks the calling thread.
+    /// Takes the lock together with others who do so, waiting until nobody has it alone; blocks the thread.
     package static func shared(_ path: FilePath) throws(FileError) -> FileLock {
-        guard let lock = try acquire(path, LOCK_SH) else { throw FileError("lock", path, .resourceTemporarilyUnavailable) }
+        guard let lock = try acquire(path, LOCK_SH) else {
+            throw FileError("lock", path, .resourceTemporarilyUnavailable)
+        }
         return lock
     }
 

@@ -127,6 +127,6 @@ extension RelativePath: Comparable {
 }
 
 extension RelativePath: CustomStringConvertible {
-    /// The path as text; bytes that are not UTF-8 show as U+FFFD. For display only.
+    /// The path as text for display only; bytes that are not UTF-8 show as U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 }

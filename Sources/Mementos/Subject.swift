@@ -81,8 +81,9 @@ public final class Subject<Event: Sendable>: Sendable {
         }
     }
 
-    /// The number of the first event in the queue, the queue, and who observes now; nil, and nobody delivers, without
-    /// events. Whoever subscribes later gets none of these events.
+    /// Empties the queue, or ends the delivery where it is empty.
+    ///
+    /// - Returns: the number of the first event, the events, and who observes now (whoever subscribes later gets none).
     private func takeQueue() -> (UInt64, [Event], [Observer])? {
         state.withLock { state in
             if state.queue.isEmpty {

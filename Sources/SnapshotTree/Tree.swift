@@ -14,7 +14,9 @@ package struct Tree<Source: NodeSource> {
         self.source = source
     }
 
-    /// The entry at `path`; reads one node a level. Nil where there is none.
+    /// The entry at `path`; reads one node a level.
+    ///
+    /// - Returns: nil where there is none.
     package func entry(at path: RelativePath) throws(Source.Failure) -> Entry? {
         var cursor = try TreeCursor(root, in: source)
         try cursor.seek(to: path)

@@ -5,10 +5,11 @@ import Testing
 
 @Suite struct CRC32Tests {
     /// Check values of "CRC-32/ISO-HDLC" and RFC 1952's neighbours, as any zip program computes them.
-    @Test(arguments: [
-        ("", 0), ("a", 0xE8B7_BE43), ("abc", 0x3524_41C2), ("123456789", 0xCBF4_3926),
-        ("The quick brown fox jumps over the lazy dog", 0x414F_A339),
-    ] as [(String, UInt32)])
+    @Test(
+        arguments: [
+            ("", 0), ("a", 0xE8B7_BE43), ("abc", 0x3524_41C2), ("123456789", 0xCBF4_3926),
+            ("The quick brown fox jumps over the lazy dog", 0x414F_A339),
+        ] as [(String, UInt32)])
     func publishedVectors(text: String, expected: UInt32) {
         #expect(Array(text.utf8).withUnsafeBytes { crc32($0) } == expected)
     }

@@ -34,7 +34,8 @@ import Testing
             withUnsafeBytes(of: Double.random(in: 0..<1, using: &random)) { Array($0) }
         }
         #expect(!Self.isIncompressible([UInt8](repeating: 7, count: 100_000)))
-        #expect(!Self.isIncompressible((0..<100_000).map { UInt8(truncatingIfNeeded: $0) }), "every value equally often")
+        #expect(
+            !Self.isIncompressible((0..<100_000).map { UInt8(truncatingIfNeeded: $0) }), "every value equally often")
         #expect(!Self.isIncompressible(Array(repeatElement(block, count: 100).joined())), "seed \(random.seed)")
         #expect(!Self.isIncompressible(random.text(100_000)), "seed \(random.seed)")
         #expect(!Self.isIncompressible(doubles), "seed \(random.seed)")

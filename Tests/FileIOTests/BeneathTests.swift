@@ -107,7 +107,8 @@ import Testing
         #expect(try read(try #require(RelativePath("real/file")), in: directory, by: resolution) == "own")
     }
 
-    @Test(arguments: resolutions) func aLinkAtTheEndIsOpenedItselfWhenAskedFor(resolution: Descriptor.Resolution) throws {
+    @Test(arguments: resolutions) func aLinkAtTheEndIsOpenedItselfWhenAskedFor(resolution: Descriptor.Resolution) throws
+    {
         let directory = try TemporaryDirectory()
         try directory.root.createSymbolicLink(CName("link"), target: CName("nowhere"), path: "link")
         let path = try #require(RelativePath("link"))

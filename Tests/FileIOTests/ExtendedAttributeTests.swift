@@ -29,7 +29,7 @@ import Testing
         return bytes(UInt32(2)) + entries.flatMap { bytes($0.tag) + bytes($0.permissions) + bytes($0.id) }
     }
 
-    /// user::rw-, user:1234:rwx, group::r--, mask::rwx, other::---
+    /// In getfacl(1)'s words: user::rw-, user:1234:rwx, group::r--, mask::rwx, other::---.
     private static let list = accessList([
         (0x01, 6, .max), (0x02, 7, 1_234), (0x04, 4, .max), (0x10, 7, .max), (0x20, 0, .max),
     ])
@@ -47,7 +47,9 @@ import Testing
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
         try directory.root.createSpecialFile(CName("fifo"), kind: .fifo, permissions: 0o600, path: "fifo")
         // A security module may label every file.
-        func own(_ attributes: [Attribute]) -> [Attribute] { attributes.filter { !$0.name.starts(with: "security.".utf8) } }
+        func own(_ attributes: [Attribute]) -> [Attribute] {
+            attributes.filter { !$0.name.starts(with: "security.".utf8) }
+        }
         #expect(own(try ExtendedAttributes.read(of: directory.root, path: ".")) == [])
         for name in ["file", "link", "fifo"] {
             #expect(own(try ExtendedAttributes.read(of: CName(name), in: directory.root, path: "name")) == [])
@@ -65,7 +67,8 @@ import Testing
     @Test(.enabled(if: hasUserAttributes)) func whatIsSetIsReadSortedByName() throws {
         let directory = try TemporaryDirectory()
         let expected = [
-            Self.attribute("user.", []), Self.attribute("user.B", [0, 255, 0]), Self.attribute("user.a", Array("1".utf8)),
+            Self.attribute("user.", []), Self.attribute("user.B", [0, 255, 0]),
+            Self.attribute("user.a", Array("1".utf8)),
             Self.attribute("user.é", [UInt8](repeating: 7, count: 2_000)),
         ].filter { $0.name != Array("user.".utf8) }
         for attribute in expected.reversed() {

@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct RelativePathTests {
     /// Makes a random tree and returns its paths in no particular order.
-    private func createTree(in directory: TemporaryDirectory, _ random: inout SeededGenerator) throws -> [RelativePath] {
+    private func createTree(in directory: TemporaryDirectory, _ random: inout SeededGenerator) throws -> [RelativePath]
+    {
         var directories = [RelativePath.root]
         var paths = Set<RelativePath>()
         for _ in 0..<300 {
@@ -56,7 +57,8 @@ import Testing
     }
 
     private func path(_ random: inout SeededGenerator) -> RelativePath {
-        (0..<Int.random(in: 0...4, using: &random)).reduce(RelativePath.root) { path, _ in path.appending(random.name()) }
+        (0..<Int.random(in: 0...4, using: &random)).reduce(RelativePath.root) { path, _ in path.appending(random.name())
+        }
     }
 
     @Test func partsAndWholesAgree() throws {

@@ -14,7 +14,8 @@ import Testing
         let isEdge = Bool.random(using: &random)
         return Timestamp(
             seconds: .random(in: range, using: &random),
-            nanoseconds: isEdge ? edges[Int.random(in: 0..<3, using: &random)]
+            nanoseconds: isEdge
+                ? edges[Int.random(in: 0..<3, using: &random)]
                 : .random(in: 0..<1_000_000_000, using: &random))
     }
 

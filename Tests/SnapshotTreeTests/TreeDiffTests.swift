@@ -47,7 +47,9 @@ struct TreeDiffTests {
             default:
                 let share = 1 + random.below(200)
                 right = right.filter { _ in !random.oneIn(share) }
-                for index in right.indices where random.oneIn(share) { right[index] = .file(right[index].path, version: 9) }
+                for index in right.indices where random.oneIn(share) {
+                    right[index] = .file(right[index].path, version: 9)
+                }
                 let present = Set(right.map(\.path))
                 right += random.entries(random.below(20)).filter { !present.contains($0.path) }
                 right.sort { $0.path < $1.path }

@@ -61,10 +61,10 @@ extension ArchiveStore {
     }
 }
 
-/// The code of the `StorageError` that `body` throws; nil where it throws none.
-func failure(_ body: () throws -> Void) throws -> StorageError? {
+/// The `StorageError` that `body` throws; nil where it throws none.
+func failure<Result>(_ body: () throws -> Result) throws -> StorageError? {
     do {
-        try body()
+        _ = try body()
         return nil
     } catch let error as StorageError {
         return error

@@ -1,0 +1,104 @@
+// What is opened as an archive, and what is refused and left alone.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import Foundation
+import SystemPackage
+import Testing
+
+@Suite("Making and opening archives")
+struct ArchiveCreationTests {
+    /// An empty archive whose segments are sealed at `segmentBytes`.
+    static func makeArchive(at path: FilePath, segmentBytes: Int) throws {
+        let manifest = ArchiveManifest(
+            id: .random(), created: .now, parameters: ArchiveManifest.Parameters(segmentBytes: segmentBytes))
+        try path.makeDirectory()
+        try path.appending("archive.json").writeFile(manifest.encoded())
+    }
+
+    private func code(_ path: FilePath, creating: Bool) throws -> StorageError.Code? {
+        try failure { try ArchiveStore.open(path, creating: creating) }?.code
+    }
+
+    @Test("a new archive is made where there is nothing, for its owner only, and opened the next time")
+    func create() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("a").appending("b")
+        #expect(try code(path, creating: false) == .noArchive)
+        let id = try ArchiveStore.open(path, creating: true).manifest.id
+        #expect(try ArchiveStore.open(path, creating: true).manifest.id == id)
+        #expect(try ArchiveStore.open(path, creating: false).manifest.id == id)
+        let mode = try FileManager.default.attributesOfItem(atPath: path.string)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+    }
+
+    @Test("an empty directory and one left by an interrupted creation become an archive")
+    func interrupted() throws {
+        let directory = try TemporaryDirectory()
+        #expect(try code(directory.path, creating: false) == .noArchive)
+        try directory.path.appending("locks").makeDirectory()
+        try directory.path.appending("segments").makeDirectory()
+        try directory.path.appending(".archiver-0123.tmp").writeFile([1])
+        #expect(try code(directory.path, creating: true) == nil)
+        #expect(try code(directory.path, creating: false) == nil)
+    }
+
+    @Test("a directory of other files is refused and left as it is", arguments: [true, false])
+    func otherFiles(creating: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try directory.path.appending("letter.txt").writeFile(Array("dear".utf8))
+        #expect(try code(directory.path, creating: creating) == .notAnArchive)
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: directory.path.string) == ["letter.txt"])
+        #expect(try directory.path.appending("letter.txt").readFile() == Array("dear".utf8))
+    }
+
+    @Test("a file is refused and left as it is", arguments: [true, false])
+    func file(creating: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("file")
+        try path.writeFile([1, 2, 3])
+        #expect(try code(path, creating: creating) == .notAnArchive)
+        #expect(try code(path.appending("below"), creating: creating) != nil)
+        #expect(try path.readFile() == [1, 2, 3])
+    }
+
+    @Test("a newer format is refused by its number, and nothing is written")
+    func newer() throws {
+        let directory = try TemporaryDirectory()
+        let manifest = directory.path.appending("archive.json")
+        try manifest.writeFile(Array(#"{"format": "archiver", "version": 2, "whatever": []}"#.utf8))
+        let error = try #require(try failure { try ArchiveStore.open(directory.path, creating: true) })
+        #expect(error.code == .newerFormat)
+        #expect(error.message.contains("version 2"))
+        #expect(try directory.path.filesBelow() == ["archive.json"])
+    }
+
+    @Test("a damaged archive.json is named, and not written over", arguments: ["", "{", "{}", "[1]", "\u{0}\u{1}"])
+    func damaged(text: String) throws {
+        let directory = try TemporaryDirectory()
+        _ = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
+        let manifest = directory.path.appending("archive.json")
+        try manifest.writeFile(Array(text.utf8))
+        for creating in [true, false] {
+            let error = try #require(try failure { try ArchiveStore.open(directory.path, creating: creating) })
+            #expect(error.code == .damaged)
+            #expect(error.path == manifest)
+        }
+        #expect(try manifest.readFile() == Array(text.utf8))
+        try manifest.removeFile()
+        #expect(try code(directory.path, creating: true) == .notAnArchive)
+    }
+
+    @Test("a segment that was begun and never written to is cleared away")
+    func emptySegment() throws {
+        let directory = try TemporaryDirectory()
+        let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
+        let segment = try onlySegment(in: directory.path)
+        let empty = segment.removingLastComponent().appending("20200101T000000.000000Z-00000000.segment")
+        try empty.writeFile(Array("ARCH".utf8))
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        #expect(try onlySegment(in: directory.path) == segment)
+        #expect(try store.holds(commit))
+    }
+}

@@ -1,0 +1,181 @@
+// The catalogue is disposable: whatever happens to it, the segments give it back.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import Testing
+
+@Suite("The catalogue")
+struct CatalogueTests {
+    private struct Archive {
+        let directory: TemporaryDirectory
+        let commits: [Commit]
+        var path: FilePath { directory.path }
+        var file: FilePath { path.appending("catalogue.sqlite") }
+
+        /// - Parameter segmentBytes: small, so that the commits fill several segments.
+        init(segmentBytes: Int = 2_000, commits count: Int = 8) throws {
+            directory = try TemporaryDirectory()
+            try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: segmentBytes)
+            let store = try ArchiveStore.open(directory.path, creating: false)
+            var commits: [Commit] = []
+            for number in 0..<count {
+                let contents = ["common", "content \(number)", String(repeating: "abc \(number) ", count: 100)]
+                commits.append(try store.commit(number, contents.map { Array($0.utf8) }, parent: commits.last))
+            }
+            self.commits = commits
+            #expect(try store.catalogue.segments().count > 1)
+        }
+
+        func expectWhole(_ comment: Comment? = nil) throws {
+            let store = try ArchiveStore.open(path, creating: false)
+            #expect(try store.catalogue.snapshots() == commits.map(\.record), comment)
+            for commit in commits { #expect(try store.holds(commit), comment) }
+        }
+    }
+
+    @Test("one made anew equals the one that grew with the archive")
+    func rebuild() throws {
+        let archive = try Archive()
+        func contents() throws -> ([SnapshotRecord], [ChunkID], [SegmentRecord], [RootRecord]) {
+            let catalogue = try ArchiveStore.open(archive.path, creating: false).catalogue
+            var chunks: [ChunkID] = []
+            try catalogue.forEachChunk { id, _ in
+                chunks.append(id)
+                return true
+            }
+            return (try catalogue.snapshots(), chunks, try catalogue.segments(), try catalogue.roots())
+        }
+        let live = try contents()
+        let summary = try ArchiveStore.rebuildCatalogue(of: archive.path)
+        let rebuilt = try contents()
+        #expect(rebuilt == live)
+        #expect(live.0 == archive.commits.map(\.record))
+        #expect(summary.snapshots == archive.commits.count)
+        #expect(summary.chunks == live.1.count)
+        #expect(summary.segments == live.2.count)
+        #expect(summary.damage.isEmpty && summary.cutBytes == 0)
+    }
+
+    @Test("a missing one is made anew on its own")
+    func missing() throws {
+        let archive = try Archive()
+        try archive.file.removeFile()
+        try archive.expectWhole()
+    }
+
+    @Test("garbage in its place is replaced on its own")
+    func garbage() throws {
+        let archive = try Archive()
+        var random = SplitMix64()
+        let length = try archive.file.readFile().count
+        for bytes in [random.noise(50_000), Array("not a database, but text".utf8), [], random.noise(length)] {
+            try archive.file.writeFile(bytes)
+            try archive.expectWhole("TEST_SEED=\(random.seed)")
+        }
+    }
+
+    @Test("a page of garbage in it is noticed on opening or on reading, and never gives wrong data")
+    func damagedPages() throws {
+        let archive = try Archive(commits: 40)
+        let good = try archive.file.readFile()
+        var random = SplitMix64()
+        for start in stride(from: 0, to: good.count, by: 4096) {
+            var bytes = good
+            bytes.replaceSubrange(start..<min(start + 4096, good.count), with: random.noise(4096))
+            try archive.file.writeFile(bytes)
+            let error = try failure { try readEverything(archive) }
+            #expect(error?.code ?? .damaged == .damaged, "TEST_SEED=\(random.seed), page at \(start)")
+            _ = try ArchiveStore.rebuildCatalogue(of: archive.path)
+            try archive.expectWhole("page at \(start)")
+        }
+    }
+
+    private func readEverything(_ archive: Archive) throws {
+        let store = try ArchiveStore.open(archive.path, creating: false)
+        for commit in archive.commits where try store.catalogue.hasSnapshot(commit.id) {
+            for (id, bytes) in commit.chunks {
+                let read = try store.read(id)
+                #expect(read == bytes)
+            }
+        }
+    }
+
+    @Test("one that is older than the segments catches up", arguments: [0, 1, 4])
+    func older(known: Int) throws {
+        let directory = try TemporaryDirectory()
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 2_000)
+        let file = directory.path.appending("catalogue.sqlite")
+        var commits: [Commit] = []
+        var copy: [UInt8] = []
+        for number in 0...8 {
+            let store = try ArchiveStore.open(directory.path, creating: false)
+            if number == known { copy = try file.readFile() }
+            let contents = ["common", String(repeating: "abc \(number) ", count: 100)].map { Array($0.utf8) }
+            commits.append(try store.commit(number, contents, parent: commits.last))
+        }
+        try file.writeFile(copy)
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        #expect(try store.catalogue.snapshots() == commits.map(\.record))
+        for commit in commits { #expect(try store.holds(commit)) }
+    }
+
+    @Test("it is not made anew while somebody uses the archive")
+    func inUse() throws {
+        let archive = try Archive()
+        do {
+            let store = try ArchiveStore.open(archive.path, creating: false)
+            let error = try failure { try ArchiveStore.rebuildCatalogue(of: archive.path) }
+            #expect(error?.code == .inUse)
+            #expect(error?.remedy != nil)
+            #expect(try store.holds(archive.commits[0]))
+        }
+        _ = try ArchiveStore.rebuildCatalogue(of: archive.path)
+        try archive.expectWhole()
+    }
+
+    @Test("a segment of another archive is reported and left alone")
+    func foreignSegment() throws {
+        let archive = try Archive()
+        let other = try TemporaryDirectory()
+        let foreign = try ArchiveStore.open(other.path, creating: true).commit(99, [Array("foreign".utf8)])
+        let source = try onlySegment(in: other.path)
+        let name = try #require(source.lastComponent)
+        let place = archive.path.appending("segments").appending(name)
+        let bytes = try source.readFile()
+        try place.writeFile(bytes)
+        let summary = try ArchiveStore.rebuildCatalogue(of: archive.path)
+        #expect(summary.damage.count == 1)
+        try archive.expectWhole()
+        let store = try ArchiveStore.open(archive.path, creating: false)
+        #expect(try !store.catalogue.hasSnapshot(foreign.id))
+        #expect(try place.readFile() == bytes)
+    }
+
+    @Test("snapshots are found by root, label, id prefix and time")
+    func filters() throws {
+        let archive = try Archive()
+        let catalogue = try ArchiveStore.open(archive.path, creating: false).catalogue
+        let records = archive.commits.map(\.record)
+        func numbers(_ filter: Catalogue.SnapshotFilter) throws -> [Int64] {
+            try catalogue.snapshots(filter).map(\.time.seconds)
+        }
+        let root = try #require(try catalogue.roots().first).number
+        #expect(try numbers(.init(root: root)).count == records.count)
+        #expect(try numbers(.init(root: root + 1)).isEmpty)
+        #expect(try numbers(.init(label: "3")) == [3])
+        #expect(try numbers(.init(until: Timestamp(seconds: 2))) == [0, 1, 2])
+        #expect(try numbers(.init(since: Timestamp(seconds: 5, nanoseconds: 1))) == [6, 7])
+        #expect(try numbers(.init(newestFirst: true, limit: 2, offset: 1)) == [6, 5])
+        for record in records {
+            for digits in [0, 1, 2, 7, 63, 64] {
+                let prefix = String(record.id.hex.prefix(digits))
+                let expected = records.filter { $0.id.hex.hasPrefix(prefix) }
+                #expect(try catalogue.snapshots(.init(idPrefix: prefix)) == expected, "\(prefix)")
+            }
+        }
+        #expect(try catalogue.latestSnapshot(ofRoot: Array("/root".utf8), host: "host") == records.last)
+        #expect(try catalogue.latestSnapshot(ofRoot: Array("/root".utf8), host: "other") == nil)
+    }
+}

@@ -1,0 +1,88 @@
+// Content-defined chunking: lengths, stability under insertion, and cuts that never change.
+
+import ArchiveFormat
+import ArchiveStorage
+import Testing
+
+@Suite("Cutting files into chunks")
+struct ChunkerTests {
+    private func lengths(_ bytes: [UInt8], _ chunker: Chunker) -> [Int] {
+        bytes.withUnsafeBytes { buffer in
+            var lengths: [Int] = []
+            var start = 0
+            while start < buffer.count {
+                // The least that may be given: callers read that much ahead.
+                let ahead = buffer[start..<min(buffer.count, start + chunker.maximum)]
+                let length = chunker.firstChunkLength(in: UnsafeRawBufferPointer(rebasing: ahead))
+                lengths.append(length)
+                start += length
+            }
+            return lengths
+        }
+    }
+
+    private func ids(_ bytes: [UInt8], _ chunker: Chunker) -> [ChunkID] {
+        var start = 0
+        return lengths(bytes, chunker).map { length in
+            defer { start += length }
+            return ChunkID(hashing: Array(bytes[start..<(start + length)]))
+        }
+    }
+
+    @Test("small files are cut finer than large ones")
+    func sizes() {
+        #expect(Chunker.forFile(ofSize: (1 << 20) - 1).average == 16 << 10)
+        #expect(Chunker.forFile(ofSize: 1 << 20).average == 128 << 10)
+    }
+
+    @Test("chunks are neither shorter nor longer than allowed, and near the wanted length on average")
+    func limits() {
+        var random = SplitMix64()
+        for (chunker, size) in [(Chunker.small, 1 << 20), (Chunker.large, 16 << 20)] {
+            for bytes in [random.noise(size), random.text(size), [UInt8](repeating: 0, count: size)] {
+                let lengths = lengths(bytes, chunker)
+                #expect(lengths.reduce(0, +) == size)
+                #expect(lengths.dropLast().allSatisfy { $0 >= chunker.minimum }, "TEST_SEED=\(random.seed)")
+                #expect(lengths.allSatisfy { $0 <= chunker.maximum }, "TEST_SEED=\(random.seed)")
+            }
+        }
+        let count = lengths(random.noise(64 << 20), .large).count
+        let average = (64 << 20) / count
+        #expect((96 << 10...192 << 10).contains(average), "TEST_SEED=\(random.seed): \(average)")
+    }
+
+    @Test("what is not longer than the minimum is one chunk, and nothing is none")
+    func short() {
+        for count in [1, 2, 8191, 8192] { #expect(lengths([UInt8](repeating: 7, count: count), .small) == [count]) }
+        #expect(lengths([], .small).isEmpty)
+    }
+
+    @Test("a byte put in front of 8 MiB, or into their middle, keeps all but a few chunks")
+    func insertion() {
+        var random = SplitMix64()
+        let bytes = random.noise(8 << 20)
+        let before = ids(bytes, .large)
+        for place in [0, 4 << 20] {
+            var changed = bytes
+            changed.insert(0x42, at: place)
+            let after = ids(changed, .large)
+            let new = Set(after).subtracting(before)
+            #expect((1...4).contains(new.count), "TEST_SEED=\(random.seed): \(new.count) of \(after.count)")
+            #expect(after.suffix(20) == before.suffix(20), "TEST_SEED=\(random.seed)")
+        }
+    }
+
+    @Test("the cuts never change: files cut by an older version are found again")
+    func golden() {
+        var random = SplitMix64(seed: 1)
+        let small = [
+            32_703, 18_439, 16_357, 20_588, 16_847, 16_753, 22_689, 17_364, 22_704, 16_803, 17_159, 23_438, 20_300,
+        ]
+        #expect(lengths(random.noise(256 << 10), .small) == small)
+        let large = [
+            150_024, 110_512, 163_973, 133_302, 222_106, 158_876, 162_745, 73_107, 179_635, 131_268, 175_687, 223_642,
+            180_196, 32_079,
+        ]
+        #expect(lengths(random.noise(2 << 20), .large) == large)
+    }
+}

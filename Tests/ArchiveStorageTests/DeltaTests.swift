@@ -1,0 +1,148 @@
+// Chunks compressed against older ones: small, bounded in depth, and safe against crafted headers.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import Testing
+
+@Suite("Blocks on bases")
+struct DeltaTests {
+    private func append(_ block: EncodedBlock, to writer: CommitWriter) throws {
+        for chunk in block.header.chunks { #expect(try writer.claim(chunk.id)) }
+        try writer.append(block)
+    }
+
+    private func end(_ writer: CommitWriter, _ number: Int = 1) throws {
+        let snapshot = Snapshot(
+            time: Timestamp(seconds: Int64(number)), rootPath: [0x2F], host: "", cause: .watch,
+            tree: ChunkID(hashing: [0xa0]), totals: Totals(), changes: ChangeCounts(), storedBytes: 0)
+        _ = try writer.commit(snapshot, base: nil)
+    }
+
+    @Test("40 versions of a text, each on the one before, are small, at most 16 deep, and all read back")
+    func chain() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        var random = SplitMix64()
+        var encoder = try BlockEncoder(level: 9)
+        var text = random.text(20_000)
+        var versions: [RawChunk] = []
+        var depths: [Int] = []
+        var storedBytes = 0
+        var bytesAlone = 0
+        for number in 0..<40 {
+            let place = random.below(text.count)
+            text.replaceSubrange(place..<place, with: Array("<edit \(number) \(random.next())>".utf8))
+            let chunk = RawChunk(kind: .content, bytes: text)
+            let base = try versions.last.flatMap { try store.base($0.id) }
+            let block = try encoder.encode([chunk], bases: base.map { [$0] } ?? [])
+            depths.append(block.header.depth)
+            storedBytes += block.bytes.count
+            bytesAlone += try encoder.encode([chunk]).bytes.count
+            let writer = try store.beginCommit()
+            try append(block, to: writer)
+            try end(writer, number)
+            versions.append(chunk)
+        }
+        // After the sixteenth base a version stands alone again.
+        #expect(depths == (0..<40).map { $0 % 17 }, "TEST_SEED=\(random.seed)")
+        #expect(storedBytes * 5 < bytesAlone, "TEST_SEED=\(random.seed): \(storedBytes) of \(bytesAlone)")
+        for reopened in [store, try ArchiveStore.open(directory.path, creating: false)] {
+            for chunk in versions.reversed() { #expect(try reopened.read(chunk.id) == chunk.bytes) }
+        }
+    }
+
+    @Test("the dictionary is the last 32 KiB of the bases joined, as the format says")
+    func dictionary() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        var random = SplitMix64()
+        var encoder = try BlockEncoder(level: 9)
+        let parts = (0..<3).map { _ in RawChunk(kind: .content, bytes: random.noise(20_000)) }
+        let joined = Array(parts.map(\.bytes).joined())
+        // In the dictionary, across the joint of two bases, so almost free; the first part is too far back.
+        let near = RawChunk(kind: .content, bytes: Array(joined.suffix(26_000).prefix(12_000)))
+        let far = RawChunk(kind: .content, bytes: Array(joined.prefix(16_000)))
+        let bases = parts.map { BaseChunk(id: $0.id, bytes: $0.bytes, depth: 0) }
+        let nearBlock = try encoder.encode([near], bases: bases)
+        #expect(nearBlock.header.bases == parts.map(\.id))
+        #expect(nearBlock.header.storedLength < 500, "TEST_SEED=\(random.seed)")
+        let farBlock = try encoder.encode([far], bases: bases)
+        #expect(farBlock.header.codec == .stored && farBlock.header.bases.isEmpty && farBlock.header.depth == 0)
+        let writer = try store.beginCommit()
+        for part in parts { try append(encoder.encode([part]), to: writer) }
+        try append(nearBlock, to: writer)
+        try append(farBlock, to: writer)
+        try end(writer)
+        #expect(try store.read(near.id) == near.bytes)
+        #expect(try store.read(far.id) == far.bytes)
+    }
+
+    @Test("chunks packed into one block, an empty one among them, are read one by one")
+    func packed() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        var random = SplitMix64()
+        let chunks = (0..<300).map { RawChunk(kind: .content, bytes: random.text($0)) }
+        let writer = try store.beginCommit()
+        var encoder = try BlockEncoder(level: 6)
+        try append(encoder.encode(chunks), to: writer)
+        try end(writer)
+        let reopened = try ArchiveStore.open(directory.path, creating: false)
+        for chunk in chunks.shuffled(using: &random) { #expect(try reopened.read(chunk.id) == chunk.bytes) }
+    }
+
+    @Test("bases that stand on each other are an error, not an endless loop")
+    func cycle() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let ids = (0..<3).map { ChunkID(hashing: [UInt8($0)]) }
+        let writer = try store.beginCommit()
+        for (index, id) in ids.enumerated() {
+            let next = ids[(index + 1) % ids.count]
+            try append(crafted(id, bases: [next, next], depth: 3), to: writer)
+        }
+        try end(writer)
+        for id in ids {
+            #expect(try failure { try store.read(id) }?.code == .damaged)
+            #expect(try store.base(id) == nil)
+        }
+    }
+
+    @Test("a chain of crafted blocks far deeper than the format allows is an error")
+    func tooDeep() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let ids = (0..<5000).map { ChunkID(hashing: Array("\($0)".utf8)) }
+        let writer = try store.beginCommit()
+        for (id, base) in zip(ids, ids.dropFirst()) { try append(crafted(id, bases: [base], depth: 16), to: writer) }
+        try end(writer)
+        #expect(try failure { try store.read(ids[0]) }?.code == .damaged)
+    }
+
+    @Test("a block whose bytes are not those of its ids is refused though its checksums are right")
+    func wrongBytes() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let liar = RawChunk(id: ChunkID(hashing: [1]), kind: .content, bytes: [2])
+        let writer = try store.beginCommit()
+        var encoder = try BlockEncoder(level: 6)
+        try append(encoder.encode([liar]), to: writer)
+        try end(writer)
+        let error = try #require(try failure { try store.read(liar.id) })
+        #expect(error.code == .damaged)
+        #expect(error.message.contains(liar.id.hex))
+    }
+
+    /// A block that is right in itself but names bases it was not made with.
+    private func crafted(_ id: ChunkID, bases: [ChunkID], depth: Int) throws -> EncodedBlock {
+        let text = Array("the same text, so that it shrinks".utf8)
+        var encoder = try BlockEncoder(level: 9)
+        let block = try encoder.encode(
+            [RawChunk(id: id, kind: .content, bytes: text)],
+            bases: bases.map { BaseChunk(id: $0, bytes: text, depth: depth - 1) })
+        #expect(block.header.bases == bases && block.header.depth == depth)
+        return block
+    }
+}

@@ -1,0 +1,146 @@
+// Full and read-only file systems: nothing is lost, what can be read is read, and writing goes on later.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import Foundation
+import SystemPackage
+import Testing
+
+/// A small file system of its own, for root only.
+private final class SmallFileSystem {
+    private let directory: TemporaryDirectory
+    var path: FilePath { directory.path }
+
+    /// Whether this process may mount at all: containers often keep even root from it.
+    static let isPossible = (try? SmallFileSystem(bytes: 1 << 20)) != nil
+
+    init(bytes: Int) throws {
+        directory = try TemporaryDirectory()
+        try SmallFileSystem.run("mount", ["-t", "tmpfs", "-o", "size=\(bytes)", "tmpfs", directory.path.string])
+    }
+
+    func makeReadOnly() throws {
+        try SmallFileSystem.run("mount", ["-o", "remount,ro", path.string])
+    }
+
+    deinit {
+        // Detached: files that are still open end with their owners.
+        try? SmallFileSystem.run("umount", ["--lazy", path.string])
+    }
+
+    private static func run(_ command: String, _ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [command] + arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw FileError(command, FilePath(command), .notPermitted) }
+    }
+}
+
+@Suite("Full and read-only disks", .enabled(if: CurrentProcess.isRoot && SmallFileSystem.isPossible))
+struct FullDiskTests {
+    @Test("a commit that does not fit fails whole, and the next one that fits succeeds")
+    func full() throws {
+        let disk = try SmallFileSystem(bytes: 8 << 20)
+        let path = disk.path.appending("archive")
+        var random = SplitMix64()
+        let ballast = disk.path.appending("ballast")
+        try ballast.writeFile(random.noise(3 << 20))
+        let store = try ArchiveStore.open(path, creating: true)
+        let first = try store.commit(1, [random.noise(500_000)])
+        let large = (0..<10).map { _ in random.noise(1 << 20) }
+        let error = try #require(try failure { try store.commit(2, large) })
+        #expect(error.code == .noSpace, "\(error)")
+        #expect(error.remedy != nil)
+        #expect(try store.holds(first))
+        let next = try store.commit(3, [random.noise(1000)])
+        #expect(try store.holds(next))
+        let medium = (0..<5).map { _ in random.noise(1 << 20) }
+        #expect(try failure { try store.commit(4, medium) }?.code == .noSpace)
+        try ballast.removeFile()
+        let last = try store.commit(4, medium)
+        let reopened = try ArchiveStore.open(path, creating: false)
+        for commit in [first, next, last] { #expect(try reopened.holds(commit)) }
+        #expect(try reopened.catalogue.snapshots().map(\.id) == [first.id, next.id, last.id])
+    }
+
+    @Test("wherever space runs out during a commit, the archive stays valid")
+    func everywhere() throws {
+        let disk = try SmallFileSystem(bytes: 2 << 20)
+        let path = disk.path.appending("archive")
+        // Every commit seals a segment.
+        try ArchiveCreationTests.makeArchive(at: path, segmentBytes: 20_000)
+        let ballast = disk.path.appending("ballast")
+        var random = SplitMix64()
+        let first = try ArchiveStore.open(path, creating: true).commit(1, [random.noise(100_000)])
+        var commits = [first]
+        var codes: [StorageError.Code?] = []
+        for number in 2..<40 {
+            let store = try ArchiveStore.open(path, creating: false)
+            // Less and less ballast: first nothing fits, then the segment, then the catalogue's journal too.
+            try ballast.writeFile([])
+            let free = Int(try FileSystem.freeBytes(of: Descriptor.open(disk.path, 0)))
+            try ballast.writeFile(random.noise(max(0, free - (number - 2) * 4096)))
+            codes.append(try failure { commits.append(try store.commit(number, [random.noise(20_000)])) }?.code)
+            #expect(try store.holds(first))
+            try ballast.removeFile()
+            let reopened = try ArchiveStore.open(path, creating: false)
+            #expect(try reopened.catalogue.snapshots().map(\.id) == commits.map(\.id), "after \(number)")
+        }
+        #expect(codes.first == .noSpace)
+        #expect(codes.last == .some(nil))
+        #expect(Set(codes) == [.noSpace, nil])
+        let store = try ArchiveStore.open(path, creating: false)
+        for commit in commits { #expect(try store.holds(commit)) }
+    }
+
+    @Test("after a failed append nothing more is appended by that commit")
+    func stopped() throws {
+        let disk = try SmallFileSystem(bytes: 2 << 20)
+        let path = disk.path.appending("archive")
+        var random = SplitMix64()
+        let store = try ArchiveStore.open(path, creating: true)
+        let writer = try store.beginCommit()
+        var encoder = try BlockEncoder(level: 1)
+        let large = try encoder.encode([RawChunk(kind: .content, bytes: random.noise(4 << 20))])
+        let small = try encoder.encode([RawChunk(kind: .content, bytes: [1])])
+        let segment = try onlySegment(in: path)
+        let length = try segment.readFile().count
+        for block in [large, small] { #expect(try failure { try writer.append(block) }?.code == .noSpace) }
+        #expect(try segment.readFile().count == length)
+        writer.abandon()
+        #expect(try store.holds(store.commit(1, [[1]])))
+    }
+
+    @Test("an archive on a full disk can still be read")
+    func readingFull() throws {
+        let disk = try SmallFileSystem(bytes: 2 << 20)
+        let path = disk.path.appending("archive")
+        var random = SplitMix64()
+        let commit = try ArchiveStore.open(path, creating: true).commit(1, [random.noise(1000)])
+        let free = Int(try FileSystem.freeBytes(of: Descriptor.open(disk.path, 0)))
+        try disk.path.appending("ballast").writeFile(random.noise(free))
+        #expect(try FileSystem.freeBytes(of: Descriptor.open(disk.path, 0)) == 0)
+        let store = try ArchiveStore.open(path, creating: false)
+        #expect(try store.holds(commit))
+        #expect(try failure { try store.commit(2, [random.noise(100_000)]) }?.code == .noSpace)
+    }
+
+    @Test("an archive on a read-only file system is read, and refuses commits by a typed error")
+    func readOnly() throws {
+        let disk = try SmallFileSystem(bytes: 4 << 20)
+        let path = disk.path.appending("archive")
+        let commit = try ArchiveStore.open(path, creating: true).commit(1, [Array("content".utf8)])
+        try disk.makeReadOnly()
+        let store = try ArchiveStore.open(path, creating: false)
+        #expect(!store.isWritable)
+        #expect(try store.catalogue.snapshots() == [commit.record])
+        #expect(try store.holds(commit))
+        #expect(try failure { try store.beginCommit() }?.code == .readOnly)
+        #expect(try failure { try ArchiveStore.open(disk.path.appending("new"), creating: true) }?.code == .readOnly)
+        #expect(try failure { try ArchiveStore.rebuildCatalogue(of: path) }?.code == .readOnly)
+    }
+}

@@ -1,0 +1,225 @@
+// The life of a segment: begun by one writer, left behind, taken over, sealed, and never changed again.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import Foundation
+import SystemPackage
+import Testing
+
+@Suite("The life of segments")
+struct SegmentLifeTests {
+    /// What must not change in a sealed segment.
+    private struct Print: Equatable {
+        let hash: ChunkID
+        let modified: Date?
+
+        init(_ path: FilePath) throws {
+            hash = ChunkID(hashing: try path.readFile())
+            modified = try FileManager.default.attributesOfItem(atPath: path.string)[.modificationDate] as? Date
+        }
+    }
+
+    private func sealed(_ store: ArchiveStore) throws -> [FilePath] {
+        try store.catalogue.segments().filter(\.isSealed).map { store.layout.segment($0.path) }
+    }
+
+    @Test("a segment is sealed at 64 MiB, in the middle of a commit, and everything reads back")
+    func sealing() throws {
+        let directory = try TemporaryDirectory()
+        var random = SplitMix64()
+        let contents = (0..<70).map { _ in random.noise(1 << 20) }
+        let commit: Commit
+        let first: FilePath
+        let print: Print
+        do {
+            let store = try ArchiveStore.open(directory.path, creating: true)
+            commit = try store.commit(1, contents)
+            #expect(try store.holds(commit))
+            #expect(try store.catalogue.segments().map(\.isSealed) == [true, false])
+            first = try #require(try sealed(store).first)
+            print = try Print(first)
+        }
+        let length = try first.readFile().count
+        let footer = try #require(try SegmentScan.footer(of: SegmentFile(at: first)))
+        #expect((64 << 20...66 << 20).contains(footer.indexOffset))
+        #expect(footer.indexOffset + footer.indexLength + SegmentFooter.trailerByteCount == length)
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        #expect(try store.holds(commit))
+        let next = try store.commit(2, [random.noise(5000)])
+        #expect(try store.holds(next))
+        #expect(try store.catalogue.segments().count == 2)
+        #expect(try Print(first) == print)
+    }
+
+    @Test("a footer names every block of its segment, and sealed segments never change")
+    func footers() throws {
+        let directory = try TemporaryDirectory()
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 3_000)
+        var random = SplitMix64()
+        var prints: [FilePath: Print] = [:]
+        var commits: [Commit] = []
+        for number in 0..<12 {
+            let store = try ArchiveStore.open(directory.path, creating: false)
+            commits.append(try store.commit(number, [random.noise(900), random.noise(10)], parent: commits.last))
+            for path in try sealed(store) where prints[path] == nil { prints[path] = try Print(path) }
+        }
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        #expect(try sealed(store).count > 3)
+        #expect(try Set(sealed(store)) == Set(prints.keys))
+        for commit in commits { #expect(try store.holds(commit)) }
+        for (path, print) in prints {
+            #expect(try Print(path) == print)
+            let bytes = try path.readFile()
+            let segment = try SegmentFile(at: path)
+            let footer = try #require(try SegmentScan.footer(of: segment))
+            let blocks = try bytes.withUnsafeBytes { buffer in
+                let end = footer.indexOffset + footer.indexLength
+                return try SegmentFooter.blocks(
+                    decodingIndex: UnsafeRawBufferPointer(rebasing: buffer[footer.indexOffset..<end]), trailer: footer)
+            }
+            let scan = try SegmentScan(
+                of: segment, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: false)
+            #expect(scan.isSealed && scan.tornTail == nil && scan.damage.isEmpty)
+            #expect(blocks.map(\.offset) == Array(Set(scan.chunks.map(\.offset))).sorted())
+            for block in blocks {
+                let header = try segment.blockHeader(at: block.offset)
+                #expect(block == SegmentFooter.Block(header, at: block.offset))
+            }
+        }
+    }
+
+    @Test("a footer cut off at any byte is cut away, and the segment is sealed again")
+    func tornFooter() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 600)
+        var random = SplitMix64()
+        let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
+        let path = try onlySegment(in: directory.path)
+        let bytes = try path.readFile()
+        let footer = try #require(try SegmentScan.footer(of: SegmentFile(at: path)))
+        for length in footer.indexOffset..<bytes.count {
+            try path.writeFile(Array(bytes.prefix(length)))
+            for suffix in ["", "-wal", "-shm"] {
+                try? directory.path.appending("catalogue.sqlite" + suffix).removeFile()
+            }
+            let store = try ArchiveStore.open(directory.path, creating: false)
+            #expect(try store.holds(commit), "cut at \(length)")
+            #expect(try path.readFile().count == footer.indexOffset, "cut at \(length)")
+        }
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        let next = try store.commit(2, [random.noise(10)])
+        #expect(try store.holds(commit) && store.holds(next))
+        #expect(try SegmentScan.footer(of: SegmentFile(at: path)) != nil)
+    }
+
+    @Test("two writers append to segments of their own, and both see everything afterwards")
+    func twoWriters() throws {
+        let directory = try TemporaryDirectory()
+        let stores = [
+            try ArchiveStore.open(directory.path, creating: true),
+            try ArchiveStore.open(directory.path, creating: false),
+        ]
+        // Both have begun before either ends.
+        let held = try stores.map { try $0.beginCommit() }
+        #expect(try directory.path.appending("segments").filesBelow().count == 2)
+        for writer in held { writer.abandon() }
+        let commits = try onThreads(2) { index in
+            try (0..<25).map { number in
+                let contents = ["shared \(number)", "of \(index), \(number)"].map { Array($0.utf8) }
+                return try stores[index].commit(100 * index + number, contents)
+            }
+        }.flatMap { $0 }
+        #expect(try directory.path.appending("segments").filesBelow().count == 2)
+        for store in stores + [try ArchiveStore.open(directory.path, creating: false)] {
+            #expect(try store.catalogue.snapshots().count == 50)
+            for commit in commits { #expect(try store.holds(commit)) }
+        }
+    }
+
+    @Test("segments begun while others open the archive are never taken for empty ones left behind")
+    func beginnings() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let results = try onThreads(2) { thread in
+            if thread == 1 {
+                for _ in 0..<200 { _ = try ArchiveStore.open(directory.path, creating: false) }
+                return [Commit]()
+            }
+            // Each is begun while those before it are held, so each begins a segment.
+            var holders: [CommitWriter] = []
+            var commits: [Commit] = []
+            for number in 0..<100 {
+                holders.append(try store.beginCommit())
+                commits.append(try store.commit(number, [Array("\(number)".utf8)]))
+            }
+            for holder in holders { holder.abandon() }
+            return commits
+        }
+        let reopened = try ArchiveStore.open(directory.path, creating: false)
+        for commit in results[0] { #expect(try reopened.holds(commit)) }
+    }
+
+    @Test("whatever copy of a chunk that two writers stored is found, it serves those that stand on it")
+    func copies() throws {
+        let directory = try TemporaryDirectory()
+        var random = SplitMix64()
+        let old = RawChunk(kind: .content, bytes: random.text(3000))
+        let shared = RawChunk(kind: .content, bytes: old.bytes + random.text(20))
+        let top = RawChunk(kind: .content, bytes: shared.bytes + random.text(20))
+        do {
+            let first = try ArchiveStore.open(directory.path, creating: true)
+            let second = try ArchiveStore.open(directory.path, creating: false)
+            var encoder = try BlockEncoder(level: 9)
+            let early = try first.beginCommit()
+            let late = try second.beginCommit()
+            // Both are to store the shared chunk: the first writer against an older one, the second alone.
+            #expect(try early.claim(old.id) && early.claim(shared.id) && late.claim(shared.id) && late.claim(top.id))
+            let oldBase = BaseChunk(id: old.id, bytes: old.bytes, depth: 0)
+            try late.append(encoder.encode([shared]))
+            let sharedBase = BaseChunk(id: shared.id, bytes: shared.bytes, depth: 0)
+            try late.append(encoder.encode([top], bases: [sharedBase]))
+            try end(late)
+            try early.append(encoder.encode([old]))
+            try early.append(encoder.encode([shared], bases: [oldBase]))
+            try end(early)
+            for chunk in [old, shared, top] { #expect(try first.read(chunk.id) == chunk.bytes) }
+        }
+        // Now the copy in the older segment is found first.
+        _ = try ArchiveStore.rebuildCatalogue(of: directory.path)
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        for chunk in [top, shared, old] { #expect(try store.read(chunk.id) == chunk.bytes) }
+    }
+
+    private func end(_ writer: CommitWriter) throws {
+        let snapshot = Snapshot(
+            time: Timestamp(seconds: 1), rootPath: [0x2F], host: "", cause: .watch, tree: ChunkID(hashing: [0xa0]),
+            totals: Totals(), changes: ChangeCounts(), storedBytes: 0)
+        _ = try writer.commit(snapshot, base: nil)
+    }
+
+    @Test("a new writer goes on in the newest segment that is free")
+    func takeOver() throws {
+        let directory = try TemporaryDirectory()
+        var commits: [Commit] = []
+        for number in 0..<5 {
+            let store = try ArchiveStore.open(directory.path, creating: true)
+            commits.append(try store.commit(number, [Array("\(number)".utf8)]))
+        }
+        let segment = try onlySegment(in: directory.path)
+        // While one store holds the segment, another begins its own; then that one is the newest.
+        let holder = try ArchiveStore.open(directory.path, creating: false)
+        commits.append(try holder.commit(5, [Array("5".utf8)]))
+        #expect(try onlySegment(in: directory.path) == segment)
+        do {
+            let other = try ArchiveStore.open(directory.path, creating: false)
+            commits.append(try other.commit(6, [Array("6".utf8)]))
+        }
+        let before = try segment.readFile()
+        let third = try ArchiveStore.open(directory.path, creating: false)
+        commits.append(try third.commit(7, [Array("7".utf8)]))
+        #expect(try directory.path.appending("segments").filesBelow().count == 2)
+        #expect(try segment.readFile() == before)
+        for commit in commits { #expect(try third.holds(commit)) }
+    }
+}
