@@ -10,7 +10,7 @@ enum ArchiveCreation {
     static func open(_ layout: ArchiveLayout) throws(StorageError) -> ArchiveManifest {
         do {
             return try read(layout)
-        } catch where error.code == .noArchive {
+        } catch  where error.code == .noArchive {
             let directory = layout.directory
             if let names = try names(in: directory), !names.isEmpty {
                 throw StorageError(
@@ -25,7 +25,7 @@ enum ArchiveCreation {
     static func openOrCreate(_ layout: ArchiveLayout) throws(StorageError) -> ArchiveManifest {
         do {
             return try read(layout)
-        } catch where error.code == .noArchive {
+        } catch  where error.code == .noArchive {
             return try create(layout)
         }
     }
@@ -35,7 +35,7 @@ enum ArchiveCreation {
         do {
             let file = try Descriptor.open(layout.manifest, O_RDONLY)
             bytes = try file.readToEnd(limit: 1 << 20, path: layout.manifest)
-        } catch where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
+        } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
             throw StorageError(
                 .noArchive, layout.directory, "there is no archive at \(layout.directory)",
                 remedy: "make one with 'archiver watch DIR' or 'archiver capture DIR', or name another with --archive")
@@ -68,7 +68,8 @@ enum ArchiveCreation {
             try Directory.create(layout.locks, permissions: 0o700, durable: false)
             try Directory.create(layout.segments, permissions: 0o700, durable: false)
             try DurableFile.replace(
-                directory: directory, name: ArchiveLayout.manifestName, contents: manifest.encoded(), permissions: 0o600)
+                directory: directory, name: ArchiveLayout.manifestName, contents: manifest.encoded(), permissions: 0o600
+            )
         }
         // Another process may have been quicker: what is on disk now counts.
         return try read(layout)
@@ -82,9 +83,9 @@ enum ArchiveCreation {
             return try DirectoryReader.list(descriptor, path: .root)
                 .map { String(decoding: $0.name, as: UTF8.self) }
                 .filter { !ours.contains($0) && !$0.hasPrefix(TemporaryFile.namePrefix) }
-        } catch where error.code == .noSuchFileOrDirectory {
+        } catch  where error.code == .noSuchFileOrDirectory {
             return nil
-        } catch where error.code == .notDirectory {
+        } catch  where error.code == .notDirectory {
             throw StorageError(
                 .notAnArchive, directory, "\(directory) is a file, not an archive",
                 remedy: "name a directory with --archive")

@@ -50,9 +50,9 @@ package final class ArchiveStore: Sendable {
         let lock = try UseLock.shared(layout)
         do {
             return try open(layout, manifest, lock)
-        } catch where error.code == .noSpace && error.path == layout.catalogue {
+        } catch  where error.code == .noSpace && error.path == layout.catalogue {
             return try openForReading(layout, manifest, error)
-        } catch where error.code == .damaged && error.path == layout.catalogue {
+        } catch  where error.code == .damaged && error.path == layout.catalogue {
             // The catalogue holds nothing that the segments do not hold; but others may have it open.
             guard lock.tryExclude() else { throw error }
             Catalogue.delete(at: layout.catalogue)
@@ -106,7 +106,7 @@ package final class ArchiveStore: Sendable {
             let block = try reader.block(at: location)
             guard block.header.depth < BlockHeader.depthLimit else { return nil }
             return BaseChunk(id: id, bytes: try reader.chunk(id, at: location), depth: Int(block.header.depth))
-        } catch where error.code == .damaged {
+        } catch  where error.code == .damaged {
             return nil
         }
     }

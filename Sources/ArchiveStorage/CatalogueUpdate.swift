@@ -109,7 +109,7 @@ package struct CatalogueUpdate {
                     summary.damage.append("\(filePath) belongs to another archive")
                     return nil
                 }
-            } catch where error.code == .damaged {
+            } catch  where error.code == .damaged {
                 // The blocks prove themselves.
                 summary.damage.append(error.message)
                 isHeaderDamaged = true
@@ -148,7 +148,7 @@ package struct CatalogueUpdate {
         for found in segment.scan.snapshots {
             do {
                 records.append(SnapshotRecord(try store.snapshot(found.id), id: found.id, ownBytes: found.ownBytes))
-            } catch where error.code == .damaged && error.path != layout.catalogue {
+            } catch  where error.code == .damaged && error.path != layout.catalogue {
                 summary.damage.append("snapshot \(found.id.short): \(error.message)")
             }
         }
@@ -166,7 +166,7 @@ extension DirectoryReader {
     fileprivate static func names(in path: FilePath) throws(StorageError) -> [DirectoryRecord] {
         do {
             return try list(Descriptor.open(path, O_RDONLY | O_DIRECTORY), path: .root)
-        } catch where error.code == .noSuchFileOrDirectory {
+        } catch  where error.code == .noSuchFileOrDirectory {
             return []
         } catch {
             throw StorageError(FileError(error.operation, path, error.code))

@@ -40,7 +40,8 @@ package struct SegmentScan: Sendable {
             }
             let reason: String
             do {
-                let header = try verifyingPayloads
+                let header =
+                    try verifyingPayloads
                     ? segment.block(at: offset).header : segment.blockHeader(at: offset)
                 if offset + header.blockLength <= fileLength {
                     add(header, at: offset)
@@ -49,7 +50,7 @@ package struct SegmentScan: Sendable {
                     continue
                 }
                 reason = FormatError.truncated.description
-            } catch where error.code == .damaged {
+            } catch  where error.code == .damaged {
                 reason = error.message
             }
             let found = Damage(offset: offset, reason: reason)

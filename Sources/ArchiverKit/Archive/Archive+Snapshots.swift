@@ -97,7 +97,9 @@ extension Archive {
     public func forEachEntry(
         in snapshot: SnapshotRecord, at path: RelativePath = .root, _ body: (Entry) -> Bool
     ) throws(ArchiverError) {
-        try facing { try Tree(snapshot.tree, in: nodes).forEach(at: path) { (entry) throws(StorageError) in body(entry) } }
+        try facing {
+            try Tree(snapshot.tree, in: nodes).forEach(at: path) { (entry) throws(StorageError) in body(entry) }
+        }
     }
 
     /// Calls `body` with a file's content piece by piece, holes as zeros, until it returns false.

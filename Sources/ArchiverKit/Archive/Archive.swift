@@ -62,15 +62,16 @@ public final class Archive: Sendable {
 
     // MARK: Capturing
 
-    /// Captures the state of the directory `root` if it differs from its latest snapshot.
+    /// Captures the state of the directory `root` if it differs from its latest snapshot, or is to get another label.
     ///
     /// - Parameter progress: counters that are moved forward meanwhile.
     public func capture(
         _ root: FilePath, _ options: CaptureOptions = CaptureOptions(), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> CaptureResult {
         try facing {
+            if let label = options.label { try SnapshotSelector.checkLabel(label) }
             let capture = Capture(store: store, nodes: nodes, options: options, progress: progress)
-            return try capture.run(RootDirectory.open(root))
+            return try capture.run(RootDirectory.open(root, capturedInto: directory))
         }
     }
 }

@@ -63,7 +63,7 @@ struct Capture {
                 links.add(change)
                 progress?.set(storedBytes: commit.storedBytes)
             }
-            let tree = try update.finish()
+            let tree = try update.finish() ?? labelledTree(parent)
             if let parent, !isLast, !ranges.contains(.subtree(.root)) {
                 let unseen = try linkIndex.otherNames(of: links, in: parent.tree, nodes)
                     .filter { !ranges.contains($0) }
@@ -83,6 +83,11 @@ struct Capture {
             commit.abandon()
             throw error
         }
+    }
+
+    /// The tree of `parent` where a new label is all that is new; nil where nothing is.
+    private func labelledTree(_ parent: SnapshotRecord?) -> ChunkID? {
+        options.label == nil || options.label == parent?.label ? nil : parent?.tree
     }
 
     private func finish(

@@ -4,7 +4,9 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 
-/// Stores chunks through a commit; without a commit it only names them. Used by one thread at a time.
+/// Stores chunks through a commit; without a commit it only names them.
+///
+/// Used by one thread at a time.
 final class ChunkPacker {
     private let store: ArchiveStore
     private let commit: CommitWriter?

@@ -43,7 +43,8 @@ final class FileReader {
             return count == Int(status.size) ? .inline(Array(buffer[..<count])) : nil
         }
         var slices = SliceCollector(packer, old: old)
-        let isWhole = try isSparse
+        let isWhole =
+            try isSparse
             ? readRuns(file, status, path, &slices)
             : readRun(file, 0..<status.size, status, path, &slices)
         guard isWhole else { return nil }

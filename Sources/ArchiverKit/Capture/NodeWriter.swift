@@ -27,7 +27,8 @@ final class NodeWriter: NodeSink {
         }
         // Bases share one dictionary: once it is full, a further base would push out an earlier one.
         let basesBytes = bases.reduce(base?.bytes.count ?? 0) { $0 + $1.bytes.count }
-        let isFull = bytes + chunk.bytes.count > BlockEncoder.packedBytes
+        let isFull =
+            bytes + chunk.bytes.count > BlockEncoder.packedBytes
             || basesBytes > BlockHeader.dictionaryLimit || bases.count == BlockHeader.baseCountLimit
             || (base == nil) != bases.isEmpty
         if isFull { try flush() }

@@ -38,7 +38,15 @@ struct TreeWalk {
     /// Walks `ranges`, which are in walk order and do not overlap.
     mutating func walk(_ ranges: [PathRange]) throws {
         pending = ranges[...]
-        while let range = pending.popFirst() { try walk(range) }
+        while let range = pending.popFirst() { try walk(takeRange(at: range.path) ?? range) }
+    }
+
+    /// Takes the widest pending range at `path`; those before it have been passed and go.
+    private mutating func takeRange(at path: RelativePath) -> PathRange? {
+        while let first = pending.first, first.path < path { pending.removeFirst() }
+        var range: PathRange?
+        while let first = pending.first, first.path == path { range = pending.removeFirst() }
+        return range
     }
 
     // MARK: One range
@@ -106,27 +114,30 @@ struct TreeWalk {
         let path: RelativePath
         let directory: SharedDirectory
         let records: [DirectoryRecord]
+        /// Whether directories that the base tree has are gone through too; those that are new or whose access changed
+        /// always are.
+        let isDescending: Bool
         var next = 0
     }
 
-    /// Goes through the directory at `path`.
-    ///
-    /// - Parameter descending: whether directories that the base tree has are gone through too; those that are new or
-    ///   whose access changed always are.
+    /// Goes through the directory at `path`, and through those below it that are new, or in the range, or in ranges of
+    /// their own.
     private mutating func list(
         _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, descending: Bool
     ) throws {
         var frames: [Frame] = []
-        try enter(path, in: parent, name, status, &frames)
+        try enter(path, in: parent, name, status, descending: descending, &frames)
         while let frame = frames.last {
             guard frame.next < frame.records.count else {
                 try removeBase(below: frame.path)
+                while let range = pending.first, frame.path.contains(range.path) { pending.removeFirst() }
                 frames.removeLast()
                 continue
             }
             frames[frames.count - 1].next += 1
             let recordName = frame.records[frame.next].name
             let childPath = frame.path.appending(recordName)
+            let range = takeRange(at: childPath)
             try removeBase(before: childPath)
             let childName = CName(recordName)
             let childStatus: FileStatus?
@@ -139,14 +150,19 @@ struct TreeWalk {
             guard let childStatus, !isExcluded(childStatus) else { continue }
             let old = try takeBase(at: childPath)
             try compare(childPath, in: frame.directory, childName, childStatus, old)
-            if childStatus.kind != .directory {
+            guard childStatus.kind == .directory else {
                 try removeBase(below: childPath)
-            } else if descending || old?.isSameDirectory(childStatus) != true {
-                try enter(childPath, in: frame.directory, childName, childStatus, &frames)
+                continue
+            }
+            let isKnown = old?.isSameDirectory(childStatus) ?? false
+            if frame.isDescending || !isKnown || range == .subtree(childPath) {
+                try enter(childPath, in: frame.directory, childName, childStatus, descending: true, &frames)
+            } else if range == .children(childPath) {
+                try enter(childPath, in: frame.directory, childName, childStatus, descending: false, &frames)
             } else {
                 while let range = pending.first, childPath.contains(range.path) {
                     pending.removeFirst()
-                    try walk(range)
+                    try walk(takeRange(at: range.path) ?? range)
                 }
                 try skipBase(below: childPath)
             }
@@ -154,7 +170,7 @@ struct TreeWalk {
     }
 
     private mutating func enter(
-        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus,
+        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, descending: Bool,
         _ frames: inout [Frame]
     ) throws {
         // What lies under a mount point is neither seen nor gone.
@@ -162,16 +178,20 @@ struct TreeWalk {
             return try skipBase(below: path)
         }
         do {
-            frames.append(try open(path, in: parent, name))
+            frames.append(try open(path, in: parent, name, descending: descending))
         } catch {
             if error.meansAbsence { return try removeBase(below: path) }
             try keepBase(below: path, error)
         }
     }
 
-    private func open(_ path: RelativePath, in parent: SharedDirectory, _ name: CName) throws(FileError) -> Frame {
+    private func open(
+        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, descending: Bool
+    ) throws(FileError) -> Frame {
         let directory = SharedDirectory(try parent.descriptor.openForReading(name, O_DIRECTORY, path: path))
-        return Frame(path: path, directory: directory, records: try reader.read(directory.descriptor, path))
+        return Frame(
+            path: path, directory: directory, records: try reader.read(directory.descriptor, path),
+            isDescending: descending)
     }
 
     private func compare(

@@ -29,6 +29,11 @@ public struct Difference: Sendable {
         left == nil ? .added : right == nil ? .removed : .modified
     }
 
+    /// Whether a directory's time is all that differs, which every file that came and went leaves behind.
+    public var isDirectoryTimeOnly: Bool {
+        left?.kind == .directory && right?.kind == .directory && aspects == ["time"]
+    }
+
     /// What differs in a modified entry, in words: "kind", "content", "target", "permissions", "owner", "time",
     /// "attributes", "device", "links".
     public var aspects: [String] {

@@ -72,7 +72,8 @@ struct Restore {
     }
 
     private func existing(_ path: FilePath) throws -> RootDirectory? {
-        do { return try RootDirectory.open(path) } catch let error as ArchiverError where error.code == .noSuchDirectory {
+        do { return try RootDirectory.open(path) } catch let error as ArchiverError where error.code == .noSuchDirectory
+        {
             return nil
         }
     }
@@ -145,7 +146,9 @@ struct Restore {
         let root = place.root
         var writer = RestoreWriter(
             root, from: archive.store, owners: try owners(), links: LinkGroups { [:] },
-            wantedDirectory: { [self] path in try tree.entry(at: original(of: path)) }, progress: progress)
+            wantedDirectory: { [self] path in
+                path.isRoot ? try wantedRoot() : try tree.entry(at: original(of: path))
+            }, progress: progress)
         progress?.expect(entries: nil, bytes: options.path.isRoot ? snapshot.totals.bytes : nil)
         try forEachWanted { entry in
             var wanted = entry

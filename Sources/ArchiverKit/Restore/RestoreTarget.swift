@@ -26,8 +26,10 @@ struct RestoreTarget {
                 .targetNotEmpty, "\(path) exists and is not a directory", remedy: "name a new directory", path: path)
         }
         let root = try RootDirectory.open(path)
-        let names = try names(in: root)
+        // Killed before the marker had its name, a restore leaves a temporary file alone.
+        let names = try names(in: root).filter { !TemporaryFile.isTemporaryName($0) }
         if names.isEmpty {
+            try removeTemporaryFiles(in: .root, of: root)
             try DurableFile.replace(directory: root.path, name: markerName, contents: Array(marker.utf8))
             return RestoreTarget(root: root, isContinued: false)
         }

@@ -158,7 +158,7 @@ struct RestoreWriter {
         do {
             try parent.descriptor.removeDirectory(name, path: FilePath(path))
             return true
-        } catch where error.code == .directoryNotEmpty {
+        } catch  where error.code == .directoryNotEmpty {
             return false
         }
     }

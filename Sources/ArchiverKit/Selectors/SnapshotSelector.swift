@@ -46,6 +46,17 @@ public struct SnapshotSelector: Sendable, Hashable {
         }
     }
 
+    /// Refuses a label by which no selector could name its snapshot.
+    ///
+    /// - Throws: `ArchiverError` of the code `malformedSelector`.
+    public static func checkLabel(_ text: String) throws(ArchiverError) {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        if isPlain, let selector = try? SnapshotSelector(text), case .name = selector.meaning { return }
+        throw ArchiverError(
+            .malformedSelector, "'\(text)' cannot be a label",
+            remedy: "a label is a word without ':' and '~' that does not begin with '@' and is not 'latest'")
+    }
+
     /// The instant that `text` names, as it may follow `@` in a selector.
     ///
     /// - Throws: `ArchiverError` of the code `malformedSelector`.

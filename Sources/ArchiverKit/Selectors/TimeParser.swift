@@ -64,8 +64,8 @@ struct TimeParser {
     /// A time without seconds means the whole minute, a date without a time the whole day: up to its last moment.
     private static func calendar(_ parser: inout TimeParser, _: Timestamp) -> Timestamp? {
         guard let year = parser.number(digits: 4...4), parser.take("-"), let month = parser.number(digits: 2...2),
-            parser.take("-"), let day = parser.number(digits: 2...2), (1...12).contains(month),
-            (1...31).contains(day)
+            parser.take("-"), let day = parser.number(digits: 2...2), (1...12).contains(month), day > 0,
+            day <= daysInMonth(month, of: year)
         else { return nil }
         var fields = tm()
         fields.tm_year = CInt(year - 1900)
@@ -77,6 +77,11 @@ struct TimeParser {
         }
         parser.position = dateEnd
         return parser.instant(fields, Clock(hour: 23, minute: 59, second: 59, nanoseconds: 999_999_999))
+    }
+
+    private static func daysInMonth(_ month: Int, of year: Int) -> Int {
+        let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return month == 2 ? (isLeapYear ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
     /// "14:05", "14:05:09": today; yesterday where that is still to come.

@@ -36,6 +36,8 @@ public struct ArchiverError: Error, Sendable {
         case noSuchDirectory
         /// The path is not a directory.
         case notDirectory
+        /// The directory cannot be a root: it belongs to the archive or to the kernel.
+        case unsuitableRoot
         /// A directory to restore into holds something already.
         case targetNotEmpty
         /// The system denies access.

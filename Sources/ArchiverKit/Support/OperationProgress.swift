@@ -2,7 +2,9 @@
 
 internal import Synchronization
 
-/// Counters of an operation under way. Safe to read from any thread at any time.
+/// Counters of an operation under way.
+///
+/// Safe to read from any thread at any time.
 public final class OperationProgress: Sendable {
     /// The counters at one moment.
     public struct Reading: Sendable, Hashable {

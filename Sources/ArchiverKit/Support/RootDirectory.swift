@@ -4,7 +4,9 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// An open root. Everything below is reached from its descriptor, so nothing outside can be.
+/// An open root.
+///
+/// Everything below is reached from its descriptor, so nothing outside can be.
 struct RootDirectory: Sendable {
     /// The root's absolute path, symbolic links resolved.
     let path: FilePath
@@ -23,6 +25,26 @@ struct RootDirectory: Sendable {
         } catch {
             throw failure(FileError(error.operation, path, error.code))
         }
+    }
+
+    /// Opens the directory at `path`, to be captured into the archive in `archive`.
+    ///
+    /// - Throws: also `ArchiverError` of the code `unsuitableRoot`.
+    static func open(_ path: FilePath, capturedInto archive: FilePath) throws -> RootDirectory {
+        let root = try open(path)
+        if root.path.starts(with: try resolved(archive)) {
+            // Each capture would be a change to be captured.
+            throw ArchiverError(
+                .unsuitableRoot, "\(path) is the archive's own directory or lies in it",
+                remedy: "capture another directory, or use another archive with --archive", path: path)
+        }
+        let fileSystem = try FileSystem.of(root.directory.descriptor)
+        if fileSystem.reach == .pseudo {
+            throw ArchiverError(
+                .unsuitableRoot, "\(path) holds no files: the kernel makes up what is seen there (\(fileSystem.name))",
+                remedy: "capture a directory of files", path: path)
+        }
+        return root
     }
 
     /// `path` as an absolute path without symbolic links.

@@ -5,7 +5,7 @@ internal import ArchiveStorage
 internal import SnapshotTree
 internal import Synchronization
 
-/// Reads nodes from an archive. Safe to use from several threads.
+/// Reads nodes from an archive; safe to use from several threads.
 final class StoredNodes: NodeSource, Sendable {
     private let store: ArchiveStore
     private let recent = Mutex<[ChunkID: Node]>([:])

@@ -12,9 +12,9 @@ public import SystemPackage
 public final class WatchService: Sendable {
     /// How changes are gathered.
     public struct Options: Sendable {
-        /// A capture starts when the root was quiet for this long…
+        /// A capture starts when the root was quiet for this long.
         public var settle: Duration
-        /// …and at the latest this long after the first change.
+        /// A capture starts at the latest this long after the first change.
         public var maxDelay: Duration
 
         public init(settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2)) {
@@ -72,6 +72,8 @@ public final class WatchService: Sendable {
         let opened = try await Blocking.run { () throws(ArchiverError) in
             try facing { try self.open() }
         }
+        // With them go their locks, so that another service may begin.
+        defer { roots.withLock { $0 = [] } }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for root in opened { group.addTask { try await root.run() } }
@@ -101,7 +103,7 @@ public final class WatchService: Sendable {
         let watcher = try WatchedRoot.watcher()
         var opened: [WatchedRoot] = []
         for path in paths {
-            let root = try RootDirectory.open(path)
+            let root = try RootDirectory.open(path, capturedInto: archive.directory)
             if opened.contains(where: { $0.path == root.path }) { continue }
             let lock = try RootLock.watching(root.path, in: archive.store.layout)
             opened.append(try WatchedRoot(self, root, lock, watcher))
