@@ -101,8 +101,17 @@ package struct BlockEncoder: ~Copyable {
 
     /// The preset dictionary that `bases` make: the last 32 KiB of their bytes joined.
     static func dictionary(_ bases: [[UInt8]]) -> [UInt8] {
-        let joined = bases.count == 1 ? bases[0] : Array(bases.joined())
-        return joined.count > BlockHeader.dictionaryLimit ? Array(joined.suffix(BlockHeader.dictionaryLimit)) : joined
+        var parts: [ArraySlice<UInt8>] = []
+        var room = BlockHeader.dictionaryLimit
+        for base in bases.reversed() where room > 0 {
+            let part = base.suffix(room)
+            room -= part.count
+            parts.append(part)
+        }
+        var dictionary = [UInt8]()
+        dictionary.reserveCapacity(BlockHeader.dictionaryLimit - room)
+        for part in parts.reversed() { dictionary += part }
+        return dictionary
     }
 
     private static func refused(_ error: CompressionError) -> StorageError {

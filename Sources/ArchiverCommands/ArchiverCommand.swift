@@ -12,9 +12,16 @@ struct ArchiverCommand: ParsableCommand {
             archiver list                       what is remembered
             archiver restore @10m               go back ten minutes
 
-            A snapshot is named by the first digits of its id, latest, latest~2, @10m, @"2026-11-21 10:00" or its \
-            label. Exit codes: 0 done; 1 failed; 2 archive damaged; 3 some files could not be read; 10 no such archive; \
-            11 locked; 12 wrong passphrase; 64 usage; 130 interrupted.
+            A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
+            state ten minutes ago), @"2026-11-21 10:00", or its label; a path behind a colon names what it holds there: \
+            latest:notes/todo.txt. Commands are about the remembered directory that you are in; elsewhere, say which \
+            one with --root.
+
+            The archive is kept in $ARCHIVER_ARCHIVE, else in ~/.local/share/archiver. SIGUSR1 makes a running command \
+            say how far it is.
+
+            Exit codes: 0 done; 1 failed; 2 archive damaged; 3 some files could not be read; 10 no such archive; \
+            11 locked; 64 usage; 130 interrupted.
             """,
         version: "archiver 0.1.0",
         subcommands: [

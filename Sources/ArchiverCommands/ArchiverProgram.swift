@@ -12,6 +12,7 @@ package enum ArchiverProgram {
     package static func run() -> Never {
         // A reader that has gone shows as EPIPE.
         signal(SIGPIPE, SIG_IGN)
+        Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
         var parsed: WatchCommand?
         let status = ending(arguments) {
@@ -25,7 +26,7 @@ package enum ArchiverProgram {
 
     /// Watches until the end of the process.
     private static func run(_ watch: WatchCommand, _ arguments: [String]) -> Never {
-        TerminationSignals.block()
+        Signals.block(Signals.termination)
         Task.detached {
             let result: Result<Void, any Error>
             do {
@@ -67,6 +68,9 @@ package enum ArchiverProgram {
         default: break
         }
         if ArchiverCommand.exitCode(for: error).isSuccess {
+            if let unknown = unknownTopic(arguments) {
+                return self.report(unknown, arguments, isJSON: isJSON)
+            }
             // Help, the version and completion scripts come as errors from the parser.
             try? Output.standard.line(ArchiverCommand.fullMessage(for: error))
             try? Output.standard.flush()
@@ -77,13 +81,24 @@ package enum ArchiverProgram {
         return failure.status
     }
 
+    /// A refusal where help is asked for on a command that there is none of, which the parser overlooks.
+    private static func unknownTopic(_ arguments: [String]) -> Failure? {
+        guard arguments.first == "help", let topic = arguments.dropFirst().first, !topic.hasPrefix("-"),
+            topic != "help", !commandNames.contains(topic)
+        else { return nil }
+        return .usage("there is no command '\(topic)'", remedy: "'archiver --help' lists them")
+    }
+
+    private static var commandNames: [String] {
+        ArchiverCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+    }
+
     /// A refusal of the parser.
     private static func usage(_ error: any Error, _ arguments: [String]) -> Failure {
         let message = ByteArgument.bytes(of: ArchiverCommand.message(for: error))
-        let names = ArchiverCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
-        let command = arguments.first { names.contains($0) }.map { "archiver \($0)" } ?? "archiver"
+        let command = arguments.first { commandNames.contains($0) }.map { "archiver \($0)" } ?? "archiver"
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         let text = lines.joined(separator: " ")
-        return .usage(text.prefix(1).lowercased() + text.dropFirst(), remedy: "`\(command) --help` explains it")
+        return .usage(text.prefix(1).lowercased() + text.dropFirst(), remedy: "'\(command) --help' explains it")
     }
 }

@@ -12,7 +12,8 @@ struct RootContext {
     let root: ArchivedRoot?
     private let isExplicit: Bool
 
-    init(_ archive: Archive, _ options: RootOptions) throws {
+    /// - Parameter ofAllRoots: whether the current directory shall not count.
+    init(_ archive: Archive, _ options: RootOptions, ofAllRoots: Bool = false) throws {
         self.archive = archive
         isExplicit = options.root != nil
         if let directory = options.root?.path.resolved {
@@ -24,7 +25,7 @@ struct RootContext {
             }
             self.root = root
         } else {
-            root = try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
+            root = ofAllRoots ? nil : try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
         }
     }
 
@@ -37,6 +38,13 @@ struct RootContext {
             guard error.code == .noSuchSnapshot, mayBeElsewhere else { throw error }
             return try archive.snapshot(selector)
         }
+    }
+
+    /// The snapshot that `selector` names of the root that `other` is of.
+    func snapshot(_ selector: SnapshotSelector, besides other: SnapshotRecord) throws -> SnapshotRecord {
+        guard selector.isRelative else { return try snapshot(selector) }
+        let root = try archive.roots().first { $0.path.bytes == other.rootPath && $0.host == other.host }
+        return try archive.snapshot(selector, of: root)
     }
 
     /// Refuses a selector such as `latest` where it could be about any of several roots.

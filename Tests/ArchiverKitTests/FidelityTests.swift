@@ -3,8 +3,8 @@
 import ArchiveFormat
 import ArchiveStorage
 import ArchiverKit
-import FileIO
 import CLinux
+import FileIO
 import Foundation
 import Glibc
 import SystemPackage
@@ -136,13 +136,14 @@ import Testing
     @Test func accessControlLists() throws {
         // linux/posix_acl_xattr.h: version 2, then entries of tag, permissions and id, all little-endian.
         func list(_ entries: [(tag: UInt8, permissions: UInt8, id: UInt32)]) -> [UInt8] {
-            [2, 0, 0, 0] + entries.flatMap { entry in
-                let id = (0..<4).map { UInt8(truncatingIfNeeded: entry.id >> (8 * $0)) }
-                return [entry.tag, 0, entry.permissions, 0] + id
-            }
+            [2, 0, 0, 0]
+                + entries.flatMap { entry in
+                    let id = (0..<4).map { UInt8(truncatingIfNeeded: entry.id >> (8 * $0)) }
+                    return [entry.tag, 0, entry.permissions, 0] + id
+                }
         }
         let access = list([
-            (0x01, 6, .max), (0x02, 7, 1234), (0x04, 4, .max), (0x08, 5, 4321), (0x10, 7, .max), (0x20, 0, .max),
+            (0x01, 7, .max), (0x02, 7, 1234), (0x04, 4, .max), (0x08, 5, 4321), (0x10, 7, .max), (0x20, 0, .max),
         ])
         let preset = list([(0x01, 7, .max), (0x02, 5, 99), (0x04, 5, .max), (0x10, 5, .max), (0x20, 1, .max)])
         try Sandbox().expectRoundTrip { root in
@@ -164,7 +165,8 @@ import Testing
         let names: [[UInt8]] = [
             Array("with\nnewline".utf8), [0xFF], [0xFF, 0xFE, 0x80], Array(repeating: 0xC3, count: 255),
             Array(repeating: UInt8(ascii: "n"), count: 255), Array("-rf".utf8), Array(" ".utf8), Array("a b ".utf8),
-            Array("🗂️ déjà".utf8), Array("e\u{301}".utf8), Array("\u{e9}".utf8), [1], [0x7F], Array("\\".utf8), Array("*".utf8),
+            Array("🗂️ déjà".utf8), Array("e\u{301}".utf8), Array("\u{e9}".utf8), [1], [0x7F], Array("\\".utf8),
+            Array("*".utf8),
             Array("...".utf8), Array("a.b".utf8), Array("a-b".utf8), Array("a".utf8) + [0x01], Array(".archiver-".utf8),
         ]
         try Sandbox().expectRoundTrip { root in

@@ -15,7 +15,6 @@ import Testing
         var edits: RandomEdits
         var random: SeededGenerator
         var states: [(snapshot: SnapshotRecord, listing: TreeListing)] = []
-        var log: [String] = []
 
         init(_ purpose: String, steps: Int) throws {
             sandbox = try Sandbox()
@@ -33,7 +32,7 @@ import Testing
         }
 
         mutating func editSome() throws {
-            for _ in 0...random.below(4) { log.append(try edits.edit()) }
+            for _ in 0...random.below(4) { _ = try edits.edit() }
         }
 
         mutating func anyIndex() -> Int { random.below(states.count) }
@@ -125,34 +124,5 @@ import Testing
             #expect(later.parent == earlier.id)
             #expect(later.time >= earlier.time)
         }
-    }
-}
-
-extension TreeListing {
-    /// The key of a path of the library: bytes as the characters of Latin 1.
-    fileprivate static func key(_ path: RelativePath) -> String {
-        String(String.UnicodeScalarView(path.bytes.map { Unicode.Scalar($0) }))
-    }
-
-    /// The listing without the knowledge which names belong to one file.
-    fileprivate var withoutLinks: TreeListing {
-        var listing = self
-        for path in listing.objects.keys { listing.objects[path]?.firstName = nil }
-        return listing
-    }
-
-    /// The listing without `path` and what is below it.
-    fileprivate func without(below path: String) -> TreeListing {
-        var listing = self
-        listing.objects = objects.filter { !path.isEmpty && $0.key != path && !$0.key.hasPrefix(path + "/") }
-        return listing
-    }
-
-    fileprivate func kinds(ofDifferencesTo right: TreeListing) -> [String: Difference.Kind] {
-        var kinds: [String: Difference.Kind] = [:]
-        for (path, _) in right.withoutLinks.differences(from: withoutLinks) {
-            kinds[path] = objects[path] == nil ? .added : right.objects[path] == nil ? .removed : .modified
-        }
-        return kinds
     }
 }

@@ -7,19 +7,19 @@ internal import ArgumentParser
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The archive's directory, in place of $ARCHIVER_ARCHIVE or ~/.local/share/archiver.", valueName: "path"))
+            "The archive; else $ARCHIVER_ARCHIVE, else ~/.local/share/archiver.", valueName: "path"))
     var archive: PathArgument?
 
     @Flag(help: "Write JSON instead of text; errors too.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but results and errors.")
+    @Flag(name: .shortAndLong, help: "Print only results and errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Say more about what is done.")
+    @Flag(name: .shortAndLong, help: "Tell more.")
     var verbose = false
 
-    @Flag(help: "Use no colours, as does a NO_COLOR in the environment.")
+    @Flag(help: "Use no colours; so does NO_COLOR in the environment.")
     var noColor = false
 
     func validate() throws {

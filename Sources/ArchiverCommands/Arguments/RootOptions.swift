@@ -6,7 +6,7 @@ internal import ArgumentParser
 struct RootOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The watched directory that is meant, in place of the one that holds the current directory.",
+            "Whose snapshots are meant: a remembered directory; else the one you are in.",
             valueName: "dir"))
     var root: PathArgument?
 }

@@ -12,30 +12,32 @@ struct CaptureCommand: ParsableCommand {
         commandName: "capture",
         abstract: "Remember the present state of directories, once.",
         discussion: """
-            Makes a snapshot of each directory, unless nothing has changed since the latest. Files that cannot be read \
-            are named, and the exit code is then 3; everything else is captured all the same.
+            Makes a snapshot of each directory, unless nothing has changed since the latest and no new label is given. \
+            Files that cannot be read are named, and the exit code is then 3; everything else is captured all the same. \
+            The archive is made on first use.
 
             Examples:
               archiver capture ~/thesis
               archiver capture /etc --label before-upgrade
             """)
 
-    @Argument(help: ArgumentHelp("The directories.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The directories to capture.", valueName: "dir"))
     var directories: [PathArgument]
 
-    @Option(help: "A name for the snapshots, to find them by.")
-    var label: String?
+    @Option(help: "A name for the snapshots, to find them by: 'archiver restore before-upgrade'.")
+    var label: ByteArgument?
 
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
+        let options = CaptureOptions(label: try label.map { try CaptureCommand.text(ofLabel: $0) })
         let archive = try global.openArchive(creating: true)
         var results = [CaptureJSON]()
         var failures = [Failure]()
         for directory in directories.map(\.path) {
             do {
-                let result = try capture(directory, archive, console)
+                let result = try capture(directory, options, archive, console)
                 results.append(CaptureJSON(root: directory, result: result))
                 if !console.isJSON {
                     try console.output.line(CaptureSummary.text(result, isForPerson: console.isForPerson))
@@ -57,10 +59,20 @@ struct CaptureCommand: ParsableCommand {
         if results.contains(where: { $0.result.problemCount > 0 }) { throw ExitStatus.incomplete }
     }
 
-    private func capture(_ directory: FilePath, _ archive: Archive, _ console: Console) throws -> CaptureResult {
+    private static func text(ofLabel label: ByteArgument) throws -> String {
+        guard let text = String(validating: label.bytes, as: UTF8.self) else {
+            throw Failure.usage("the label '\(Escaping.text(label.bytes))' is not UTF-8", remedy: "choose another one")
+        }
+        try SnapshotSelector.checkLabel(text)
+        return text
+    }
+
+    private func capture(
+        _ directory: FilePath, _ options: CaptureOptions, _ archive: Archive, _ console: Console
+    ) throws -> CaptureResult {
         let progress = OperationProgress()
         let line = ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console)
-        defer { line?.end() }
-        return try archive.capture(directory, CaptureOptions(label: label), progress: progress)
+        defer { line.end() }
+        return try archive.capture(directory, options, progress: progress)
     }
 }

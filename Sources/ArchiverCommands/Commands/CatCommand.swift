@@ -18,11 +18,11 @@ struct CatCommand: ParsableCommand {
               archiver cat @24h:report.odt > old-report.odt
             """)
 
-    @Argument(help: ArgumentHelp("The file, in a snapshot.", valueName: "selector:path"))
+    @Argument(help: ArgumentHelp("A snapshot (id, latest, latest~2, @10m, label) and the file in it.", valueName: "selector:path"))
     var selector: ByteArgument
 
     @OptionGroup var place: RootOptions
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let named = try SnapshotPath(selector)
@@ -31,6 +31,7 @@ struct CatCommand: ParsableCommand {
                 "\(named.selector) names a snapshot, not a file in it", remedy: "add a colon and the file's path")
         }
         let context = try RootContext(global.openArchive(), place)
+        try context.requireOneRoot(for: named.selector)
         let record = try context.snapshot(named.selector)
         let entry = try context.archive.requiredEntry(at: path, in: record)
         guard entry.kind == .file else { throw CatCommand.noContent(entry, record.id.short) }

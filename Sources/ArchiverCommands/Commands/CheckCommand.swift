@@ -20,7 +20,7 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Read and verify every byte.")
     var data = false
 
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
@@ -29,7 +29,7 @@ struct CheckCommand: ParsableCommand {
         let line = ProgressLine("checking \(Escaping.text(archive.directory.bytes))", progress, console)
         let result: CheckResult
         do {
-            defer { line?.end() }
+            defer { line.end() }
             result = try archive.check(data: data, progress: progress)
         }
         try console.output.line(console.isJSON ? JSONText.of(CheckJSON(result)) : CheckCommand.summary(result))

@@ -37,16 +37,20 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "The newest first.")
     var reverse = false
 
+    @Flag(help: "Of all directories, whichever you are in.")
+    var all = false
+
     @OptionGroup var place: RootOptions
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+        if all && place.root != nil { throw ValidationError("--all and --root exclude each other") }
     }
 
     func run() throws {
         let console = Console(global)
-        let context = try RootContext(global.openArchive(), place)
+        let context = try RootContext(global.openArchive(), place, ofAllRoots: all)
         // The newest are asked for first, so that a limit leaves them.
         let found = try context.archive.snapshots(
             SnapshotQuery(
@@ -64,12 +68,20 @@ struct ListCommand: ParsableCommand {
 
     /// A time as selectors have it, with or without their `@`.
     private static func time(_ text: String) throws -> Timestamp {
-        try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text)
+        do {
+            return try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text)
+        } catch {
+            throw Failure.usage(
+                "'\(text)' is no time",
+                remedy: "a time is like 10m (ago), 14:05, 2026-11-21 or \"2026-11-21 14:05\"")
+        }
     }
 
     private func emptiness(_ context: RootContext) -> String {
-        since == nil && until == nil && label == nil
-            ? "The archive holds no snapshots yet; 'archiver watch DIR' makes them."
-            : "No snapshot matches."
+        if since == nil && until == nil && label == nil {
+            return "The archive holds no snapshots yet; 'archiver watch DIR' makes them."
+        }
+        guard let root = context.root else { return "No snapshot matches." }
+        return "No snapshot of \(Escaping.text(root.path.bytes)) matches; --all looks at all directories."
     }
 }

@@ -19,7 +19,7 @@ struct RepairCommand: ParsableCommand {
     @Flag(help: "Make the catalogue anew from the segments.")
     var catalogue = false
 
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func run() throws {
         guard catalogue else {

@@ -11,15 +11,17 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore",
         abstract: "Make a directory, or a part of it, what it was.",
         discussion: """
-            Writes only what differs, and deletes what was not there. The present state is captured first, so that a \
-            restore can itself be taken back. With --target the snapshot is written to another, empty directory.
+            Makes the directory what it was in the snapshot: writes only what differs, and deletes what was not there \
+            then. The present state is captured first, so that a restore can itself be taken back; how is told at the \
+            end. Interrupted, the same command finishes the job. With --target the snapshot is written to another, \
+            empty directory, and nothing else is touched.
 
             Examples:
               archiver restore @10m             the state of ten minutes ago
               archiver restore latest:notes -n  what bringing back notes would do
             """)
 
-    @Argument(help: ArgumentHelp("The snapshot, or a path in it.", valueName: "selector[:path]"))
+    @Argument(help: ArgumentHelp("A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
 
     @Option(help: ArgumentHelp("Restore into this directory instead.", valueName: "dir"))
@@ -29,7 +31,7 @@ struct RestoreCommand: ParsableCommand {
     var dryRun = false
 
     @OptionGroup var place: RootOptions
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
@@ -39,18 +41,18 @@ struct RestoreCommand: ParsableCommand {
         let record = try context.snapshot(named.selector)
         let options = RestoreOptions(path: named.path ?? .root, target: target?.path, isDryRun: dryRun)
         let progress = OperationProgress()
-        let line = dryRun ? nil : ProgressLine("restoring \(Escaping.text(record.rootPath))", progress, console)
+        let line = ProgressLine("restoring \(Escaping.text(record.rootPath))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
         let result: RestoreResult
         do {
-            defer { line?.end() }
+            defer { line.end() }
             result = try context.archive.restore(record, options, progress: progress, onAction: actions.add)
         }
         if console.isJSON {
             let json = RestoreJSON(id: record.id, result: result, actions: dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else {
-            try console.output.line(RestoreSummary.text(record, result, isDryRun: dryRun))
+            try console.output.line(RestoreSummary.text(record, options, result))
         }
         console.warn(result.warnings, count: result.warningCount) { Escaping.text($0) }
         if result.skipped > 0 { throw ExitStatus.incomplete }
@@ -62,10 +64,10 @@ private final class RestoreActions: Sendable {
     private let console: Console
     private let isKept: Bool
     private let isDryRun: Bool
-    private let line: ProgressLine?
+    private let line: ProgressLine
     private let actions = Mutex([RestoreAction]())
 
-    init(_ console: Console, isKept: Bool, isDryRun: Bool, _ line: ProgressLine?) {
+    init(_ console: Console, isKept: Bool, isDryRun: Bool, _ line: ProgressLine) {
         self.console = console
         self.isKept = isKept
         self.isDryRun = isDryRun
@@ -80,9 +82,9 @@ private final class RestoreActions: Sendable {
             actions.withLock { $0.append(action) }
         } else if isDryRun {
             // A closed pipe shows again, and is dealt with, when the summary is written.
-            try? console.output.line(text)
+            line.aside { try? console.output.line(text) }
         } else if console.isVerbose {
-            line?.aside { console.warn(text) } ?? console.warn(text)
+            line.aside { console.warn(text) }
         }
     }
 }

@@ -16,10 +16,10 @@ struct ShowCommand: ParsableCommand {
 
             Examples:
               archiver show latest              when, why and what changed
-              archiver show 3fa9c2:notes        what the directory held, like ls -l
+              archiver show latest:notes        what the directory held, like ls -l
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot, or a path in it.", valueName: "selector[:path]"))
+    @Argument(help: ArgumentHelp("A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
 
     @Flag(help: "List every entry, at any depth.")
@@ -29,7 +29,7 @@ struct ShowCommand: ParsableCommand {
     var raw = false
 
     @OptionGroup var place: RootOptions
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if raw && entries { throw ValidationError("--raw and --entries exclude each other") }
@@ -39,6 +39,7 @@ struct ShowCommand: ParsableCommand {
         let console = Console(global)
         let named = try SnapshotPath(selector)
         let context = try RootContext(global.openArchive(), place)
+        if named.path != nil { try context.requireOneRoot(for: named.selector) }
         let record = try context.snapshot(named.selector)
         let archive = context.archive
         if raw {
@@ -52,7 +53,8 @@ struct ShowCommand: ParsableCommand {
             try console.output.line(JSONText.of(details))
         } else {
             let details = try archive.details(of: record)
-            for line in SnapshotDetails.lines(record, details, console) { try console.output.line(line) }
+            let changes = try ShownChanges(archive, record, details, console)
+            for line in SnapshotDetails.lines(record, details, changes, console) { try console.output.line(line) }
         }
     }
 

@@ -3,6 +3,7 @@
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import Glibc
 internal import Mementos
 internal import SystemPackage
 
@@ -12,24 +13,24 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Remember every state of directories from now on.",
         discussion: """
             Captures the directories as they are, then again whenever something in them has changed and settled, until \
-            interrupted: Ctrl-C and SIGTERM capture a last time and end cleanly. Nothing is ever written into a watched \
-            directory. The archive is made on first use.
+            interrupted: Ctrl-C and SIGTERM capture a last time and end cleanly. Each snapshot gets a line once it is safe \
+            on disk. Nothing is ever written into a watched directory. The archive is made on first use.
 
             Examples:
               archiver watch ~/project
               archiver watch /etc /srv --json   one event a line, for programs
             """)
 
-    @Argument(help: ArgumentHelp("The directories.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The directories to watch.", valueName: "dir"))
     var directories: [PathArgument]
 
-    @Option(help: ArgumentHelp("Capture when nothing has changed for so long.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Capture once nothing has changed for this long,", valueName: "duration"))
     var settle = DurationArgument(.milliseconds(100))
 
-    @Option(help: ArgumentHelp("Capture so long after a change at the latest.", valueName: "duration"))
+    @Option(help: ArgumentHelp("or this long after the first change, at the latest.", valueName: "duration"))
     var maxDelay = DurationArgument(.seconds(2))
 
-    @OptionGroup(title: "Common options") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if settle.duration > maxDelay.duration { throw ValidationError("--settle must not exceed --max-delay") }
@@ -51,10 +52,10 @@ struct WatchCommand: AsyncParsableCommand {
         let report = WatchReport(
             console, roots: Set(directories.map(\.resolved)).count, progress, onClosedPipe: service.stop)
         let subscription = service.events.subscribe(report.add)
-        try TerminationSignals.observe { signal, count in
+        try Signals.observe(Signals.termination) { signal, count in
             // Whoever asks twice does not want to wait for the last capture.
-            if signal == .interrupt && count > 1 { report.leave(.interrupted) }
-            if signal == .interrupt { report.note("ending after a last capture; interrupt again to leave at once") }
+            if signal == SIGINT && count > 1 { report.leave(.interrupted) }
+            if signal == SIGINT { report.note("ending after a last capture; interrupt again to leave at once") }
             service.stop()
         }
         defer { report.end() }

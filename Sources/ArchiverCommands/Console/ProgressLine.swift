@@ -3,7 +3,7 @@
 internal import ArchiverKit
 internal import Synchronization
 
-/// Shows an operation's progress on a terminal, at most ten times a second.
+/// Shows an operation's progress on a terminal, at most ten times a second, and to whoever asks by SIGUSR1.
 final class ProgressLine: Sendable {
     private struct State {
         var isEnded = false
@@ -18,12 +18,13 @@ final class ProgressLine: Sendable {
 
     private static let interval = Duration.milliseconds(100)
 
-    /// Starts to show `progress`; nil where no terminal is there to show it, or the user wants quiet.
-    init?(_ title: String, _ progress: OperationProgress, _ console: Console) {
-        guard console.error.isTerminal, !console.isQuiet, !console.isJSON else { return nil }
+    /// Starts to show `progress`, where there is a terminal to show it and the user does not want quiet.
+    init(_ title: String, _ progress: OperationProgress, _ console: Console) {
         self.progress = progress
         self.title = title
         output = console.error
+        ProgressSignal.answer { [self] in text }
+        guard console.error.isTerminal, !console.isQuiet, !console.isJSON else { return }
         Task.detached { [self] in
             while draw() { try? await Task.sleep(for: ProgressLine.interval) }
         }
@@ -35,7 +36,10 @@ final class ProgressLine: Sendable {
             wipe(&state)
             state.isEnded = true
         }
+        ProgressSignal.answer(nil)
     }
+
+    private var text: String { ProgressText.line(title, progress.reading, after: ContinuousClock.now - start) }
 
     /// Does `body`, which prints, with the line out of the way.
     func aside<Value>(_ body: () throws -> Value) rethrows -> Value {
@@ -49,7 +53,6 @@ final class ProgressLine: Sendable {
     private func draw() -> Bool {
         state.withLock { state in
             guard !state.isEnded else { return false }
-            let text = ProgressText.line(title, progress.reading, after: ContinuousClock.now - start)
             // One column stays free: writing in the last one makes some terminals wrap.
             put("\r" + DisplayWidth.cut(text, to: (output.columns ?? 80) - 1) + "\u{1B}[K")
             state.isDrawn = true

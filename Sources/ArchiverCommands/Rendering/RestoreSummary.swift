@@ -16,8 +16,10 @@ enum RestoreSummary {
     }
 
     /// One line with what was done and how to take it back.
-    static func text(_ record: SnapshotRecord, _ result: RestoreResult, isDryRun: Bool) -> String {
-        let destination = Escaping.text(result.destination.bytes)
+    static func text(_ record: SnapshotRecord, _ options: RestoreOptions, _ result: RestoreResult) -> String {
+        let directory = Escaping.text(result.destination.bytes)
+        let part = options.path.isRoot ? "" : Escaping.text(options.path) + (options.target == nil ? " in " : " into ")
+        let destination = part + directory
         let parts = [
             ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
             ("deleted", result.deleted),
@@ -26,7 +28,7 @@ enum RestoreSummary {
             return "nothing to do: \(destination) is as it was in \(record.name)"
         }
         let counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
-        if isDryRun {
+        if options.isDryRun {
             return "would restore \(destination) to \(record.name): " + counts.joined(separator: ", ")
         }
         let written = ByteCount.text(result.bytesWritten) + " written"

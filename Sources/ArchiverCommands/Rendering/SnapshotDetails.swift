@@ -6,7 +6,9 @@ internal import FileIO
 
 /// The lines of `archiver show <selector>`.
 enum SnapshotDetails {
-    static func lines(_ record: SnapshotRecord, _ snapshot: Snapshot, _ console: Console) -> [String] {
+    static func lines(
+        _ record: SnapshotRecord, _ snapshot: Snapshot, _ changes: ShownChanges, _ console: Console
+    ) -> [String] {
         let isForPerson = console.isForPerson
         let fields = fields(record, isForPerson: isForPerson)
         let width = fields.map(\.name.count).max() ?? 0
@@ -15,14 +17,8 @@ enum SnapshotDetails {
             let blanks = String(repeating: " ", count: width - field.name.count)
             return console.style(.dim, field.name) + blanks + "  " + field.value
         }
-        lines += snapshot.changedPaths.map { changed in
-            let sign = changed.change.sign
-            return console.style(sign.mark, "\(sign.rawValue) \(Escaping.text(changed.path))")
-        }
-        let changes = record.changes.added + record.changes.modified + record.changes.removed
-        if changes > snapshot.changedPaths.count {
-            lines.append("… and \(changes - UInt64(snapshot.changedPaths.count)) more changed paths")
-        }
+        lines += changes.lines
+        if changes.more > 0 { lines.append("… and \(changes.more) more changed paths") }
         lines += snapshot.problems.map { "! \($0.text)" }
         if record.problems > snapshot.problems.count {
             lines.append("… and \(record.problems - snapshot.problems.count) more problems")

@@ -16,11 +16,12 @@ final class WatchReport: Sendable {
         /// Why the latest state of a root is not in the archive.
         var failures: [FilePath: ArchiverError] = [:]
         var hasReader = true
+        var snapshots = 0
     }
 
     private let console: Console
     private let showsRoot: Bool
-    private let progress: ProgressLine?
+    private let progress: ProgressLine
     private let onClosedPipe: @Sendable () -> Void
     private let state: Mutex<State>
 
@@ -29,7 +30,7 @@ final class WatchReport: Sendable {
     ///   - progress: of the first captures; ends with them.
     ///   - onClosedPipe: called when nobody reads the lines any more.
     init(
-        _ console: Console, roots: Int, _ progress: ProgressLine?, onClosedPipe: @escaping @Sendable () -> Void
+        _ console: Console, roots: Int, _ progress: ProgressLine, onClosedPipe: @escaping @Sendable () -> Void
     ) {
         self.console = console
         showsRoot = roots > 1
@@ -48,15 +49,15 @@ final class WatchReport: Sendable {
     func add(_ event: WatchService.Event) {
         if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
         keep(event)
-        if let progress { progress.aside { write(event) } } else { write(event) }
+        progress.aside { write(event) }
     }
 
     /// A word to the person at the terminal.
     func note(_ text: String) {
-        if let progress { progress.aside { console.note(text) } } else { console.note(text) }
+        progress.aside { console.note(text) }
     }
 
-    func end() { progress?.end() }
+    func end() { progress.end() }
 
     /// Ends the process at once.
     func leave(_ status: ExitStatus) {
@@ -72,13 +73,17 @@ final class WatchReport: Sendable {
                 state.starting -= 1
                 state.failures[root] = nil
                 return state.starting == 0
-            case .snapshot(let record): state.failures[FilePath(bytes: record.rootPath)] = nil
+            case .snapshot(let record):
+                state.snapshots += 1
+                state.failures[FilePath(bytes: record.rootPath)] = nil
             case .error(let root, let error): state.failures[root] = error
             default: break
             }
             return false
         }
-        if isStarted { end() }
+        guard isStarted else { return }
+        end()
+        ProgressSignal.answer { [self] in "watching: \(state.withLock { $0.snapshots }) snapshots so far" }
     }
 
     private func write(_ event: WatchService.Event) {

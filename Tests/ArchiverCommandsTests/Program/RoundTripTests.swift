@@ -44,7 +44,7 @@ struct RoundTripTests {
         try work.write("notes/todo.txt", "work that was never captured\n")
         try work.copyTree(to: "copy")
         let outcome = try work.run("restore", first)
-        let command = try #require(outcome.text.split(separator: "`").dropFirst().first)
+        let command = try #require(outcome.text.split(separator: "'").dropFirst().first)
         #expect(command.hasPrefix("archiver restore "))
         let undone = try work.run("restore", String(command.dropFirst("archiver restore ".count)))
         #expect(undone.status == 0, "\(undone.errorText)")
@@ -161,12 +161,107 @@ struct RoundTripTests {
         #expect(try roots(work.path("tree/notes")) == [work.root.string])
         #expect(try roots(work.path("other")) == [work.path("other").string])
         #expect(try roots("/").count == 2)
+        #expect(try roots(work.path("other"), "--all").count == 2)
         #expect(try roots("/", "--root", work.root.string) == [work.root.string])
 
         let refused = try work.run("restore", "latest")
         #expect(refused.status == 64)
         #expect(refused.errorText.contains(work.root.string))
         #expect(refused.errorText.contains("--root"))
+        #expect(try work.run("diff", "latest").status == 64)
+        #expect(try work.run("cat", "latest:empty").status == 64)
+    }
+
+    @Test("Beside a snapshot named by its id, latest is that of the same root")
+    func latestBesides() throws {
+        let work = try Workplace()
+        let first = try work.capture()
+        try work.write("new", "new")
+        _ = try work.capture()
+        try FileManager.default.createDirectory(atPath: work.path("other").string, withIntermediateDirectories: true)
+        #expect(try work.run("capture", work.path("other").string).status == 0)
+        #expect(try work.run("diff", first, "latest").lines == ["+ new"])
+    }
+
+    @Test("Directories of which only the time differs are shown to programs and to those who want to know all")
+    func directoryTimes() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        try work.write("notes/new", "new\n")
+        _ = try work.capture()
+        #expect(try work.run("diff", id).lines == ["+ notes/new"])
+        #expect(try work.run("diff", id, "latest").lines == ["+ notes/new"])
+        #expect(try work.run("diff", id, "latest", "-v").lines == ["~ notes/ (time)", "+ notes/new"])
+        #expect(try JSON.array(work.run("diff", id, "latest", "--json").output).count == 2)
+        #expect(try work.run("show", "latest").lines.filter { $0.contains("notes") } == ["+ notes/new"])
+        #expect(try work.run("show", "latest", "-v").lines.filter { $0.contains("notes") }.count == 2)
+        let details = try JSON.object(work.run("show", "latest", "--json").output)
+        #expect((details["changedPaths"] as? [Any])?.count == 2)
+        // More than the time is worth a line.
+        chmod(work.path("tree/notes").string, 0o700)
+        #expect(try work.run("diff", "latest").lines == ["~ notes/ (permissions)"])
+    }
+
+    @Test("A label names a snapshot, also where nothing but the label is new")
+    func labels() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        let labelled = try work.run("capture", work.root.string, "--label", "deadbeef")
+        #expect(labelled.status == 0, "\(labelled.errorText)")
+        let all = try work.listed()
+        #expect(all.count == 2)
+        #expect(try work.run("diff", id, "deadbeef").text == "")
+        let shown = try JSON.object(work.run("show", "deadbeef", "--json").output)
+        #expect(shown["id"] as? String == all.last)
+        #expect(shown["files"] as? Int == 3)
+        _ = try work.run("capture", work.root.string, "--label", "deadbeef")
+        #expect(try work.listed().count == 2)
+        let rows = try JSON.array(work.run("list", "--json", "--label", "deadbeef").output)
+        #expect(rows.map { $0["id"] as? String } == [all.last])
+    }
+
+    @Test("However a root is written, it is the same root")
+    func spellings() throws {
+        let work = try Workplace()
+        symlink("tree", work.path("link").string)
+        let id = try work.capture()
+        for spelling in ["tree/", "./tree", "tree/../tree/.", "link", "link/"] {
+            #expect(try work.run("capture", spelling).text.contains("nothing has changed"), "\(spelling)")
+            #expect(try work.run("show", "latest", "--root", spelling).text.contains(id), "\(spelling)")
+        }
+        #expect(try work.run([Array("capture".utf8), Array(".".utf8)], in: work.root).status == 0)
+        #expect(try work.listed() == [id])
+    }
+
+    @Test("One file restored elsewhere lies in a directory that can be entered")
+    func oneFileElsewhere() throws {
+        let work = try Workplace()
+        let id = try work.capture()
+        let outcome = try work.run("restore", "\(id):notes/todo.txt", "--target", work.path("out").string)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(outcome.text.contains("notes/todo.txt into \(work.path("out"))"))
+        #expect(try work.read("out/todo.txt") == Array("one\ntwo\n".utf8))
+        let mode = try ChildProcess.run("stat", ["-c", "%a", work.path("out").string].map { Array($0.utf8) }).text
+        #expect(mode == "700\n")
+    }
+
+    @Test("An archive below the root is left out")
+    func archiveInside() throws {
+        let work = try Workplace()
+        let archive = work.path("tree/.archive").string
+        let process = try work.start("watch", work.root.string, "--archive", archive, "--json", "--settle", "10ms")
+        var parent: String?
+        for number in 0...2 {
+            if number > 0 { try work.write("notes/new", "\(number)") }
+            let event = try JSON.object(process.line { $0.contains("\"event\":\"snapshot\"") })
+            // Were the archive's own files watched, there would be snapshots in between.
+            #expect(event["parent"] as? String == parent)
+            parent = event["id"] as? String
+        }
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+        #expect(try work.run("show", "latest", "--entries", "--archive", archive).text.contains(".archive") == false)
+        #expect(try work.run("check", "--data", "--archive", archive).status == 0)
     }
 
     @Test("Any name is captured, shown on one line, and given as bytes in JSON")

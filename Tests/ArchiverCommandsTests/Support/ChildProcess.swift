@@ -125,6 +125,16 @@ final class ChildProcess {
         }
     }
 
+    /// Waits until what was written to stdout so far satisfies `matches`.
+    func output(where matches: (String) -> Bool) throws {
+        while !matches(String(decoding: output, as: UTF8.self)) {
+            guard try readMore() else {
+                let text = String(decoding: output, as: UTF8.self)
+                throw Failure(description: "ended without the expected text; stdout: \(text) stderr: \(errorText)")
+            }
+        }
+    }
+
     func send(_ signal: CInt) { kill(id, signal) }
 
     /// Stops reading what the program writes.

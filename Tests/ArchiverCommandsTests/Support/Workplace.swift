@@ -1,5 +1,6 @@
 // A directory to watch, an archive to remember it, and the program that does it.
 
+import ArchiveFormat
 import FileIO
 import Foundation
 import Glibc
@@ -39,19 +40,65 @@ final class Workplace {
 
     /// Runs `archiver` with `arguments` to its end, outside of the tree.
     @discardableResult
-    func run(_ arguments: String..., input: FilePath = "/dev/null") throws -> ChildProcess.Outcome {
-        try run(arguments.map { Array($0.utf8) }, in: place.path)
-    }
+    func run(_ arguments: String...) throws -> ChildProcess.Outcome { try run(arguments) }
 
     @discardableResult
     func run(_ arguments: [[UInt8]], in directory: FilePath) throws -> ChildProcess.Outcome {
         try ChildProcess.run(Workplace.program, arguments, environment: environment, directory: directory)
     }
 
+    @discardableResult
+    func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
+        try run(arguments.map { Array($0.utf8) }, in: place.path)
+    }
+
     /// Starts `archiver` with `arguments`.
-    func start(_ arguments: String...) throws -> ChildProcess {
+    func start(_ arguments: String...) throws -> ChildProcess { try start(arguments) }
+
+    func start(_ arguments: [String]) throws -> ChildProcess {
         try ChildProcess(
             Workplace.program, arguments.map { Array($0.utf8) }, environment: environment, directory: place.path)
+    }
+
+    /// Starts `archiver` on a terminal of its own, where stdout and stderr are the same.
+    func startOnTerminal(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess {
+        let words = [Workplace.program.string] + arguments
+        let command = words.map { "'" + $0 + "'" }.joined(separator: " ")
+        return try ChildProcess(
+            "script", ["-qec", command, "/dev/null"].map { Array($0.utf8) },
+            environment: self.environment.merging(environment) { $1 }.merging(["TERM": "xterm"]) { $1 },
+            directory: place.path)
+    }
+
+    /// Whether there is a `script` to make terminals.
+    static let hasTerminals = access("/usr/bin/script", X_OK) == 0
+
+    /// Keeps the tree from being captured until the lock ends: capturing waits for it.
+    func blockCaptures() throws -> FileLock {
+        let name = "capture-" + ChunkID(hashing: root.bytes).hex.prefix(16) + ".lock"
+        return try FileLock.exclusive(archive.appending("locks").appending(name))
+    }
+
+    /// The ids that `archiver list` gives, the oldest first.
+    func listed() throws -> [String] {
+        let outcome = try run("list", "--json", "--root", root.string)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        return try JSON.array(outcome.output).compactMap { $0["id"] as? String }
+    }
+
+    /// The id of the snapshot that a run of `archiver capture --json` announced; nil where it was killed before.
+    static func announced(_ outcome: ChildProcess.Outcome) throws -> String? {
+        guard outcome.output.last == UInt8(ascii: "\n") else { return nil }
+        return (try JSON.array(outcome.output).first?["snapshot"] as? [String: Any])?["id"] as? String
+    }
+
+    /// Temporary files of archiver in `directory`, at any depth.
+    func leftovers(in directory: FilePath) throws -> [String] {
+        try ChildProcess.run("find", [directory.string, "-name", ".archiver-*"].map { Array($0.utf8) }).lines
+    }
+
+    func remove(_ name: String) throws {
+        _ = try ChildProcess.run("rm", ["-rf", path(name).string].map { Array($0.utf8) })
     }
 
     /// Captures the tree and gives the new snapshot's id.
@@ -64,8 +111,8 @@ final class Workplace {
     }
 
     /// A copy of the tree with everything in it.
-    func copyTree(to name: String) throws {
-        let outcome = try ChildProcess.run("cp", ["-a", root.string, path(name).string].map { Array($0.utf8) })
+    func copyTree(to name: String, from tree: FilePath? = nil) throws {
+        let outcome = try ChildProcess.run("cp", ["-a", (tree ?? root).string, path(name).string].map { Array($0.utf8) })
         #expect(outcome.status == 0, "\(outcome.errorText)")
     }
 

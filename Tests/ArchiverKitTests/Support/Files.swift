@@ -172,6 +172,8 @@ struct Files: Sendable {
     private static func removeTree(_ name: [CChar], in directory: CInt) throws {
         if unlinkat(directory, name, 0) == 0 { return }
         guard errno == EISDIR || errno == EPERM else { throw SystemFailure("unlink", FilePath(platformString: name)) }
+        // Its own permissions may keep even its owner from emptying it.
+        _ = fchmodat(directory, name, 0o700, 0)
         for child in try names(in: directory, name) {
             let opened = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
             guard opened >= 0 else { throw SystemFailure("open", FilePath(platformString: name)) }

@@ -94,14 +94,6 @@ final class Sandbox: Sendable {
         #expect(result.findings == [], sourceLocation: sourceLocation)
         #expect(result.goodSnapshots == result.snapshots, sourceLocation: sourceLocation)
     }
-
-    /// Passes the time in which an inode could change again without its change time showing it.
-    ///
-    /// Signatures of files are kept only from then on. The kernel's clock is watched, so nothing is guessed.
-    func settle() throws {
-        let start = Timestamp.now
-        while Timestamp.now < start.advanced(byNanoseconds: 25_000_000) { sched_yield() }
-    }
 }
 
 extension ArchiverError {

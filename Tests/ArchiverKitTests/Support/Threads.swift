@@ -24,9 +24,9 @@ func asOrdinaryUser<Value: Sendable>(_ body: @escaping @Sendable () throws -> Va
             guard let address = dlsym(nil, "syscall") else { throw NoSystemCall() }
             let systemCall = unsafeBitCast(address, to: SystemCall.self)
             #if arch(arm64)
-                let setresuid = 147
+            let setresuid = 147
             #else
-                let setresuid = 117
+            let setresuid = 117
             #endif
             guard systemCall(setresuid, nobody, nobody, nobody) == 0 else { throw NoSystemCall() }
         }

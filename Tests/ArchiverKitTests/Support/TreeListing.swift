@@ -149,7 +149,8 @@ extension TreeListing {
             defer { closedir(stream) }
             while let record = readdir(stream) {
                 let bytes = record.pointee.nameBytes
-                let latin = String(String.UnicodeScalarView(bytes.dropLast().map { Unicode.Scalar(UInt8(bitPattern: $0)) }))
+                let latin = String(
+                    String.UnicodeScalarView(bytes.dropLast().map { Unicode.Scalar(UInt8(bitPattern: $0)) }))
                 if latin == "." || latin == ".." { continue }
                 try read(bytes, in: opened, path: path.isEmpty ? latin : path + "/" + latin)
             }

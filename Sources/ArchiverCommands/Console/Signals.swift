@@ -1,0 +1,72 @@
+// Signals as ordinary calls on a thread of their own; no code runs in a signal handler.
+//
+// They are blocked in every thread, so that they wait for sigwait(3), which the one thread sits in.
+
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// The signals that the program answers.
+enum Signals {
+    /// Ctrl-C and kill(1): end, please.
+    static let termination = [SIGINT, SIGTERM]
+    /// How far are you?
+    static let progress = [SIGUSR1]
+
+    /// Keeps `signals` from their usual effect; to be called before there is a second thread, as threads inherit it.
+    static func block(_ signals: [CInt]) {
+        var set = set(of: signals)
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// Calls `handler` for each of the blocked `signals` from now on, on a thread of its own, with the count of those so
+    /// far.
+    ///
+    /// - Throws: `FileError` where there can be no thread.
+    static func observe(
+        _ signals: [CInt], _ handler: @escaping @Sendable (_ signal: CInt, _ count: Int) -> Void
+    ) throws(FileError) {
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(Box(signals, handler))
+        let result = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                let box = Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
+                Signals.wait(box.signals, box.handler)
+                return nil
+            }, box.toOpaque())
+        if result != 0 {
+            box.release()
+            throw FileError("start", FilePath("thread"), Errno(rawValue: result))
+        }
+        pthread_detach(thread)
+    }
+
+    private final class Box {
+        let signals: [CInt]
+        let handler: @Sendable (CInt, Int) -> Void
+
+        init(_ signals: [CInt], _ handler: @escaping @Sendable (CInt, Int) -> Void) {
+            self.signals = signals
+            self.handler = handler
+        }
+    }
+
+    private static func wait(_ signals: [CInt], _ handler: (CInt, Int) -> Void) {
+        var set = set(of: signals)
+        var count = 0
+        var signal: CInt = 0
+        while sigwait(&set, &signal) == 0 {
+            count += 1
+            handler(signal, count)
+        }
+    }
+
+    private static func set(of signals: [CInt]) -> sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        return set
+    }
+}

@@ -1,0 +1,176 @@
+// kill -9 at random moments: what was announced is there, and the same command again finishes the job.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite(.serialized)
+struct KillTests {
+    private static let files = 300
+
+    @Test("Killed captures lose no snapshot that was announced, and the next capture succeeds")
+    func capture() throws {
+        let work = try Workplace()
+        let random = SplitMix64("killed captures")
+        var moments = random
+        var tree = try RandomTree(work.root, count: KillTests.files, random)
+        var announced: [String] = []
+        var killed = 0
+        var longest = try measure { announced.append(try keep(work.capture(), work)) }
+
+        for round in 1...25 {
+            try tree.edit(60)
+            let outcome = try run(work, killedWithin: longest, &moments, "capture", work.root.string, "--json")
+            if outcome.status == -SIGKILL { killed += 1 }
+            if let id = try Workplace.announced(outcome) { announced.append(try keep(id, work)) }
+
+            let listed = try work.listed()
+            #expect(Set(announced).isSubset(of: listed), "seed \(tree.seed), round \(round)")
+            let check = try work.run("check", "--data")
+            #expect(check.status == 0, "seed \(tree.seed), round \(round): \(check.text)\(check.errorText)")
+
+            try tree.edit(1)
+            longest = min(longest, try measure { announced.append(try keep(work.capture(), work)) })
+        }
+        #expect(killed > 0, "seed \(tree.seed): no capture was killed")
+        for id in announced {
+            try expectRestored(id, work, "seed \(tree.seed)")
+        }
+    }
+
+    @Test("A watch that was killed goes on where it was")
+    func watch() throws {
+        let work = try Workplace()
+        let random = SplitMix64("killed watches")
+        var moments = random
+        var tree = try RandomTree(work.root, count: KillTests.files, random)
+        var announced: [String] = []
+        for round in 1...6 {
+            let first = try work.start("watch", work.root.string, "--json", "--settle", "5ms", "--max-delay", "50ms")
+            _ = try first.line { $0.contains("\"event\":\"watching\"") }
+            for _ in 0..<Int.random(in: 1...60, using: &moments) { try tree.edit(5) }
+            first.send(SIGKILL)
+            announced += try snapshots(first.finish())
+
+            let second = try work.start("watch", work.root.string, "--json", "--settle", "5ms")
+            _ = try second.line { $0.contains("\"event\":\"watching\"") }
+            try tree.edit(20)
+            second.send(SIGTERM)
+            let outcome = try second.finish()
+            #expect(outcome.status == 0, "seed \(tree.seed), round \(round): \(outcome.errorText)")
+            announced += try snapshots(outcome)
+
+            #expect(Set(announced).isSubset(of: try work.listed()), "seed \(tree.seed), round \(round)")
+            let latest = try #require(try work.listed().last)
+            try work.copyTree(to: "kept-\(latest)")
+            try expectRestored(latest, work, "seed \(tree.seed), round \(round)")
+        }
+        let check = try work.run("check", "--data")
+        #expect(check.status == 0, "seed \(tree.seed): \(check.text)\(check.errorText)")
+    }
+
+    @Test("A killed restore is finished by the same command, and the state before it is kept")
+    func restoreInPlace() throws {
+        let work = try Workplace()
+        let random = SplitMix64("killed restores")
+        var moments = random
+        var tree = try RandomTree(work.root, count: KillTests.files, random)
+        let wanted = try keep(work.capture(), work)
+        var longest = Duration.zero
+        for round in 1...8 {
+            let seed = "seed \(tree.seed), round \(round)"
+            // The tree's own list of its files is out of date after a restore, so each round begins with another tree.
+            tree = try RandomTree(work.root, count: 150, moments)
+            _ = moments.next()
+            try work.copyTree(to: "before")
+            let known = try work.listed()
+            var restored = ["restore", wanted, "--root", work.root.string]
+            if longest == .zero {
+                longest = try measure { try work.run(restored) }
+            } else {
+                _ = try run(work, killedWithin: longest, &moments, restored)
+                let outcome = try work.run(restored)
+                #expect(outcome.status == 0, "\(seed): \(outcome.text)\(outcome.errorText)")
+            }
+            #expect(try work.difference(of: work.root, and: "kept-\(wanted)") == "", "\(seed)")
+            #expect(try work.leftovers(in: work.root) == [], "\(seed)")
+
+            let before = try #require(try work.listed().first { !known.contains($0) }, "\(seed)")
+            restored = ["restore", before, "--target", work.path("out").string]
+            #expect(try work.run(restored).status == 0, "\(seed)")
+            #expect(try work.difference(of: work.path("out"), and: "before") == "", "\(seed)")
+            try work.remove("out")
+            try work.remove("before")
+        }
+    }
+
+    @Test("A killed restore to another place is finished by the same command")
+    func restoreElsewhere() throws {
+        let work = try Workplace()
+        let random = SplitMix64("killed restores elsewhere")
+        var moments = random
+        let tree = try RandomTree(work.root, count: KillTests.files, random)
+        let wanted = try keep(work.capture(), work)
+        let target = work.path("target")
+        let restored = ["restore", wanted, "--target", target.string]
+        let longest = try measure { try work.run(restored) }
+        for round in 1...12 {
+            let seed = "seed \(tree.seed), round \(round)"
+            try work.remove("target")
+            let killed = try run(work, killedWithin: longest, &moments, restored)
+            let again = try work.run(restored)
+            // One that was killed at its very end has nothing left to do, and then the target holds something.
+            let wasDone = killed.status == 0 || again.errorText.contains("not empty")
+            #expect(again.status == (wasDone ? 1 : 0), "\(seed): \(again.text)\(again.errorText)")
+            #expect(try work.difference(of: target, and: "kept-\(wanted)") == "", "\(seed)")
+            #expect(try work.leftovers(in: target) == [], "\(seed)")
+        }
+    }
+
+    // MARK: Parts
+
+    /// Runs `archiver` and kills it after a random time of at most a little more than `longest`.
+    private func run(
+        _ work: Workplace, killedWithin longest: Duration, _ random: inout SplitMix64, _ arguments: String...
+    ) throws -> ChildProcess.Outcome {
+        try run(work, killedWithin: longest, &random, arguments)
+    }
+
+    private func run(
+        _ work: Workplace, killedWithin longest: Duration, _ random: inout SplitMix64, _ arguments: [String]
+    ) throws -> ChildProcess.Outcome {
+        let delay = longest * Double.random(in: 0...1.1, using: &random)
+        let process = try work.start(arguments)
+        let end = ContinuousClock.now + delay
+        while ContinuousClock.now < end { sched_yield() }
+        process.send(SIGKILL)
+        return try process.finish()
+    }
+
+    private func measure(_ body: () throws -> Void) throws -> Duration {
+        try ContinuousClock().measure(body)
+    }
+
+    /// Keeps a copy of the tree as it is in the snapshot `id`.
+    private func keep(_ id: String, _ work: Workplace) throws -> String {
+        try work.copyTree(to: "kept-\(id)")
+        return id
+    }
+
+    private func expectRestored(_ id: String, _ work: Workplace, _ seed: String) throws {
+        let outcome = try work.run("restore", id, "--target", work.path("out").string)
+        #expect(outcome.status == 0, "\(seed): \(outcome.errorText)")
+        #expect(try work.difference(of: work.path("out"), and: "kept-\(id)") == "", "\(seed)")
+        try work.remove("out")
+    }
+
+    /// The snapshots that a watch announced in whole lines.
+    private func snapshots(_ outcome: ChildProcess.Outcome) throws -> [String] {
+        let lines = outcome.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        return try lines.map { try JSON.object(String($0)) }
+            .filter { $0["event"] as? String == "snapshot" }
+            .compactMap { $0["id"] as? String }
+    }
+}

@@ -1,0 +1,92 @@
+// What a person at a terminal sees, and a program in a pipe does not.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+struct TerminalTests {
+    private static let escape = "\u{1B}["
+
+    @Test("Tables and colours are for terminals", .enabled(if: Workplace.hasTerminals))
+    func table() throws {
+        let work = try Workplace()
+        let id = String(try work.capture().prefix(8))
+        let terminal = try work.startOnTerminal("list").finish().lines
+        #expect(terminal.count == 2)
+        #expect(terminal.first?.contains("changes") == true)
+        #expect(terminal.last?.contains("\(TerminalTests.escape)33m\(id)\(TerminalTests.escape)0m") == true)
+
+        for plain in [
+            try work.startOnTerminal("list", environment: ["NO_COLOR": "1"]),
+            try work.startOnTerminal("list", "--no-color"),
+        ] {
+            let lines = try plain.finish().lines
+            #expect(lines.first?.hasPrefix("id ") == true)
+            #expect(lines.last?.hasPrefix(id) == true)
+            #expect(lines.allSatisfy { !$0.contains(TerminalTests.escape) })
+        }
+
+        let pipe = try work.run("list")
+        #expect(pipe.lines.count == 1)
+        #expect(!pipe.text.contains(TerminalTests.escape))
+    }
+
+    @Test("Progress is shown on a terminal, and gone at the end", .enabled(if: Workplace.hasTerminals))
+    func progress() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.write("new", "new")
+        let lock = try work.blockCaptures()
+        let process = try work.startOnTerminal("capture", work.root.string)
+        try process.output { $0.contains("\rcapturing \(work.root): ") }
+        _ = consume lock
+        let outcome = try process.finish()
+        #expect(outcome.status == 0)
+        let shown = try #require(outcome.text.split(separator: "\r\u{1B}[K").last)
+        #expect(shown.contains("+1 ~"), "\(outcome.text)")
+
+        for quiet in [["-q"], ["--json"]] {
+            try work.write("new", "\(quiet)")
+            let text = try work.startOnTerminal("capture", work.root.string, quiet[0]).finish().text
+            #expect(!text.contains("capturing"), "\(text)")
+        }
+        try work.write("new", "again")
+        let pipe = try work.run("capture", work.root.string)
+        #expect(pipe.errorText == "")
+        #expect(!pipe.text.contains("\r"))
+    }
+
+    @Test("watch says what it does before the first capture, and tells how far it is when asked by SIGUSR1")
+    func firstLine() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let lock = try work.blockCaptures()
+        let process = try ChildProcess(
+            "sh", ["-c", "exec \"$0\" watch \"$1\" 2>&1", Workplace.program.string, work.root.string]
+                .map { Array($0.utf8) },
+            environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
+        let first = try process.line { _ in true }
+        #expect(first == "watching \(work.root): first capture…")
+        process.send(SIGUSR1)
+        let answer = try process.line { _ in true }
+        #expect(answer.hasPrefix("capturing \(work.root): 0"), "\(answer)")
+        _ = consume lock
+        _ = try process.line { $0.hasPrefix("watching \(work.root): 3 files") }
+        process.send(SIGUSR1)
+        #expect(try process.line { _ in true } == "watching: 0 snapshots so far")
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+    }
+
+    @Test("Names cannot steer the terminal", .enabled(if: Workplace.hasTerminals))
+    func names() throws {
+        let work = try Workplace()
+        try work.write("\u{1B}[2Jgone", "")
+        let id = try work.capture()
+        let shown = try work.startOnTerminal("show", "\(id):", "--no-color").finish().text
+        #expect(shown.contains("\\x1b[2Jgone"))
+        #expect(!shown.contains("\u{1B}"))
+    }
+}

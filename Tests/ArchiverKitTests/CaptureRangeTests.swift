@@ -1,0 +1,106 @@
+// Captures of ranges, as a watcher asks for them: all that changed is in some range, and the whole state comes out.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import FileWatching
+import SystemPackage
+import Testing
+
+@testable import ArchiverKit
+
+@Suite struct CaptureRangeTests {
+    /// Every changed path is in a range of its own; further ranges hold it too, or hold nothing that changed.
+    @Test(arguments: 1...3) func rangesThatHoldAllChangesGiveTheWholeState(run: Int) throws {
+        let sandbox = try Sandbox()
+        var random = SeededGenerator("rangesThatHoldAllChangesGiveTheWholeState \(run)")
+        let seed = random.seed
+        var edits = RandomEdits(sandbox.root, SeededGenerator(seed: random.next()))
+        for _ in 0..<30 { _ = try edits.edit() }
+        try sandbox.capture()
+        for step in 0..<40 {
+            let before = try TreeListing(of: sandbox.root.directory)
+            let log = try (0...random.below(4)).map { _ in try edits.edit() }
+            let after = try TreeListing(of: sandbox.root.directory)
+            let changed = try after.differences(from: before).map { try RelativePath.at(FilePath($0.path)) }
+            var ranges = Set(changed.map { PathRange.entry($0) })
+            let paths = try Set(after.objects.keys).union(before.objects.keys).sorted().map {
+                try RelativePath.at(FilePath($0))
+            }
+            for _ in 0..<random.below(4) {
+                let path = paths[random.below(paths.count)]
+                if !path.isRoot { ranges.insert(random.below(2) == 0 ? .children(path) : .subtree(path)) }
+            }
+            if random.below(3) == 0 { ranges.insert(.children(.root)) }
+            let note = "seed \(seed), step \(step): \(log), \(ranges.sorted())"
+            let result = try sandbox.capture(ranges.sorted())
+            try sandbox.restored(result.latest).expect(equals: after, "\(note)")
+            #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil, "\(note)")
+            let changes = try sandbox.archive.changes(from: result.latest.parent, to: result)
+            #expect(changes == before.kinds(ofDifferencesTo: after), "\(note)")
+        }
+        try sandbox.expectCleanArchive()
+    }
+
+    /// Ranges one inside the other, as they come when other names of a hard-linked file are added.
+    @Test func overlappingRangesCountOnce() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("d/sub/deep")
+        try sandbox.root.write("d/file", "x")
+        try sandbox.root.write("d/sub/file", "x")
+        try sandbox.root.write("d/sub/deep/file", "x")
+        try sandbox.root.write("z", "x")
+        try sandbox.capture()
+        for path in ["d/file", "d/sub/file", "d/sub/deep/file", "z"] as [FilePath] {
+            try sandbox.root.write(path, "yy")
+        }
+        let d = try RelativePath.at("d")
+        let sub = try RelativePath.at("d/sub")
+        let result = try sandbox.capture([
+            .children(.root), .entry(d), .children(d), .entry(.at("d/file")), .entry(.at("d/gone")), .entry(sub),
+            .children(sub),
+            .subtree(.at("d/sub/deep")), .entry(.at("d/sub/deep/file")), .entry(.at("d/sub/file")), .entry(.at("z")),
+        ])
+        let snapshot = try #require(result.snapshot)
+        #expect(snapshot.changes == ChangeCounts(added: 0, modified: 4, removed: 0))
+        #expect(snapshot.totals.files == 4)
+        let listing = try TreeListing(of: sandbox.root.directory)
+        try sandbox.restored(snapshot).expect(equals: listing, "the snapshot")
+    }
+
+    /// A directory that was renamed holds one name of a file, and the other is where it was.
+    @Test func aRenamedDirectoryWithALinkToAFileBesideIt() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("a")
+        try sandbox.root.write("a/name", "x")
+        try sandbox.root.makeLink("other", to: "a/name")
+        try sandbox.capture()
+        try sandbox.root.rename("a", to: "b")
+        let result = try sandbox.capture([.children(.root), .subtree(.at("a")), .subtree(.at("b"))])
+        let listing = try TreeListing(of: sandbox.root.directory)
+        try sandbox.restored(try #require(result.snapshot)).expect(equals: listing, "the snapshot")
+        try sandbox.expectCleanArchive()
+    }
+}
+
+extension Sandbox {
+    /// Captures ranges of the root, in walk order.
+    fileprivate func capture(_ ranges: [PathRange]) throws -> CaptureResult {
+        let capture = Capture(store: archive.store, nodes: archive.nodes, options: CaptureOptions(), progress: nil)
+        return try capture.run(RootDirectory.open(root.directory), ranges: ranges)
+    }
+}
+
+extension Archive {
+    /// What a capture changed but for links, by path; nothing where it made no snapshot.
+    fileprivate func changes(from parent: SnapshotID?, to result: CaptureResult) throws -> [String: Difference.Kind] {
+        guard let snapshot = result.snapshot else { return [:] }
+        let before = try #require(try snapshots().first { $0.id == parent })
+        var found: [String: Difference.Kind] = [:]
+        try differences(from: before, to: snapshot) { difference in
+            if difference.aspects != ["links"] { found[TreeListing.key(difference.path)] = difference.kind }
+            return true
+        }
+        return found
+    }
+}

@@ -1,0 +1,97 @@
+// Checking an archive: what is damaged is named, and what is whole stays usable.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct CheckTests {
+    /// Two snapshots of different files in segments of their own; then a byte in the content of the first is turned over.
+    @Test func damageIsNamedAndTheRestIsUsable() throws {
+        let sandbox = try Sandbox()
+        var random = SeededGenerator("damageIsNamedAndTheRestIsUsable")
+        let first = random.noise(50_000)
+        try sandbox.root.write("first", first)
+        let damaged = try sandbox.capture()
+        try sandbox.root.remove("first")
+        try sandbox.root.write("second", random.noise(50_000))
+        let wanted = try TreeListing(of: sandbox.root.directory)
+        let whole = try sandbox.capture()
+        let segments = try Files(sandbox.archive.directory).segments()
+        let segment = try #require(
+            try segments.first { try Files("/").read($0).firstRange(of: first[20_000..<20_032]) != nil })
+        var bytes = try Files("/").read(segment)
+        let place = try #require(bytes.firstRange(of: first[20_000..<20_032])?.lowerBound)
+        bytes[place] ^= 1
+        try Files("/").write(segment, [bytes[place]], at: place)
+
+        let archive = try sandbox.reopened()
+        let result = try archive.check(data: true)
+        #expect(result.snapshots == 2)
+        #expect(result.goodSnapshots == 1)
+        #expect(result.findings.contains { $0.contains(segment.lastComponent?.string ?? "-") })
+        #expect(result.findings.contains { $0.contains(damaged.id.short) && $0.contains("first") })
+        #expect(!result.findings.contains { $0.contains(whole.id.short) })
+        let target = sandbox.base.full("target")
+        _ = try archive.restore(whole, RestoreOptions(target: target))
+        try TreeListing(of: target).expect(equals: wanted, "the whole snapshot")
+        let error = ArchiverError.expect(.damaged) {
+            _ = try archive.restore(damaged, RestoreOptions(target: sandbox.base.full("other")))
+        }
+        #expect(error?.message.contains(segment.lastComponent?.string ?? "-") == true)
+    }
+
+    @Test func aDamagedSnapshotInPlaceLeavesWhatIsThere() throws {
+        let sandbox = try Sandbox()
+        var random = SeededGenerator("aDamagedSnapshotInPlaceLeavesWhatIsThere")
+        let content = random.noise(50_000)
+        try sandbox.root.write("file", content)
+        let snapshot = try sandbox.capture()
+        for segment in try Files(sandbox.archive.directory).segments() {
+            guard let range = try Files("/").read(segment).firstRange(of: content[20_000..<20_032]) else { continue }
+            try Files("/").write(segment, [content[20_000] ^ 0xFF], at: range.lowerBound)
+        }
+        try sandbox.root.write("file", "present")
+        let archive = try sandbox.reopened()
+        ArchiverError.expect(.damaged) { _ = try archive.restore(snapshot) }
+        #expect(try sandbox.root.read("file") == Array("present".utf8))
+        #expect(try sandbox.root.names() == ["file"])
+    }
+
+    @Test func theCatalogueIsMadeAnew() throws {
+        let sandbox = try Sandbox()
+        for number in 0..<5 {
+            try sandbox.root.write("\(number)", "file \(number)")
+            try sandbox.capture(label: "\(number)")
+        }
+        let before = try sandbox.archive.snapshots()
+        // A copy, as the archive is in use here.
+        _ = system(
+            "cp -a '\(sandbox.archive.directory)' '\(sandbox.base.full("copy"))'; rm '\(sandbox.base.full("copy"))'/catalogue*"
+        )
+        let repair = try Archive.repairCatalogue(of: sandbox.base.full("copy"))
+        #expect(repair.snapshots == 5)
+        #expect(repair.findings == [])
+        let copy = try Archive.open(sandbox.base.full("copy"))
+        #expect(try copy.snapshots() == before)
+        #expect(try copy.check(data: true).findings == [])
+    }
+}
+
+extension Files {
+    /// The archive's segments, by absolute path.
+    fileprivate func segments() throws -> [FilePath] {
+        var found: [FilePath] = []
+        func list(_ directory: FilePath) throws {
+            for name in try Files(directory).names() {
+                let path = directory.appending(name)
+                if name.hasSuffix(".segment") { found.append(path) } else { try list(path) }
+            }
+        }
+        try list(full("segments"))
+        return found
+    }
+}

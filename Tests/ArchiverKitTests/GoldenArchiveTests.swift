@@ -1,0 +1,64 @@
+// Archives that earlier versions wrote are read as they were written.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import Crypto
+import FileIO
+import Foundation
+import SystemPackage
+import Testing
+
+@Suite("Golden archives")
+struct GoldenArchiveTests {
+    private static let folder = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "fixtures/golden-archives")
+
+    private static let versions = ["version-1"]
+
+    @Test("every golden archive is one that these tests read")
+    func complete() throws {
+        let found = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path(percentEncoded: false))
+        #expect(found.filter { $0 != "README.md" }.sorted() == Self.versions)
+    }
+
+    @Test("an archive of a released version holds what it held", arguments: versions)
+    func read(version: String) throws {
+        let source = Self.folder.appending(path: version)
+        let copy = FileManager.default.temporaryDirectory.appending(path: "golden-\(UUID().uuidString)")
+        try FileManager.default.copyItem(at: source.appending(path: "archive"), to: copy)
+        defer { try? FileManager.default.removeItem(at: copy) }
+        let archive = try Archive.open(FilePath(copy.path(percentEncoded: false)))
+        var lines: [String] = []
+        for snapshot in try archive.snapshots() {
+            var entries: [Entry] = []
+            try archive.forEachEntry(in: snapshot) { entry in
+                entries.append(entry)
+                return true
+            }
+            for entry in entries { lines.append(try line(entry, of: snapshot, in: archive)) }
+        }
+        let listing = try String(contentsOf: source.appending(path: "listing.txt"), encoding: .utf8)
+        #expect(lines == listing.split(separator: "\n").map(String.init))
+        let check = try archive.check(data: true)
+        #expect(check.findings.isEmpty && check.goodSnapshots == check.snapshots)
+    }
+
+    private func line(_ entry: Entry, of snapshot: SnapshotRecord, in archive: Archive) throws -> String {
+        var hash = SHA256()
+        if case .linkTarget(let target) = entry.content { hash.update(data: target) }
+        try archive.forEachPiece(of: entry) { piece in
+            hash.update(bufferPointer: piece)
+            return true
+        }
+        let attributes = entry.attributes.map { "\(String(decoding: $0.name, as: UTF8.self))=\(Hex.string($0.value))" }
+        let time = Int128(entry.modified.seconds) * 1_000_000_000 + Int128(entry.modified.nanoseconds)
+        let cells = [
+            snapshot.label ?? "", entry.path.isRoot ? "-" : Hex.string(entry.path.bytes), "\(entry.kind)",
+            String(entry.permissions, radix: 8), "\(time)", "\(entry.size)", Hex.string(Array(hash.finalize())),
+            attributes.isEmpty ? "-" : attributes.joined(separator: ","),
+        ]
+        return cells.joined(separator: "\t")
+    }
+}

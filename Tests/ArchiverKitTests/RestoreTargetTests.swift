@@ -1,0 +1,142 @@
+// Restoring into another directory: a new or empty one, or one that the same restore has begun to fill.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct RestoreTargetTests {
+    @Test func aTargetThatIsNotEmptyIsRefusedAndUntouched() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "x")
+        let snapshot = try sandbox.capture()
+        try sandbox.base.makeDirectory("target")
+        try sandbox.base.write("target/file", "mine")
+        let before = try TreeListing(of: sandbox.base.full("target"))
+        let error = ArchiverError.expect(.targetNotEmpty) {
+            _ = try sandbox.archive.restore(snapshot, RestoreOptions(target: sandbox.base.full("target")))
+        }
+        #expect(error?.remedy != nil)
+        try TreeListing(of: sandbox.base.full("target")).expect(equals: before, "the target")
+        ArchiverError.expect(.targetNotEmpty) {
+            _ = try sandbox.archive.restore(snapshot, RestoreOptions(target: sandbox.base.full("target/file")))
+        }
+        #expect(try sandbox.base.read("target/file") == Array("mine".utf8))
+    }
+
+    @Test func anEmptyAndAMissingTargetAreFilled() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "x")
+        try sandbox.root.setPermissions("", 0o710)
+        let before = try TreeListing(of: sandbox.root.directory)
+        let snapshot = try sandbox.capture()
+        try sandbox.base.makeDirectory("empty")
+        for target in ["empty", "not/there/yet"] as [FilePath] {
+            let result = try sandbox.archive.restore(snapshot, RestoreOptions(target: sandbox.base.full(target)))
+            #expect(result.created == 2)
+            try TreeListing(of: sandbox.base.full(target)).expect(equals: before, "\(target)")
+        }
+    }
+
+    @Test func partsGoIntoTheTarget() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("d/inner")
+        try sandbox.root.write("d/inner/file", "x")
+        try sandbox.root.write("d/other", "y")
+        try sandbox.root.makeLink("d/inner/same", to: "d/other")
+        try sandbox.root.setTime("d/inner", 1_000_000_000, 7)
+        let before = try TreeListing(of: sandbox.root.directory)
+        let snapshot = try sandbox.capture()
+        try sandbox.restored(snapshot, path: .at("d")).expect(equals: before.below("d").relinked("d/"), "a directory")
+        let file = try sandbox.restored(snapshot, path: .at("d/inner/file"))
+        #expect(Set(file.objects.keys) == ["", "file"])
+        #expect(file.objects["file"] == before.objects["d/inner/file"])
+        // The other name of this file is no part of what is restored.
+        let name = try sandbox.restored(snapshot, path: .at("d/inner/same"))
+        #expect(name.objects["same"]?.data == before.objects["d/inner/same"]?.data)
+    }
+
+    /// The restore is killed at a random action; what it leaves behind is what a kill leaves: partial directories, the
+    /// marker, and a temporary file.
+    @Test(arguments: 0..<10) func anInterruptedRestoreResumes(step: Int) throws {
+        let sandbox = try Sandbox()
+        let seed = SeededGenerator("anInterruptedRestoreResumes \(step)").seed
+        var edits = RandomEdits(sandbox.root, SeededGenerator(seed: seed))
+        for _ in 0..<20 { _ = try edits.edit() }
+        try sandbox.root.makeDirectory("fixed/d/inner")
+        let fixed = Files(sandbox.root.full("fixed"))
+        try fixed.write("d/file", [UInt8](repeating: 1, count: 1000))
+        try fixed.makeLink("d/inner/same", to: "d/file")
+        try fixed.makeSymbolicLink("link", to: "d")
+        try fixed.makeNode("fifo", S_IFIFO)
+        try fixed.setSize("hole", 100_000)
+        try fixed.write("empty", "")
+        let before = try TreeListing(of: sandbox.root.directory)
+        let snapshot = try sandbox.capture()
+        let target = Files(sandbox.base.full("target"))
+        try RestoreTargetTests.restoreAndDie(sandbox, snapshot, target, after: step)
+        try target.write(".archiver-0123456789abcdef.tmp", "part of a file")
+        if target.exists("fixed/d") { try target.write("fixed/d/.archiver-fedcba9876543210.tmp", "part of a file") }
+        let result = try sandbox.archive.restore(snapshot, RestoreOptions(target: target.directory))
+        #expect(result.warnings == [], "seed \(seed)")
+        try TreeListing(of: target.directory).expect(equals: before, "seed \(seed), resumed")
+        // Another snapshot's restore does not take it for its own.
+        try sandbox.root.write("one more", "file")
+        let other = try sandbox.capture()
+        ArchiverError.expect(.targetNotEmpty) {
+            _ = try sandbox.archive.restore(other, RestoreOptions(target: target.directory))
+        }
+    }
+
+    /// Begins a restore on a thread that never goes on after `count` actions.
+    private static func restoreAndDie(
+        _ sandbox: Sandbox, _ snapshot: SnapshotRecord, _ target: Files, after count: Int
+    ) throws {
+        // Actions are carried out one after another, so this leaves what a kill would leave, but for a temporary file.
+        let gate = Gate(opensAfter: count)
+        let options = RestoreOptions(target: target.directory)
+        Thread.detachNewThread {
+            _ = try? sandbox.archive.restore(snapshot, options) { _ in gate.pass() }
+            gate.end()
+        }
+        gate.waitForStop()
+    }
+
+    /// Lets a number of actions pass, then holds the thread for good.
+    private final class Gate: @unchecked Sendable {
+        // Unchecked: one thread passes, and the other only waits for the semaphore.
+        private var left: Int
+        private let stopped = DispatchSemaphore(value: 0)
+        private let never = DispatchSemaphore(value: 0)
+
+        init(opensAfter count: Int) { left = count }
+
+        func pass() {
+            if left == 0 {
+                stopped.signal()
+                never.wait()
+            }
+            left -= 1
+        }
+
+        func end() { stopped.signal() }
+
+        func waitForStop() { stopped.wait() }
+    }
+}
+
+extension TreeListing {
+    /// The listing with first names that had `prefix` taken off, and none where the other name is elsewhere.
+    fileprivate func relinked(_ prefix: String) -> TreeListing {
+        var listing = self
+        for (path, object) in objects {
+            guard let name = object.firstName else { continue }
+            listing.objects[path]?.firstName = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : nil
+        }
+        return listing
+    }
+}

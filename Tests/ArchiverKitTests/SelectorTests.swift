@@ -1,0 +1,234 @@
+// How snapshots are named: ids, labels, order and times, and paths behind them.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct SelectorTests {
+    // MARK: Finding
+
+    @Test func snapshotsAreFoundByIdOrderAndLabel() throws {
+        let sandbox = try Sandbox()
+        var snapshots: [SnapshotRecord] = []
+        for number in 0..<5 {
+            try sandbox.root.write("file", "\(number)")
+            snapshots.append(
+                try sandbox.capture(label: number == 4 ? nil : number == 3 ? "label 1" : "label \(number)"))
+        }
+        let archive = sandbox.archive
+        let root = try #require(try archive.roots().first)
+        let cases: [(String, Int)] = [
+            ("latest", 4), ("latest~0", 4), ("latest~1", 3), ("latest~4", 0), ("label 0", 0), ("label 2", 2),
+            // The newest of those with the label.
+            ("label 1", 3),
+        ]
+        for (text, wanted) in cases {
+            #expect(try archive.snapshot(SnapshotSelector(text)).id == snapshots[wanted].id, "\(text)")
+            #expect(try archive.snapshot(SnapshotSelector(text), of: root).id == snapshots[wanted].id, "\(text)")
+        }
+        for snapshot in snapshots {
+            for count in [8, 20, 64] {
+                let prefix = String(snapshot.id.hex.prefix(count))
+                #expect(try archive.snapshot(SnapshotSelector(prefix)).id == snapshot.id)
+                #expect(try archive.snapshot(SnapshotSelector(prefix.uppercased())).id == snapshot.id)
+            }
+        }
+        for text in ["latest~5", "no such label", "feedfacefeedface", "@1970-01-02", String(repeating: "a", count: 65)]
+        {
+            ArchiverError.expect(.noSuchSnapshot) { _ = try archive.snapshot(SnapshotSelector(text)) }
+        }
+    }
+
+    @Test func anAmbiguousPrefixNamesItsCandidates() throws {
+        let sandbox = try Sandbox()
+        var byDigit: [Character: [SnapshotRecord]] = [:]
+        // Among 17 ids, two begin alike.
+        for number in 0..<17 {
+            try sandbox.root.write("file", "\(number)")
+            let snapshot = try sandbox.capture()
+            byDigit[snapshot.id.hex.first ?? "-", default: []].append(snapshot)
+        }
+        for (digit, snapshots) in byDigit where snapshots.count > 1 {
+            let error = ArchiverError.expect(.ambiguousSelector) {
+                _ = try sandbox.archive.snapshot(SnapshotSelector(String(digit)))
+            }
+            #expect(Set(error?.candidates.map(\.id) ?? []) == Set(snapshots.map(\.id)))
+        }
+    }
+
+    @Test func aTimeFindsTheStateOfThatMoment() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "1")
+        let first = try sandbox.capture()
+        try sandbox.root.write("file", "2")
+        let second = try sandbox.capture()
+        #expect(try sandbox.archive.snapshot(SnapshotSelector("@now")).id == second.id)
+        #expect(try sandbox.archive.snapshot(SnapshotSelector("@0s")).id == second.id)
+        #expect(try sandbox.archive.snapshot(SnapshotSelector("@2999-12-31")).id == second.id)
+        for (moment, wanted) in [(first.time, first), (second.time, second)] {
+            let text = SelectorTests.exactly(moment)
+            #expect(try sandbox.archive.snapshot(SnapshotSelector("@" + text)).id == wanted.id, "\(text)")
+        }
+        let between = SelectorTests.exactly(second.time.advanced(byNanoseconds: -1))
+        #expect(try sandbox.archive.snapshot(SnapshotSelector("@" + between)).id == first.id)
+        let before = SelectorTests.exactly(first.time.advanced(byNanoseconds: -1))
+        ArchiverError.expect(.noSuchSnapshot) { _ = try sandbox.archive.snapshot(SnapshotSelector("@" + before)) }
+    }
+
+    @Test func aRootIsFoundFromWithin() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("d/inner")
+        try sandbox.capture()
+        let inner = sandbox.root.full("d/inner")
+        _ = try sandbox.archive.capture(sandbox.root.full("d"))
+        #expect(try sandbox.archive.root(holding: inner)?.path == sandbox.root.full("d"))
+        #expect(try sandbox.archive.root(holding: sandbox.root.directory)?.path == sandbox.root.directory)
+        #expect(try sandbox.archive.root(holding: sandbox.base.directory) == nil)
+        let roots = try sandbox.archive.roots()
+        #expect(roots.map(\.path) == [sandbox.root.directory, sandbox.root.full("d")])
+        for root in roots {
+            let found = try sandbox.archive.snapshot(.latest, of: root)
+            #expect(FilePath(raw: found.rootPath) == root.path)
+        }
+    }
+
+    // MARK: Reading
+
+    @Test(arguments: [
+        "", "~", "latest~", "latest~x", "latest~-1", "latest~1.5", "a~1", "a:b", "@", "@10", "@10x", "@m10",
+        "@tomorrow",
+        "@nowhere", "@2h30", "@24:00", "@12:60", "@1:2", "@2026-13-01", "@2026-00-01", "@2026-02-30", "@2025-02-29",
+        "@1900-02-29", "@2026-11-31",
+        "@2026-1-1", "@2026-11-21 25:00", "@2026-11-21T10:00+1", "@10m ", "@ 10m", "@99999999999y", "@-10m",
+    ])
+    func malformedSelectorsAreRefused(text: String) throws {
+        let error = ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector(text) }
+        #expect(error?.remedy != nil)
+        #expect(error?.message.contains("'\(text)'") == true)
+    }
+
+    /// A time without seconds means the whole minute, a day all of it; the oracle is date(1), in a zone with summer time.
+    @Test(arguments: [
+        ("2026-11-21 10:00:30.25", "2026-11-21 10:00:30.25"), ("2026-11-21 10:00:30", "2026-11-21 10:00:30.999999999"),
+        ("2026-11-21 10:00", "2026-11-21 10:00:59.999999999"), ("2026-11-21T10:00", "2026-11-21 10:00:59.999999999"),
+        ("2026-11-21 9:05", "2026-11-21 09:05:59.999999999"), ("2026-11-21", "2026-11-21 23:59:59.999999999"),
+        ("2026-07-01 10:00", "2026-07-01 10:00:59.999999999"), ("2024-02-29", "2024-02-29 23:59:59.999999999"),
+        ("2026-11-21T10:00:00.5Z", "2026-11-21 10:00:00.5 UTC"),
+        ("2026-07-01T10:00Z", "2026-07-01 10:00:59.999999999 UTC"),
+        ("2026-11-21T10:00:00.123456789+05:30", "2026-11-21 10:00:00.123456789 +05:30"),
+        ("2026-11-21 10:00:00.5-08:00", "2026-11-21 10:00:00.5 -08:00"),
+        ("1969-12-31", "1969-12-31 23:59:59.999999999"),
+    ])
+    func timesAreReadAsTheDateProgramDoes(text: String, meaning: String) throws {
+        _ = SelectorTests.berlin
+        let found = try SnapshotSelector.time(text)
+        let wanted = try SelectorTests.date(meaning)
+        #expect(found == wanted)
+    }
+
+    @Test(arguments: [
+        ("0s", 0), ("90s", 90), ("10m", 600), ("2h30m", 9000), ("3d", 259_200), ("1w", 604_800),
+        ("1w1d1h1m1s", 694_861),
+    ])
+    func timesAgo(text: String, seconds: Int64) throws {
+        let before = Timestamp.now
+        let found = try SnapshotSelector.time(text)
+        let after = Timestamp.now
+        #expect(found >= before.advanced(byNanoseconds: -seconds * 1_000_000_000))
+        #expect(found <= after.advanced(byNanoseconds: -seconds * 1_000_000_000))
+    }
+
+    /// A clock's time is the last one that has come: today's, else yesterday's.
+    @Test func clockTimes() throws {
+        _ = SelectorTests.berlin
+        for hour in 0..<24 {
+            for (text, end) in [("\(hour):07", 59), ("\(hour):07:30", 30)] {
+                let before = Timestamp.now
+                let found = try SnapshotSelector.time(text)
+                var seconds = time_t(found.seconds)
+                var fields = tm()
+                localtime_r(&seconds, &fields)
+                #expect((Int(fields.tm_hour), fields.tm_min, Int(fields.tm_sec)) == (hour, 7, end), "\(text)")
+                // The minute that is running counts as come.
+                #expect(found.seconds <= before.seconds + 60, "\(text)")
+                #expect(found.seconds > before.seconds - 25 * 3600, "\(text)")
+            }
+        }
+    }
+
+    @Test func daysAsWords() throws {
+        _ = SelectorTests.berlin
+        #expect(try SnapshotSelector.time("today") == SelectorTests.date("today 00:00"))
+        #expect(try SnapshotSelector.time("yesterday") == SelectorTests.date("yesterday 00:00"))
+    }
+
+    // MARK: Paths behind selectors
+
+    @Test(
+        arguments: [
+            ("latest", "latest", nil), ("latest:", "latest", ""), ("latest:a/b", "latest", "a/b"),
+            ("latest~2:./a//b/", "latest~2", "a/b"), ("3fa9c2:with:colons:", "3fa9c2", "with:colons:"),
+            ("a label:file", "a label", "file"), ("@10m:file", "@10m", "file"), ("@14:05:file", "@14:05", "file"),
+            ("@14:05:09:file", "@14:05:09", "file"), ("@2026-11-21:file", "@2026-11-21", "file"),
+            ("@2026-11-21 10:00:file", "@2026-11-21 10:00", "file"),
+            ("@2026-11-21T10:00:00+01:00:file:1", "@2026-11-21T10:00:00+01:00", "file:1"), ("latest:.", "latest", ""),
+        ] as [(String, String, String?)])
+    func pathsBehindSelectors(text: String, selector: String, path: String?) throws {
+        let found = try SnapshotSelector.parseWithPath(Array(text.utf8))
+        #expect(found.selector.description == selector)
+        #expect(found.path?.bytes == path.map { Array($0.utf8) })
+    }
+
+    @Test func pathsBehindSelectorsAreBytes() throws {
+        let found = try SnapshotSelector.parseWithPath(Array("latest:".utf8) + [0xFF, 0x0A, 0x80])
+        #expect(found.path?.bytes == [0xFF, 0x0A, 0x80])
+    }
+
+    @Test(arguments: ["latest:/absolute", "latest:../up", "latest:a/../b", "nonsense~:a", ":a", "@10x:a"])
+    func malformedPathsAreRefused(text: String) {
+        ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector.parseWithPath(Array(text.utf8)) }
+    }
+
+    // MARK: -
+
+    /// A zone with summer time, for this process and what it starts.
+    private static let berlin: Void = {
+        setenv("TZ", "Europe/Berlin", 1)
+        tzset()
+    }()
+
+    /// An instant to the nanosecond in UTC.
+    private static func exactly(_ time: Timestamp) -> String {
+        var seconds = time_t(time.seconds)
+        var fields = tm()
+        gmtime_r(&seconds, &fields)
+        var text = [UInt8](repeating: 0, count: 64)
+        let length = text.withUnsafeMutableBytes { buffer in
+            strftime(buffer.baseAddress, buffer.count, "%Y-%m-%dT%H:%M:%S", &fields)
+        }
+        let fraction = String(1_000_000_000 + Int(time.nanoseconds)).dropFirst()
+        return String(decoding: text[..<length], as: UTF8.self) + "." + fraction + "Z"
+    }
+
+    /// What date(1) takes `text` for.
+    private static func date(_ text: String) throws -> Timestamp {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/date")
+        process.arguments = ["-d", text, "+%s %N"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        process.waitUntilExit()
+        let words = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split {
+            " \n".contains($0)
+        }
+        let seconds = try #require(words.first.flatMap { Int64($0) })
+        let nanoseconds = try #require(words.last.flatMap { UInt32($0) })
+        return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    }
+}

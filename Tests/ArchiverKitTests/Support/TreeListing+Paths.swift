@@ -1,0 +1,33 @@
+// Listings beside what the library says: its paths, its kinds of differences.
+
+import ArchiverKit
+import FileIO
+
+extension TreeListing {
+    /// The key of a path of the library: bytes as the characters of Latin 1.
+    static func key(_ path: RelativePath) -> String {
+        String(String.UnicodeScalarView(path.bytes.map { Unicode.Scalar($0) }))
+    }
+
+    /// The listing without the knowledge which names belong to one file.
+    var withoutLinks: TreeListing {
+        var listing = self
+        for path in listing.objects.keys { listing.objects[path]?.firstName = nil }
+        return listing
+    }
+
+    /// The listing without `path` and what is below it.
+    func without(below path: String) -> TreeListing {
+        var listing = self
+        listing.objects = objects.filter { !path.isEmpty && $0.key != path && !$0.key.hasPrefix(path + "/") }
+        return listing
+    }
+
+    func kinds(ofDifferencesTo right: TreeListing) -> [String: Difference.Kind] {
+        var kinds: [String: Difference.Kind] = [:]
+        for (path, _) in right.withoutLinks.differences(from: withoutLinks) {
+            kinds[path] = objects[path] == nil ? .added : right.objects[path] == nil ? .removed : .modified
+        }
+        return kinds
+    }
+}

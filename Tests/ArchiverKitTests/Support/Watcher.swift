@@ -1,0 +1,73 @@
+// A watch service under test: started, its events awaited one after another, stopped.
+
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Mementos
+import SystemPackage
+import Testing
+
+/// A running watch service and its events.
+final class Watcher {
+    let service: WatchService
+    private(set) var seen: [WatchService.Event] = []
+    private var events: AsyncStream<WatchService.Event>.AsyncIterator
+    private let run: Task<Void, any Error>
+
+    /// Starts a service that captures soon, and waits until it watches.
+    init(_ archive: Archive, roots: [FilePath]) async throws {
+        let options = WatchService.Options(settle: .milliseconds(20), maxDelay: .milliseconds(300))
+        let service = WatchService(archive, roots: roots, options)
+        self.service = service
+        events = service.events.events().makeAsyncIterator()
+        run = Task { try await service.run() }
+        for _ in roots {
+            try await next { if case .watching = $0 { true } else { false } }
+        }
+    }
+
+    /// Waits for the next event that `isWanted`.
+    @discardableResult
+    func next(_ isWanted: (WatchService.Event) -> Bool) async throws -> WatchService.Event {
+        while true {
+            let next = await events.next(isolation: #isolation)
+            let event = try #require(next, "the service ended")
+            seen.append(event)
+            if isWanted(event) { return event }
+        }
+    }
+
+    /// Waits for the next snapshot that `isWanted`.
+    @discardableResult
+    func nextSnapshot(_ isWanted: (SnapshotRecord) throws -> Bool = { _ in true }) async throws -> SnapshotRecord {
+        while true {
+            let event = try await next { if case .snapshot = $0 { true } else { false } }
+            if case .snapshot(let snapshot) = event, try isWanted(snapshot) { return snapshot }
+        }
+    }
+
+    /// Stops the service and waits for its end; takes all events that are left.
+    func stop() async throws {
+        service.stop()
+        try await run.value
+        try await next { if case .stopped = $0 { true } else { false } }
+    }
+
+    /// The events seen so far, by name.
+    var names: [String] {
+        seen.map { event in
+            switch event {
+            case .starting: "starting"
+            case .watching: "watching"
+            case .snapshot: "snapshot"
+            case .gap: "gap"
+            case .degraded: "degraded"
+            case .unavailable: "unavailable"
+            case .available: "available"
+            case .problems: "problems"
+            case .error: "error"
+            case .stopped: "stopped"
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// What may not be read keeps its last known state and is named; all else is captured. Ordinary users meet this.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct UnreadableTests {
+    /// Makes a sandbox of an ordinary user and hands it to `body` on a thread of that user.
+    private func withSandbox(_ body: @escaping @Sendable (Sandbox) throws -> Void) async throws {
+        try await asOrdinaryUser {
+            let sandbox = try Sandbox()
+            try body(sandbox)
+        }
+    }
+
+    @Test func anUnreadableFileKeepsItsLastState() async throws {
+        try await withSandbox { sandbox in
+            try sandbox.root.write("secret", "known")
+            try sandbox.root.write("other", "x")
+            let known = try TreeListing(of: sandbox.root.directory)
+            try sandbox.capture()
+            try sandbox.root.write("secret", "unknown")
+            try sandbox.root.setPermissions("secret", 0)
+            try sandbox.root.write("other", "y")
+            let result = try sandbox.archive.capture(sandbox.root.directory)
+            #expect(result.problems.map(\.path.description) == ["secret"])
+            #expect(result.problems.first?.reason == .unreadable)
+            let snapshot = try #require(result.snapshot)
+            let restored = try sandbox.restored(snapshot)
+            #expect(restored.objects["secret"] == known.objects["secret"])
+            #expect(restored.objects["other"]?.data.first.map { Array($0) } == Array("y".utf8))
+            #expect(try sandbox.archive.details(of: snapshot).problems.count == 1)
+        }
+    }
+
+    @Test func aFileThatNeverCouldBeReadIsLeftOut() async throws {
+        try await withSandbox { sandbox in
+            try sandbox.root.write("secret", "x")
+            try sandbox.root.setPermissions("secret", 0o200)
+            try sandbox.root.write("other", "x")
+            let result = try sandbox.archive.capture(sandbox.root.directory)
+            #expect(result.problemCount == 1)
+            #expect(try sandbox.archive.entry(at: .at("secret"), in: result.latest) == nil)
+            #expect(try sandbox.archive.entry(at: .at("other"), in: result.latest) != nil)
+            // The problem is told each time, though nothing changed.
+            let again = try sandbox.archive.capture(sandbox.root.directory)
+            #expect(again.snapshot == nil)
+            #expect(again.problemCount == 1)
+        }
+    }
+
+    /// 0300: may be entered, not listed; 0600: may be listed, not entered.
+    @Test(arguments: [0o000, 0o300, 0o400, 0o600] as [mode_t])
+    func anUnreadableDirectoryKeepsWhatIsKnown(permissions: mode_t) async throws {
+        try await withSandbox { sandbox in
+            try sandbox.root.makeDirectory("closed/inner")
+            try sandbox.root.write("closed/file", "x")
+            try sandbox.root.write("closed/inner/file", "y")
+            try sandbox.root.write("zeta", "x")
+            let known = try TreeListing(of: sandbox.root.directory)
+            try sandbox.capture()
+            try sandbox.root.setPermissions("closed", permissions)
+            try sandbox.root.write("zeta", "y")
+            let result = try sandbox.archive.capture(sandbox.root.directory)
+            try sandbox.root.setPermissions("closed", 0o755)
+            #expect(result.problemCount > 0)
+            #expect(result.problems.allSatisfy { $0.path.description.hasPrefix("closed") && $0.reason == .unreadable })
+            let target = sandbox.base.full("target")
+            _ = try sandbox.archive.restore(try #require(result.snapshot), RestoreOptions(target: target))
+            try Files(target).setPermissions("closed", 0o755)
+            let restored = try TreeListing(of: target)
+            for path in ["closed/inner", "closed/file", "closed/inner/file"] {
+                #expect(restored.objects[path] == known.objects[path])
+            }
+            #expect(restored.objects["zeta"]?.data.first.map { Array($0) } == Array("y".utf8))
+        }
+    }
+
+    @Test func aRootThatMayNotBeReadIsRefused() async throws {
+        try await withSandbox { sandbox in
+            try sandbox.root.setPermissions("", 0)
+            let error = ArchiverError.expect(.permission) {
+                _ = try sandbox.archive.capture(sandbox.root.directory)
+            }
+            #expect(error?.remedy != nil)
+        }
+    }
+
+    /// Owners are root's to give; all else comes back.
+    @Test(.enabled(if: isRoot)) func ownersThatCannotBeSetAreAWarning() async throws {
+        let target = try Sandbox.temporaryDirectory()
+        try Files("/").setOwner(target, uid_t(nobody), gid_t(nobody))
+        let sandbox = try Sandbox()
+        try sandbox.base.setPermissions("", 0o755)
+        try sandbox.root.write("file", "x")
+        try sandbox.root.setOwner("file", 1234, 1234)
+        try sandbox.root.setPermissions("file", 0o4755)
+        try sandbox.root.makeDirectory("directory")
+        let before = try TreeListing(of: sandbox.root.directory)
+        let snapshot = try sandbox.capture()
+        _ = system("chown -R \(nobody):\(nobody) '\(sandbox.archive.directory)'")
+        let result = try await asOrdinaryUser {
+            try sandbox.archive.restore(snapshot, RestoreOptions(target: target.appending("new")))
+        }
+        #expect(result.warningCount == 1)
+        #expect(result.warnings.first?.contains("restore as root") == true)
+        let restored = try TreeListing(of: target.appending("new"))
+        for (path, object) in before.objects {
+            var found = try #require(restored.objects[path])
+            #expect(found.owner == uid_t(nobody))
+            found.owner = object.owner
+            found.group = object.group
+            // A program that was to run as another user must not run as this one instead.
+            if path == "file" { found.permissions |= 0o4000 }
+            #expect(found == object, "\(path)")
+        }
+        try Files(target).removeAll()
+    }
+
+    @Test func directoriesThatMayNotBeWrittenAreRestored() async throws {
+        try await withSandbox { sandbox in
+            try sandbox.root.makeDirectory("locked/inner")
+            try sandbox.root.write("locked/inner/file", "x")
+            try sandbox.root.setPermissions("locked/inner", 0o500)
+            try sandbox.root.setPermissions("locked", 0o555)
+            try sandbox.root.setPermissions("", 0o555)
+            let before = try TreeListing(of: sandbox.root.directory)
+            let snapshot = try sandbox.capture()
+            try sandbox.restored(snapshot).expect(equals: before, "restored elsewhere")
+            for path in ["", "locked", "locked/inner"] as [FilePath] { try sandbox.root.setPermissions(path, 0o755) }
+            try sandbox.root.write("locked/inner/file", "changed")
+            try sandbox.root.write("locked/inner/new", "x")
+            for path in ["", "locked", "locked/inner"] as [FilePath] { try sandbox.root.setPermissions(path, 0o500) }
+            #expect(try sandbox.archive.restore(snapshot).warnings == [])
+            try sandbox.expectRoot(equals: before)
+        }
+    }
+}
