@@ -135,12 +135,16 @@ package final class ArchiveStore: Sendable {
         return location
     }
 
-    /// Begins a commit, which ends with `commit` or `abandon`.
-    package func beginCommit() throws(StorageError) -> CommitWriter {
+    /// Begins a commit, which ends with `commit`, `keep` or `abandon`.
+    ///
+    /// - Parameter healing: whether chunks that can no longer be read are stored again.
+    package func beginCommit(healing: Bool = false) throws(StorageError) -> CommitWriter {
         if let refusal { throw refusal }
-        if let idle = idleWriters.withLock({ $0.popLast() }) { return try CommitWriter(self, writer: idle) }
-        if let free = try takeOverSegment() { return try CommitWriter(self, writer: free) }
-        return try CommitWriter(self, writer: createSegment())
+        if let idle = idleWriters.withLock({ $0.popLast() }) {
+            return try CommitWriter(self, writer: idle, isHealing: healing)
+        }
+        if let free = try takeOverSegment() { return try CommitWriter(self, writer: free, isHealing: healing) }
+        return try CommitWriter(self, writer: createSegment(), isHealing: healing)
     }
 
     func createSegment() throws(StorageError) -> SegmentWriter {

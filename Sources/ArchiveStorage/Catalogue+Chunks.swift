@@ -37,13 +37,16 @@ extension Catalogue {
     ///   - length: bytes of the segment that are indexed afterwards; on disk already.
     ///   - chunks: chunks of the newly indexed part and the offsets of their blocks.
     ///   - snapshots: snapshots of that part.
+    ///   - replacing: whether the new place of a chunk that is known already takes the place of the old one.
     package func enter(
-        segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)], snapshots: [SnapshotRecord]
+        segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)], snapshots: [SnapshotRecord],
+        replacing: Bool = false
     ) throws(StorageError) {
         // In the order of the table, neighbouring rows fall into the same page.
         let sorted = chunks.sorted { $0.id < $1.id }
         try write { db in
-            let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO chunk (id, location) VALUES (?, ?)")
+            let onConflict = replacing ? "REPLACE" : "IGNORE"
+            let statement = try db.cachedStatement(sql: "INSERT OR \(onConflict) INTO chunk (id, location) VALUES (?, ?)")
             let handle = statement.sqliteStatement
             for chunk in sorted {
                 bind(chunk.id, to: handle, at: 1)

@@ -25,13 +25,15 @@ package final class CommitWriter: Sendable {
     }
 
     private let store: ArchiveStore
+    private let isHealing: Bool
     private let state: Mutex<State>
 
     /// After this many chunks, or when a segment is full, what was written is made durable and indexed.
     private static let stepChunks = 1 << 16
 
-    init(_ store: ArchiveStore, writer: SegmentWriter) throws(StorageError) {
+    init(_ store: ArchiveStore, writer: SegmentWriter, isHealing: Bool) throws(StorageError) {
         self.store = store
+        self.isHealing = isHealing
         state = Mutex(State(writer: writer, isCatalogueEmpty: try store.catalogue.isEmpty()))
     }
 
@@ -53,9 +55,13 @@ package final class CommitWriter: Sendable {
                 return (true, state.steps)
             }
             if let isClaimed { return isClaimed }
-            if try store.catalogue.location(of: id) != nil { return false }
+            if try store.catalogue.location(of: id) != nil, !isHealing || isReadable(id) { return false }
             stepsSeen = steps
         }
+    }
+
+    private func isReadable(_ id: ChunkID) -> Bool {
+        (try? store.read(id)) != nil
     }
 
     /// Appends a block of claimed chunks.
@@ -92,6 +98,12 @@ package final class CommitWriter: Sendable {
         return record
     }
 
+    /// Ends the commit without a snapshot and keeps its chunks.
+    package func keep() throws(StorageError) {
+        try locked { state throws(StorageError) in try self.index(&state) }
+        release()
+    }
+
     /// Gives up: what was appended since the last step is taken back.
     package func abandon() {
         state.withLock { state in
@@ -112,7 +124,8 @@ package final class CommitWriter: Sendable {
         chunks.reserveCapacity(state.pending.count)
         for case (let id, let offset?) in state.pending { chunks.append((id, offset)) }
         try store.catalogue.enter(
-            segment: state.writer.record.number, length: state.writer.length, chunks: chunks, snapshots: snapshots)
+            segment: state.writer.record.number, length: state.writer.length, chunks: chunks, snapshots: snapshots,
+            replacing: isHealing)
         state.writer.markIndexed()
         state.steps += 1
         if !chunks.isEmpty { state.isCatalogueEmpty = false }

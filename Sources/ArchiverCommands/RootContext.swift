@@ -17,16 +17,21 @@ struct RootContext {
         self.archive = archive
         isExplicit = options.root != nil
         if let directory = options.root?.path.resolved {
-            guard let root = try archive.root(holding: directory) else {
-                throw Failure(
-                    status: .failed, code: "noSuchRoot",
-                    message: "the archive holds no snapshots of \(Escaping.text(directory.bytes))",
-                    remedy: "'archiver list' shows what it holds", path: directory.bytes)
-            }
-            self.root = root
+            root = try RootContext.root(at: directory, in: archive)
         } else {
             root = ofAllRoots ? nil : try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
         }
+    }
+
+    /// The root `directory`: not one that merely holds it, which a slip of the pen would restore.
+    private static func root(at directory: FilePath, in archive: Archive) throws -> ArchivedRoot {
+        let found = try archive.root(holding: directory)
+        if let found, found.path == directory { return found }
+        let name = Escaping.text(directory.bytes)
+        throw Failure(
+            status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots of \(name)",
+            remedy: found.map { "those of \(Escaping.text($0.path.bytes)) hold it: name that one" }
+                ?? "'archiver list --all' shows what it holds", path: directory.bytes)
     }
 
     /// The snapshot that `selector` names here; one named by id or label is found in other roots too.

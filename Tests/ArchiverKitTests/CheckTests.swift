@@ -83,7 +83,7 @@ import Testing
 
 extension Files {
     /// The archive's segments, by absolute path.
-    fileprivate func segments() throws -> [FilePath] {
+    func segments() throws -> [FilePath] {
         var found: [FilePath] = []
         func list(_ directory: FilePath) throws {
             for name in try Files(directory).names() {

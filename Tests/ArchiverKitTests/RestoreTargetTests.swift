@@ -78,7 +78,13 @@ import Testing
         let before = try TreeListing(of: sandbox.root.directory)
         let snapshot = try sandbox.capture()
         let target = Files(sandbox.base.full("target"))
-        try RestoreTargetTests.restoreAndDie(sandbox, snapshot, target, after: step)
+        let gate = Gate(closesAfter: step)
+        Thread.detachNewThread {
+            _ = try? sandbox.archive.restore(snapshot, RestoreOptions(target: target.directory)) { _ in gate.pass() }
+            gate.end()
+        }
+        gate.waitForStop()
+        defer { gate.release() }
         try target.write(".archiver-0123456789abcdef.tmp", "part of a file")
         if target.exists("fixed/d") { try target.write("fixed/d/.archiver-fedcba9876543210.tmp", "part of a file") }
         let result = try sandbox.archive.restore(snapshot, RestoreOptions(target: target.directory))
@@ -92,40 +98,37 @@ import Testing
         }
     }
 
-    /// Begins a restore on a thread that never goes on after `count` actions.
-    private static func restoreAndDie(
-        _ sandbox: Sandbox, _ snapshot: SnapshotRecord, _ target: Files, after count: Int
-    ) throws {
-        // Actions are carried out one after another, so this leaves what a kill would leave, but for a temporary file.
-        let gate = Gate(opensAfter: count)
-        let options = RestoreOptions(target: target.directory)
-        Thread.detachNewThread {
-            _ = try? sandbox.archive.restore(snapshot, options) { _ in gate.pass() }
-            gate.end()
-        }
-        gate.waitForStop()
-    }
-
-    /// Lets a number of actions pass, then holds the thread for good.
+    /// Lets a number of actions pass, then holds the thread until the test is over.
+    ///
+    /// Actions are carried out one after another, so this leaves what a kill would leave, but for a temporary file.
     private final class Gate: @unchecked Sendable {
-        // Unchecked: one thread passes, and the other only waits for the semaphore.
+        // Unchecked: one thread passes, and the other only uses the semaphores.
         private var left: Int
         private let stopped = DispatchSemaphore(value: 0)
-        private let never = DispatchSemaphore(value: 0)
+        private let released = DispatchSemaphore(value: 0)
+        private let ended = DispatchSemaphore(value: 0)
 
-        init(opensAfter count: Int) { left = count }
+        init(closesAfter count: Int) { left = count }
 
         func pass() {
             if left == 0 {
                 stopped.signal()
-                never.wait()
+                released.wait()
             }
             left -= 1
         }
 
-        func end() { stopped.signal() }
+        func end() {
+            stopped.signal()
+            ended.signal()
+        }
 
         func waitForStop() { stopped.wait() }
+
+        func release() {
+            released.signal()
+            ended.wait()
+        }
     }
 }
 

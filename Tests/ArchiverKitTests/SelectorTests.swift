@@ -163,8 +163,18 @@ import Testing
 
     @Test func daysAsWords() throws {
         _ = SelectorTests.berlin
-        #expect(try SnapshotSelector.time("today") == SelectorTests.date("today 00:00"))
-        #expect(try SnapshotSelector.time("yesterday") == SelectorTests.date("yesterday 00:00"))
+        #expect(try SnapshotSelector.time("today", isStart: true) == SelectorTests.date("today 00:00"))
+        #expect(try SnapshotSelector.time("yesterday", isStart: true) == SelectorTests.date("yesterday 00:00"))
+        #expect(try SnapshotSelector.time("yesterday") == SelectorTests.date("yesterday 23:59:59.999999999"))
+    }
+
+    /// A selector means the state that a span led to; "since" means the span's beginning.
+    @Test func daysAndMinutesHaveTwoEnds() throws {
+        _ = SelectorTests.berlin
+        #expect(
+            try SnapshotSelector.time("2026-07-01", isStart: true) == SelectorTests.date("2026-07-01 00:00"))
+        #expect(
+            try SnapshotSelector.time("2026-07-01 10:05", isStart: true) == SelectorTests.date("2026-07-01 10:05"))
     }
 
     // MARK: Paths behind selectors

@@ -18,7 +18,9 @@ struct CatCommand: ParsableCommand {
               archiver cat @24h:report.odt > old-report.odt
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot (id, latest, latest~2, @10m, label) and the file in it.", valueName: "selector:path"))
+    @Argument(
+        help: ArgumentHelp(
+            "A snapshot (id, latest, latest~2, @10m, label) and the file in it.", valueName: "selector:path"))
     var selector: ByteArgument
 
     @OptionGroup var place: RootOptions

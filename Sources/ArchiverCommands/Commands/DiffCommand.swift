@@ -22,7 +22,9 @@ struct DiffCommand: ParsableCommand {
               archiver diff @1h latest --text   line by line
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
+    @Argument(
+        help: ArgumentHelp(
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var left: ByteArgument
 
     @Argument(help: ArgumentHelp("The later snapshot; without it, the directory as it is now.", valueName: "selector"))

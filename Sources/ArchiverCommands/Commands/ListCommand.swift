@@ -54,8 +54,8 @@ struct ListCommand: ParsableCommand {
         // The newest are asked for first, so that a limit leaves them.
         let found = try context.archive.snapshots(
             SnapshotQuery(
-                root: context.root, label: label, since: try since.map(ListCommand.time),
-                until: try until.map(ListCommand.time), newestFirst: true, limit: limit))
+                root: context.root, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
+                until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit))
         let snapshots = reverse ? found : found.reversed()
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
@@ -67,9 +67,9 @@ struct ListCommand: ParsableCommand {
     }
 
     /// A time as selectors have it, with or without their `@`.
-    private static func time(_ text: String) throws -> Timestamp {
+    private static func time(_ text: String, isStart: Bool) throws -> Timestamp {
         do {
-            return try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text)
+            return try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
         } catch {
             throw Failure.usage(
                 "'\(text)' is no time",

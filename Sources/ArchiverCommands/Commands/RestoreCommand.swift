@@ -21,7 +21,9 @@ struct RestoreCommand: ParsableCommand {
               archiver restore latest:notes -n  what bringing back notes would do
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
+    @Argument(
+        help: ArgumentHelp(
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
 
     @Option(help: ArgumentHelp("Restore into this directory instead.", valueName: "dir"))

@@ -19,7 +19,9 @@ struct ShowCommand: ParsableCommand {
               archiver show latest:notes        what the directory held, like ls -l
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
+    @Argument(
+        help: ArgumentHelp(
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
 
     @Flag(help: "List every entry, at any depth.")

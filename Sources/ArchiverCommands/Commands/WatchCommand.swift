@@ -24,10 +24,10 @@ struct WatchCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The directories to watch.", valueName: "dir"))
     var directories: [PathArgument]
 
-    @Option(help: ArgumentHelp("Capture once nothing has changed for this long,", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long nothing must change before a capture.", valueName: "duration"))
     var settle = DurationArgument(.milliseconds(100))
 
-    @Option(help: ArgumentHelp("or this long after the first change, at the latest.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long after a change a capture may wait for that.", valueName: "duration"))
     var maxDelay = DurationArgument(.seconds(2))
 
     @OptionGroup var global: GlobalOptions

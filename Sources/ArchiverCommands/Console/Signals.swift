@@ -8,9 +8,9 @@ internal import SystemPackage
 
 /// The signals that the program answers.
 enum Signals {
-    /// Ctrl-C and kill(1): end, please.
+    /// Ctrl-C and kill(1) ask for the end.
     static let termination = [SIGINT, SIGTERM]
-    /// How far are you?
+    /// Asks how far the command is.
     static let progress = [SIGUSR1]
 
     /// Keeps `signals` from their usual effect; to be called before there is a second thread, as threads inherit it.

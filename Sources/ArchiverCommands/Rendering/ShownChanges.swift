@@ -48,7 +48,7 @@ struct ShownChanges {
         guard let parent = record.parent else { return nil }
         do {
             return try archive.snapshot(SnapshotSelector(parent.hex))
-        } catch where error.code == .noSuchSnapshot {
+        } catch  where error.code == .noSuchSnapshot {
             return nil
         }
     }

@@ -35,30 +35,40 @@ struct Capture {
         let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
         progress?.expect(entries: parent?.totals.entries, bytes: nil)
         guard let parent else { return try attempt(root, nil, [.subtree(.root)]).result }
-        let first = try attempt(root, parent, ranges)
-        if first.unseen.isEmpty { return first.result }
-        return try attempt(root, parent, (ranges + first.unseen).sorted(), isLast: true).result
+        do {
+            let first = try attempt(root, parent, ranges)
+            if first.unseen.isEmpty { return first.result }
+            return try attempt(root, parent, (ranges + first.unseen).sorted(), isLast: true).result
+        } catch let error as StorageError {
+            // What is damaged may well be in the root still: it is all read again and stored where it is lost.
+            guard error.code == .damaged else { throw error }
+            return try attempt(root, parent, [.subtree(.root)], isHealing: true).result
+        }
     }
 
     /// Scans `ranges` and commits what it finds, unless it finds that it should have looked elsewhere too.
     ///
-    /// - Parameter isLast: whether to commit in any case.
+    /// - Parameters:
+    ///   - isLast: whether to commit in any case.
+    ///   - isHealing: whether to do without the latest tree, and to store again what the archive cannot read any more.
     /// - Returns: what the capture gives, and other names of changed files outside of the ranges. Where there are
     ///   such, nothing was committed.
     private func attempt(
-        _ root: RootDirectory, _ parent: SnapshotRecord?, _ ranges: [PathRange], isLast: Bool = false
+        _ root: RootDirectory, _ parent: SnapshotRecord?, _ ranges: [PathRange], isLast: Bool = false,
+        isHealing: Bool = false
     ) throws -> (result: CaptureResult, unseen: [PathRange]) {
-        let commit = try store.beginCommit()
+        let commit = try store.beginCommit(healing: isHealing)
+        let base = isHealing ? nil : parent
         do {
-            let level = parent == nil ? Capture.firstLevel : Capture.changeLevel
+            let level = base == nil ? Capture.firstLevel : Capture.changeLevel
             var update = TreeUpdate(
-                base: parent?.tree, parent: try parent.map { try store.snapshot($0.id) }, nodes: nodes,
+                base: base?.tree, parent: try base.map { try store.snapshot($0.id) }, nodes: nodes,
                 writer: try NodeWriter(store, commit: commit, level: level),
                 takesDirectoryTimes: options.cause != .watch)
             var links = LinkedNames()
             let scan = TreeScan(store: store, nodes: nodes, commit: commit, level: level, progress: progress)
             let time = Timestamp.now
-            try scan.run(root, base: parent?.tree, ranges: ranges) { change in
+            try scan.run(root, base: base?.tree, ranges: ranges) { change in
                 try update.add(change)
                 links.add(change)
                 progress?.set(storedBytes: commit.storedBytes)
@@ -71,6 +81,10 @@ struct Capture {
                     commit.abandon()
                     return (result(nil, latest: parent, update.tally), unseen)
                 }
+            }
+            if isHealing, tree == parent?.tree, options.label == nil {
+                try commit.keep()
+                return (try unchanged(parent, update.tally, root), [])
             }
             guard let tree else {
                 commit.abandon()

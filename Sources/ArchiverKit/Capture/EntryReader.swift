@@ -24,11 +24,22 @@ final class EntryReader {
         do {
             return suspect.status.kind == .file ? try readFile(suspect) : try readOther(suspect, suspect.status)
         } catch let error as FileError {
-            if error.meansAbsence { return ScanChange(old: suspect.old, new: nil) }
+            if error.meansAbsence { return vanished(suspect) }
             // One object that cannot be read must not stop the capture: what was known of it stays.
             let problem = Problem(path: suspect.path, reason: .unreadable, detail: error.code.description)
             return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
         }
+    }
+
+    /// What is captured of an object that is no longer there.
+    ///
+    /// A directory stays as it was when the walk came by: that has found its files, which must have a directory.
+    private func vanished(_ suspect: Suspect) -> ScanChange {
+        guard suspect.status.kind == .directory else { return ScanChange(old: suspect.old, new: nil) }
+        let new = entry(
+            suspect.path, suspect.status, content: .none, attributes: suspect.old?.attributes ?? [], isSettled: false,
+            isUnstable: false)
+        return ScanChange(old: suspect.old, new: new)
     }
 
     private func readFile(_ suspect: Suspect) throws -> ScanChange {

@@ -59,9 +59,10 @@ public struct SnapshotSelector: Sendable, Hashable {
 
     /// The instant that `text` names, as it may follow `@` in a selector.
     ///
+    /// - Parameter isStart: whether a day or a minute means its first moment; else its last, the state it led to.
     /// - Throws: `ArchiverError` of the code `malformedSelector`.
-    public static func time(_ text: String) throws(ArchiverError) -> Timestamp {
-        var parser = TimeParser(text)
+    public static func time(_ text: String, isStart: Bool = false) throws(ArchiverError) -> Timestamp {
+        var parser = TimeParser(text, edge: isStart ? .start : .end)
         guard let time = parser.time(now: .now), parser.isAtEnd else {
             throw malformed("@" + text, "a time is like 10m, 2h30m, 14:05, 2026-11-21 or \"2026-11-21 14:05\"")
         }
@@ -78,7 +79,7 @@ public struct SnapshotSelector: Sendable, Hashable {
         // A time may hold colons itself: it reaches as far as it makes sense.
         var searchStart = 0
         if bytes.first == UInt8(ascii: "@") {
-            var parser = TimeParser(String(decoding: bytes.dropFirst(), as: UTF8.self))
+            var parser = TimeParser(String(decoding: bytes.dropFirst(), as: UTF8.self), edge: .end)
             if parser.time(now: .now) != nil { searchStart = 1 + parser.consumedBytes }
         }
         guard let colon = bytes[searchStart...].firstIndex(of: UInt8(ascii: ":")) else {

@@ -5,11 +5,19 @@ internal import Glibc
 
 /// Reads a time from the beginning of a text.
 struct TimeParser {
+    /// Which moment of a span is meant, where a text names a minute or a day.
+    enum Edge {
+        case start
+        case end
+    }
+
     private let bytes: [UInt8]
+    private let edge: Edge
     private var position = 0
 
-    init(_ text: String) {
+    init(_ text: String, edge: Edge) {
         bytes = Array(text.utf8)
+        self.edge = edge
     }
 
     /// How many bytes of the text the time took.
@@ -32,8 +40,8 @@ struct TimeParser {
 
     private static func word(_ parser: inout TimeParser, _ now: Timestamp) -> Timestamp? {
         if parser.take("now") { return now }
-        if parser.take("today") { return parser.midnight(now, daysBack: 0) }
-        if parser.take("yesterday") { return parser.midnight(now, daysBack: 1) }
+        if parser.take("today") { return parser.day(now, daysBack: 0) }
+        if parser.take("yesterday") { return parser.day(now, daysBack: 1) }
         return nil
     }
 
@@ -61,7 +69,7 @@ struct TimeParser {
 
     /// "2026-11-21", "2026-11-21 14:05", "2026-11-21T14:05:09.5Z", "… +02:00": local time where no zone is given.
     ///
-    /// A time without seconds means the whole minute, a date without a time the whole day: up to its last moment.
+    /// A time without seconds means the whole minute, a date without a time the whole day.
     private static func calendar(_ parser: inout TimeParser, _: Timestamp) -> Timestamp? {
         guard let year = parser.number(digits: 4...4), parser.take("-"), let month = parser.number(digits: 2...2),
             parser.take("-"), let day = parser.number(digits: 2...2), (1...12).contains(month), day > 0,
@@ -76,7 +84,7 @@ struct TimeParser {
             return parser.instant(fields, clock)
         }
         parser.position = dateEnd
-        return parser.instant(fields, Clock(hour: 23, minute: 59, second: 59, nanoseconds: 999_999_999))
+        return parser.instant(fields, parser.wholeDay)
     }
 
     private static func daysInMonth(_ month: Int, of year: Int) -> Int {
@@ -114,12 +122,14 @@ struct TimeParser {
         let minuteEnd = position
         guard take(":"), let second = number(digits: 2...2), second < 61 else {
             position = minuteEnd
-            return Clock(hour: hour, minute: minute, second: 59, nanoseconds: 999_999_999)
+            return Clock(
+                hour: hour, minute: minute, second: edge == .end ? 59 : 0, nanoseconds: edge == .end ? lastNanosecond : 0)
         }
         let secondEnd = position
         guard take("."), let fraction = fraction() else {
             position = secondEnd
-            return Clock(hour: hour, minute: minute, second: second, nanoseconds: 999_999_999)
+            return Clock(
+                hour: hour, minute: minute, second: second, nanoseconds: edge == .end ? lastNanosecond : 0)
         }
         return Clock(hour: hour, minute: minute, second: second, nanoseconds: fraction)
     }
@@ -160,15 +170,21 @@ struct TimeParser {
         return sign * (hours * 3600 + minutes * 60)
     }
 
-    private func midnight(_ now: Timestamp, daysBack: CInt) -> Timestamp {
+    /// The first or the last moment of a day.
+    private mutating func day(_ now: Timestamp, daysBack: CInt) -> Timestamp? {
         var fields = TimeParser.local(now)
-        fields.tm_hour = 0
-        fields.tm_min = 0
-        fields.tm_sec = 0
         fields.tm_mday -= daysBack
-        fields.tm_isdst = -1
-        return Timestamp(seconds: Int64(mktime(&fields)))
+        return instant(fields, wholeDay)
     }
+
+    private var wholeDay: Clock {
+        switch edge {
+        case .start: Clock(hour: 0, minute: 0, second: 0, nanoseconds: 0)
+        case .end: Clock(hour: 23, minute: 59, second: 59, nanoseconds: lastNanosecond)
+        }
+    }
+
+    private var lastNanosecond: UInt32 { 999_999_999 }
 
     private static func local(_ time: Timestamp) -> tm {
         var seconds = time_t(time.seconds)

@@ -7,20 +7,6 @@ import SystemPackage
 import Testing
 
 struct BadInputTests {
-    /// Expects `outcome` to be a refusal in one line that names `thing`.
-    private func expectRefusal(
-        _ outcome: ChildProcess.Outcome, _ status: Int32, naming thing: String,
-        at location: SourceLocation = #_sourceLocation
-    ) {
-        #expect(outcome.status == status, "\(outcome.errorText)", sourceLocation: location)
-        let lines = outcome.errorText.split(separator: "\n")
-        #expect(lines.count == 1, "\(outcome.errorText)", sourceLocation: location)
-        #expect(lines.first?.hasPrefix("archiver: ") == true, sourceLocation: location)
-        #expect(lines.first?.contains(thing) == true, "\(outcome.errorText)", sourceLocation: location)
-        #expect(lines.first?.contains(" — ") == true, "no remedy: \(outcome.errorText)", sourceLocation: location)
-        #expect(outcome.output.isEmpty, sourceLocation: location)
-    }
-
     @Test("Directories that are none", arguments: ["capture", "watch"])
     func directories(command: String) throws {
         let work = try Workplace()
@@ -149,32 +135,6 @@ struct BadInputTests {
         #expect(usage?["code"] as? String == "usage")
     }
 
-    @Test("Damage is found, named, and does not spread")
-    func damage() throws {
-        let work = try Workplace()
-        let good = try work.capture()
-        try work.copyTree(to: "copy")
-        try work.write("noise", noise(500_000))
-        let bad = try work.capture()
-        let find = try ChildProcess.run("find", [work.archive.string, "-name", "*.segment"].map { Array($0.utf8) })
-        let segment = FilePath(try #require(find.lines.first))
-        // The noise cannot be compressed, so most of the segment is its block's payload.
-        let middle = try Descriptor.open(segment, O_RDONLY).readToEnd(limit: 1 << 30, path: segment).count / 2
-        let file = try Descriptor.open(segment, O_WRONLY)
-        #expect(pwrite(file.number, [0xAA, 0x55, 0xAA, 0x55], 4, off_t(middle)) == 4)
-        let check = try work.run("check", "--data")
-        #expect(check.status == 2, "\(check.errorText)")
-        #expect(check.errorText.contains(try #require(segment.lastComponent).string), "\(check.errorText)")
-        #expect(check.text.contains("1 of 2 snapshots are good"), "\(check.text)")
-        let json = try JSON.object(work.run("check", "--data", "--json").output)
-        #expect((json["findings"] as? [String])?.isEmpty == false)
-        #expect(try work.listed() == [good, bad])
-        expectRefusal(try work.run("restore", bad, "--target", work.path("out").string), 2, naming: ".segment")
-        #expect(try work.run("show", bad).status == 0)
-        #expect(try work.run("restore", good, "--target", work.path("other").string).status == 0)
-        #expect(try work.difference(of: work.path("other"), and: "copy") == "")
-    }
-
     @Test("An archive of a newer format is refused and left alone")
     func newerFormat() throws {
         let work = try Workplace()
@@ -187,73 +147,6 @@ struct BadInputTests {
         expectRefusal(try work.run("list"), 1, naming: work.archive.string)
         expectRefusal(try work.run("capture", work.root.string), 1, naming: work.archive.string)
         #expect(try String(contentsOfFile: manifest.string, encoding: .utf8) == newer)
-    }
-
-    @Test("A full disk leaves the archive as good as it was", .enabled(if: getuid() == 0))
-    func fullDisk() throws {
-        let work = try Workplace()
-        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
-        guard try mounted("tmpfs", ["-o", "size=2m"], on: work.archive) else { return }
-        defer { unmount(work.archive) }
-        let first = try work.capture()
-        try work.write("noise", noise(4_000_000))
-        expectRefusal(try work.run("capture", work.root.string), 1, naming: work.archive.string)
-        #expect(try work.run("check", "--data").status == 0)
-        #expect(try JSON.array(work.run("list", "--json").output).map { $0["id"] as? String } == [first])
-        try work.write("noise", "little")
-        _ = try work.capture()
-    }
-
-    @Test("A full disk during a restore leaves what was there", .enabled(if: getuid() == 0))
-    func fullDiskRestoring() throws {
-        let work = try Workplace()
-        try work.remove("tree")
-        try FileManager.default.createDirectory(atPath: work.root.string, withIntermediateDirectories: true)
-        guard try mounted("tmpfs", ["-o", "size=4m"], on: work.root) else { return }
-        defer { unmount(work.root) }
-        try work.write("big", noise(2_500_000))
-        try work.write("little", "little")
-        let id = try work.capture()
-        try work.write("big", "small now")
-        try work.write("filler", noise(3_000_000))
-        try work.copyTree(to: "copy")
-        expectRefusal(try work.run("restore", id), 1, naming: "big")
-        #expect(try work.difference(of: work.root, and: "copy") == "")
-        #expect(try work.leftovers(in: work.root) == [])
-
-        unlink(work.path("tree/filler").string)
-        #expect(try work.run("restore", id).status == 0)
-        #expect(try work.read("tree/big").count == 2_500_000)
-    }
-
-    @Test("A read-only archive refuses captures, and everything in it can be read")
-    func readOnly() throws {
-        let work = try Workplace()
-        let id = try work.capture()
-        try work.copyTree(to: "copy")
-        if getuid() == 0 {
-            guard try mounted(work.archive.string, ["--bind"], on: work.archive) else { return }
-        }
-        defer { if getuid() == 0 { unmount(work.archive) } }
-        let protect =
-            getuid() == 0
-            ? ["mount", "-o", "remount,ro,bind", work.archive.string] : ["chmod", "-R", "a-w", work.archive.string]
-        #expect(try ChildProcess.run("env", protect.map { Array($0.utf8) }).status == 0)
-        defer {
-            if getuid() != 0 {
-                _ = try? ChildProcess.run("chmod", ["-R", "u+w", work.archive.string].map { Array($0.utf8) })
-            }
-        }
-        try work.write("new", "new")
-        expectRefusal(try work.run("capture", work.root.string), 1, naming: work.archive.string)
-        // What a restore in place would overwrite could not be kept.
-        expectRefusal(try work.run("restore", id), 1, naming: work.archive.string)
-        #expect(try work.read("tree/new") == Array("new".utf8))
-        #expect(try work.listed() == [id])
-        #expect(try work.run("check", "--data").status == 0)
-        #expect(try work.run("cat", "latest:notes/todo.txt").text == "one\ntwo\n")
-        #expect(try work.run("restore", id, "--target", work.path("out").string).status == 0)
-        #expect(try work.difference(of: work.path("out"), and: "copy") == "")
     }
 
     @Test("The archive itself and what the kernel makes up cannot be watched", arguments: ["capture", "watch"])
@@ -289,19 +182,6 @@ struct BadInputTests {
         #expect(try work.run("help", "restore").text == (try work.run("restore", "--help").text))
     }
 
-    /// Mounts `what` on `directory`.
-    ///
-    /// - Returns: false where that is not allowed: containers may not mount, even as root.
-    private func mounted(_ what: String, _ options: [String], on directory: FilePath) throws -> Bool {
-        let type = options == ["--bind"] ? [] : ["-t", what]
-        let arguments = type + options + [what, directory.string]
-        return try ChildProcess.run("mount", arguments.map { Array($0.utf8) }).status == 0
-    }
-
-    private func unmount(_ directory: FilePath) {
-        _ = try? ChildProcess.run("umount", [directory.bytes])
-    }
-
     @Test("Files that cannot be read are named, and the exit code is 3", .enabled(if: getuid() != 0))
     func unreadable() throws {
         let work = try Workplace()
@@ -332,11 +212,5 @@ struct BadInputTests {
         #expect(outcome.status == 0)
         let examples = outcome.lines.filter { $0.hasPrefix("  archiver \(command)") }
         #expect(examples.count == 2)
-    }
-
-    /// Bytes that cannot be compressed.
-    private func noise(_ count: Int) -> [UInt8] {
-        var random = SplitMix64("noise")
-        return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 }

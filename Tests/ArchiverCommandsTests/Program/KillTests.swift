@@ -31,7 +31,7 @@ struct KillTests {
             let check = try work.run("check", "--data")
             #expect(check.status == 0, "seed \(tree.seed), round \(round): \(check.text)\(check.errorText)")
 
-            try tree.edit(1)
+            try work.write("round", "\(round)")
             longest = min(longest, try measure { announced.append(try keep(work.capture(), work)) })
         }
         #expect(killed > 0, "seed \(tree.seed): no capture was killed")
@@ -127,6 +127,18 @@ struct KillTests {
             #expect(try work.difference(of: target, and: "kept-\(wanted)") == "", "\(seed)")
             #expect(try work.leftovers(in: target) == [], "\(seed)")
         }
+    }
+
+    @Test("The temporary file that a restore leaves which was killed at once is no obstacle")
+    func restoreKilledAtOnce() throws {
+        let work = try Workplace()
+        let id = try keep(work.capture(), work)
+        let target = work.path("target")
+        #expect(mkdir(target.string, 0o755) == 0)
+        _ = try Descriptor.open(target.appending(".archiver-1f.tmp"), O_WRONLY | O_CREAT, permissions: 0o600)
+        let outcome = try work.run("restore", id, "--target", target.string)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(try work.difference(of: target, and: "kept-\(id)") == "")
     }
 
     // MARK: Parts

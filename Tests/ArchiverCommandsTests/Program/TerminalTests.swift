@@ -13,7 +13,7 @@ struct TerminalTests {
     func table() throws {
         let work = try Workplace()
         let id = String(try work.capture().prefix(8))
-        let terminal = try work.startOnTerminal("list").finish().lines
+        let terminal = try lines(work.startOnTerminal("list"))
         #expect(terminal.count == 2)
         #expect(terminal.first?.contains("changes") == true)
         #expect(terminal.last?.contains("\(TerminalTests.escape)33m\(id)\(TerminalTests.escape)0m") == true)
@@ -22,7 +22,7 @@ struct TerminalTests {
             try work.startOnTerminal("list", environment: ["NO_COLOR": "1"]),
             try work.startOnTerminal("list", "--no-color"),
         ] {
-            let lines = try plain.finish().lines
+            let lines = try lines(plain)
             #expect(lines.first?.hasPrefix("id ") == true)
             #expect(lines.last?.hasPrefix(id) == true)
             #expect(lines.allSatisfy { !$0.contains(TerminalTests.escape) })
@@ -31,6 +31,11 @@ struct TerminalTests {
         let pipe = try work.run("list")
         #expect(pipe.lines.count == 1)
         #expect(!pipe.text.contains(TerminalTests.escape))
+    }
+
+    /// What a terminal was given, line by line.
+    private func lines(_ process: ChildProcess) throws -> [Substring] {
+        try process.finish().text.split(separator: "\r\n")
     }
 
     @Test("Progress is shown on a terminal, and gone at the end", .enabled(if: Workplace.hasTerminals))
@@ -64,7 +69,8 @@ struct TerminalTests {
         _ = try work.capture()
         let lock = try work.blockCaptures()
         let process = try ChildProcess(
-            "sh", ["-c", "exec \"$0\" watch \"$1\" 2>&1", Workplace.program.string, work.root.string]
+            "sh",
+            ["-c", "exec \"$0\" watch \"$1\" 2>&1", Workplace.program.string, work.root.string]
                 .map { Array($0.utf8) },
             environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
         let first = try process.line { _ in true }

@@ -112,7 +112,8 @@ final class Workplace {
 
     /// A copy of the tree with everything in it.
     func copyTree(to name: String, from tree: FilePath? = nil) throws {
-        let outcome = try ChildProcess.run("cp", ["-a", (tree ?? root).string, path(name).string].map { Array($0.utf8) })
+        let outcome = try ChildProcess.run(
+            "cp", ["-a", (tree ?? root).string, path(name).string].map { Array($0.utf8) })
         #expect(outcome.status == 0, "\(outcome.errorText)")
     }
 
