@@ -20,7 +20,8 @@ let package = Package(
             name: "ArchiveFormat",
             dependencies: ["Compression", "FileIO", .product(name: "Crypto", package: "swift-crypto")]
         ),
-        .testTarget(name: "ArchiveFormatTests", dependencies: ["ArchiveFormat", "Compression", "FileIO"]),
+        .testTarget(
+            name: "ArchiveFormatTests", dependencies: ["ArchiveFormat", "Compression", "FileIO", "TestSupport"]),
 
         // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
         .target(
@@ -34,9 +35,13 @@ let package = Package(
         .testTarget(
             name: "ArchiveStorageTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", .product(name: "SystemPackage", package: "swift-system"),
+                "ArchiveFormat", "ArchiveStorage", "FileIO", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
+
+        // MARK: TestSupport - what several test targets need
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
 
         // MARK: archiver - the program
         .executableTarget(name: "archiver", dependencies: ["ArchiverCommands"]),
@@ -53,7 +58,7 @@ let package = Package(
         .testTarget(
             name: "ArchiverCommandsTests",
             dependencies: [
-                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "archiver",
+                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "archiver",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -69,7 +74,8 @@ let package = Package(
         .testTarget(
             name: "ArchiverKitTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "FileIO", "Mementos",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "FileIO", "FileWatching", "Mementos",
+                "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -80,7 +86,7 @@ let package = Package(
 
         // MARK: Compression - zlib
         .target(name: "Compression", dependencies: ["CZlib"]),
-        .testTarget(name: "CompressionTests", dependencies: ["Compression"]),
+        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
 
         // MARK: CZlib - zlib's headers
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -92,7 +98,9 @@ let package = Package(
         ),
         .testTarget(
             name: "FileIOTests",
-            dependencies: ["CLinux", "FileIO", .product(name: "SystemPackage", package: "swift-system")]
+            dependencies: [
+                "CLinux", "FileIO", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ]
         ),
 
         // MARK: FileWatching - inotify to change batches
@@ -103,7 +111,7 @@ let package = Package(
         .testTarget(
             name: "FileWatchingTests",
             dependencies: [
-                "CLinux", "FileIO", "FileWatching", "Mementos",
+                "CLinux", "FileIO", "FileWatching", "Mementos", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -114,7 +122,8 @@ let package = Package(
 
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
         .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),
-        .testTarget(name: "SnapshotTreeTests", dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree"]),
+        .testTarget(
+            name: "SnapshotTreeTests", dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -46,7 +46,8 @@ extension Catalogue {
         let sorted = chunks.sorted { $0.id < $1.id }
         try write { db in
             let onConflict = replacing ? "REPLACE" : "IGNORE"
-            let statement = try db.cachedStatement(sql: "INSERT OR \(onConflict) INTO chunk (id, location) VALUES (?, ?)")
+            let statement = try db.cachedStatement(
+                sql: "INSERT OR \(onConflict) INTO chunk (id, location) VALUES (?, ?)")
             let handle = statement.sqliteStatement
             for chunk in sorted {
                 bind(chunk.id, to: handle, at: 1)

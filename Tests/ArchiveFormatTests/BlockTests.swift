@@ -3,6 +3,7 @@
 import ArchiveFormat
 import Compression
 import FileIO
+import TestSupport
 import Testing
 
 @Suite("Blocks")
@@ -20,7 +21,7 @@ struct BlockTests {
 
     @Test("a header is read as it was written")
     func roundTrip() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<200 {
             let header = random.blockHeader()
             let bytes = header.encoded()
@@ -46,7 +47,7 @@ struct BlockTests {
 
     @Test("a changed bit anywhere in a header is noticed")
     func everyBit() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let bytes = random.blockHeader().encoded()
         for index in bytes.indices {
             for bit in 0..<8 {
@@ -100,7 +101,7 @@ struct BlockTests {
 
     @Test("whatever bytes are read as a header, nothing crashes, and what is read is written as it was")
     func fuzz() {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<5000 {
             let bytes = sealed(damaged(random.blockHeader().encoded(), using: &random) + [0, 0, 0, 0])
             let cut = sealed(damaged(random.blockHeader().encoded(), using: &random))
@@ -168,7 +169,7 @@ struct SegmentTests {
     }
 
     /// Random headers of blocks that follow each other.
-    private func blocks(_ count: Int, using random: inout SplitMix64) -> (
+    private func blocks(_ count: Int, using random: inout SeededGenerator) -> (
         [(offset: Int, header: BlockHeader)], end: Int
     ) {
         var blocks: [(offset: Int, header: BlockHeader)] = []
@@ -199,7 +200,7 @@ struct SegmentTests {
 
     @Test("a footer tells where each block is, how long, and its header's checksum")
     func footer() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for count in [0, 1, 7] {
             let (blocks, end) = blocks(count, using: &random)
             let again = try read(footer(blocks, at: end), at: end)
@@ -213,7 +214,7 @@ struct SegmentTests {
 
     @Test("a changed byte anywhere in a footer is noticed")
     func damagedFooter() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let (blocks, end) = blocks(2, using: &random)
         let footer = footer(blocks, at: end)
         for index in footer.indices {
@@ -225,7 +226,7 @@ struct SegmentTests {
 
     @Test("blocks of an index follow each other without gaps")
     func contiguous() {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let (blocks, end) = blocks(2, using: &random)
         #expect(throws: FormatError.self) { try read(footer([blocks[0]], at: end), at: end) }
         #expect(throws: FormatError.self) { try read(footer(blocks, at: end + 1), at: end + 1) }
@@ -252,7 +253,7 @@ struct SegmentTests {
 
     @Test("names sort as the times do, also of clocks that are far off")
     func nameOrder() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let segment = SegmentID.random()
         var times = (0..<500).map { _ in random.timestamp() }
         times += [Timestamp(seconds: .min), Timestamp(seconds: .max, nanoseconds: 999_999_999)]

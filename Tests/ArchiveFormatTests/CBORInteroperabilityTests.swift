@@ -2,6 +2,7 @@
 
 import ArchiveFormat
 import FileIO
+import TestSupport
 import Testing
 
 @Suite("cbor2 agrees", .enabled(if: Python.hasCBOR2, "python3 with cbor2 is not installed"))
@@ -51,7 +52,7 @@ struct CBORInteroperabilityTests {
     ///
     /// The keys of one map are of one type: cbor2 orders canonical keys by length first (RFC 7049 §3.9), which
     /// is the same as bytewise (RFC 8949 §4.2.1) only among keys of one type.
-    private func item(depth: Int, using random: inout SplitMix64) -> CBORValue {
+    private func item(depth: Int, using random: inout SeededGenerator) -> CBORValue {
         switch Int.random(in: 0...(depth == 0 ? 7 : 9), using: &random) {
         case 0, 1: return .unsigned(random.number())
         case 2: return .negative(complement: random.number())
@@ -87,7 +88,7 @@ struct CBORInteroperabilityTests {
 
     @Test("cbor2 reads what is written, and writes the same bytes")
     func swiftToPython() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let items = (0..<2000).map { _ in item(depth: 3, using: &random) }
         let script =
             Self.prelude + """
@@ -105,7 +106,7 @@ struct CBORInteroperabilityTests {
 
     @Test("what cbor2 writes is read, and written the same")
     func pythonToSwift() throws {
-        let seed = SplitMix64().seed
+        let seed = SeededGenerator().seed
         let script =
             Self.prelude + """
                 r = random.Random(int(sys.argv[1]))
@@ -139,7 +140,7 @@ struct CBORInteroperabilityTests {
 
     @Test("cbor2 reads a snapshot")
     func snapshot() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let snapshot = random.snapshot()
         let script =
             Self.prelude + """

@@ -3,13 +3,14 @@
 import ArchiveFormat
 import FileIO
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Times as text")
 struct TimestampTextTests {
     @Test("the civil date is that of the C library, for any time it knows")
     func againstLibrary() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<2000 {
             let seconds = Int64(bitPattern: random.number()) / 4_000_000
             var time = time_t(seconds)
@@ -43,7 +44,7 @@ struct TimestampTextTests {
 
     @Test("any time is read as it was written")
     func roundTrip() {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<2000 {
             let time = random.timestamp()
             #expect(Timestamp(rfc3339: time.rfc3339) == time, "seed \(random.seed)")
@@ -84,7 +85,7 @@ struct TimestampTextTests {
 struct IdentifierTextTests {
     @Test("base64 is that of Foundation, and nothing else is read")
     func base64() {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<500 {
             let bytes = random.bytes(0, 20)
             let text = Base64.string(bytes)

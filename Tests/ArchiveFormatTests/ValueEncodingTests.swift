@@ -3,13 +3,14 @@
 import ArchiveFormat
 import FileIO
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Encoded values")
 struct ValueEncodingTests {
     @Test("the fast way and Codable give the same bytes and read the same value: nodes")
     func nodes() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<100 {
             let node = random.node()
             let bytes = node.encoded()
@@ -21,7 +22,7 @@ struct ValueEncodingTests {
 
     @Test("the fast way and Codable give the same bytes and read the same value: snapshots")
     func snapshots() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<200 {
             let snapshot = random.snapshot()
             let bytes = snapshot.encoded()
@@ -33,7 +34,7 @@ struct ValueEncodingTests {
 
     @Test("the fast way and Codable give the same bytes and read the same value: slice lists")
     func sliceLists() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<200 {
             let list = random.sliceList()
             let bytes = list.encoded()
@@ -45,7 +46,7 @@ struct ValueEncodingTests {
 
     @Test("every value has exactly one encoding: what is read, however damaged, is written as it was")
     func oneEncoding() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         var accepted = 0
         func check(_ bytes: [UInt8], _ read: ([UInt8]) throws -> [UInt8]) {
             guard let again = try? read(bytes) else { return }
@@ -71,7 +72,7 @@ struct ValueEncodingTests {
 
     @Test("a value cut short anywhere is refused")
     func truncated() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let node = random.node().encoded()
         let snapshot = random.snapshot().encoded()
         for count in 0..<node.count {
@@ -86,7 +87,7 @@ struct ValueEncodingTests {
 
     @Test("values survive JSON, with whole paths, ids as hex digits and times as text")
     func json() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<50 {
             let node = random.node()
             let snapshot = random.snapshot()
@@ -168,7 +169,7 @@ struct NodeRuleTests {
 
     @Test("the order that is checked is walk order, for any two paths")
     func orderOracle() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for _ in 0..<2000 {
             let (first, second) = (random.path(), random.path())
             let entries = [first, second].map {

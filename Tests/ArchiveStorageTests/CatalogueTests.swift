@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("The catalogue")
@@ -68,7 +69,7 @@ struct CatalogueTests {
     @Test("garbage in its place is replaced on its own")
     func garbage() throws {
         let archive = try Archive()
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let length = try archive.file.readFile().count
         for bytes in [random.noise(50_000), Array("not a database, but text".utf8), [], random.noise(length)] {
             try archive.file.writeFile(bytes)
@@ -80,7 +81,7 @@ struct CatalogueTests {
     func damagedPages() throws {
         let archive = try Archive(commits: 40)
         let good = try archive.file.readFile()
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for start in stride(from: 0, to: good.count, by: 4096) {
             var bytes = good
             bytes.replaceSubrange(start..<min(start + 4096, good.count), with: random.noise(4096))

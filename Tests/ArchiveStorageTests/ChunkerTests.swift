@@ -2,6 +2,7 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import TestSupport
 import Testing
 
 @Suite("Cutting files into chunks")
@@ -37,7 +38,7 @@ struct ChunkerTests {
 
     @Test("chunks are neither shorter nor longer than allowed, and near the wanted length on average")
     func limits() {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         for (chunker, size) in [(Chunker.small, 1 << 20), (Chunker.large, 16 << 20)] {
             for bytes in [random.noise(size), random.text(size), [UInt8](repeating: 0, count: size)] {
                 let lengths = lengths(bytes, chunker)
@@ -59,7 +60,7 @@ struct ChunkerTests {
 
     @Test("a byte put in front of 8 MiB, or into their middle, keeps all but a few chunks")
     func insertion() {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let bytes = random.noise(8 << 20)
         let before = ids(bytes, .large)
         for place in [0, 4 << 20] {
@@ -74,7 +75,7 @@ struct ChunkerTests {
 
     @Test("the cuts never change: files cut by an older version are found again")
     func golden() {
-        var random = SplitMix64(seed: 1)
+        var random = SeededGenerator(seed: 1)
         let small = [
             32_703, 18_439, 16_357, 20_588, 16_847, 16_753, 22_689, 17_364, 22_704, 16_803, 17_159, 23_438, 20_300,
         ]

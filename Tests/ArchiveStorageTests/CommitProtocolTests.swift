@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Commits and crashes")
@@ -172,7 +173,7 @@ struct CommitProtocolTests {
         // More than are held back before the catalogue is told.
         let chunks = (0..<70_000).map { RawChunk(kind: .content, bytes: Array("new \($0)".utf8)) }
         let taken = try onThreads(4) { thread in
-            var random = SplitMix64(seed: UInt64(thread))
+            var random = SeededGenerator(seed: UInt64(thread))
             var encoder = try BlockEncoder(level: 1)
             var taken: [ChunkID] = []
             var batch: [RawChunk] = []

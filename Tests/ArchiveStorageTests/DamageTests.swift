@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Damage in a segment")
@@ -60,7 +61,7 @@ struct DamageTests {
             let path = directory.path
             try ArchiveCreationTests.makeArchive(at: path, segmentBytes: 4_000)
             let store = try ArchiveStore.open(path, creating: false)
-            var random = SplitMix64(seed: 7)
+            var random = SeededGenerator(seed: 7)
             let base = random.text(500)
             before = try store.commit(1, [base])
             middle = RawChunk(kind: .content, bytes: base + Array("and its end".utf8))

@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Blocks on bases")
@@ -24,7 +25,7 @@ struct DeltaTests {
     func chain() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
-        var random = SplitMix64()
+        var random = SeededGenerator()
         var encoder = try BlockEncoder(level: 9)
         var text = random.text(20_000)
         var versions: [RawChunk] = []
@@ -57,7 +58,7 @@ struct DeltaTests {
     func dictionary() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
-        var random = SplitMix64()
+        var random = SeededGenerator()
         var encoder = try BlockEncoder(level: 9)
         let parts = (0..<3).map { _ in RawChunk(kind: .content, bytes: random.noise(20_000)) }
         let joined = Array(parts.map(\.bytes).joined())
@@ -83,7 +84,7 @@ struct DeltaTests {
     func packed() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let chunks = (0..<300).map { RawChunk(kind: .content, bytes: random.text($0)) }
         let writer = try store.beginCommit()
         var encoder = try BlockEncoder(level: 6)

@@ -5,6 +5,7 @@ import ArchiveStorage
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import Testing
 
 /// A small file system of its own, for root only.
@@ -46,7 +47,7 @@ struct FullDiskTests {
     func full() throws {
         let disk = try SmallFileSystem(bytes: 8 << 20)
         let path = disk.path.appending("archive")
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let ballast = disk.path.appending("ballast")
         try ballast.writeFile(random.noise(3 << 20))
         let store = try ArchiveStore.open(path, creating: true)
@@ -74,7 +75,7 @@ struct FullDiskTests {
         // Every commit seals a segment.
         try ArchiveCreationTests.makeArchive(at: path, segmentBytes: 20_000)
         let ballast = disk.path.appending("ballast")
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let first = try ArchiveStore.open(path, creating: true).commit(1, [random.noise(100_000)])
         var commits = [first]
         var codes: [StorageError.Code?] = []
@@ -101,7 +102,7 @@ struct FullDiskTests {
     func stopped() throws {
         let disk = try SmallFileSystem(bytes: 2 << 20)
         let path = disk.path.appending("archive")
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let store = try ArchiveStore.open(path, creating: true)
         let writer = try store.beginCommit()
         var encoder = try BlockEncoder(level: 1)
@@ -119,7 +120,7 @@ struct FullDiskTests {
     func readingFull() throws {
         let disk = try SmallFileSystem(bytes: 2 << 20)
         let path = disk.path.appending("archive")
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let commit = try ArchiveStore.open(path, creating: true).commit(1, [random.noise(1000)])
         let free = Int(try FileSystem.freeBytes(of: Descriptor.open(disk.path, 0)))
         try disk.path.appending("ballast").writeFile(random.noise(free))

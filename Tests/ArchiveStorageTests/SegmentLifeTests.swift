@@ -5,6 +5,7 @@ import ArchiveStorage
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("The life of segments")
@@ -27,7 +28,7 @@ struct SegmentLifeTests {
     @Test("a segment is sealed at 64 MiB, in the middle of a commit, and everything reads back")
     func sealing() throws {
         let directory = try TemporaryDirectory()
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let contents = (0..<70).map { _ in random.noise(1 << 20) }
         let commit: Commit
         let first: FilePath
@@ -56,7 +57,7 @@ struct SegmentLifeTests {
     func footers() throws {
         let directory = try TemporaryDirectory()
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 3_000)
-        var random = SplitMix64()
+        var random = SeededGenerator()
         var prints: [FilePath: Print] = [:]
         var commits: [Commit] = []
         for number in 0..<12 {
@@ -93,7 +94,7 @@ struct SegmentLifeTests {
     func tornFooter() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 600)
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
         let bytes = try path.readFile()
@@ -163,7 +164,7 @@ struct SegmentLifeTests {
     @Test("whatever copy of a chunk that two writers stored is found, it serves those that stand on it")
     func copies() throws {
         let directory = try TemporaryDirectory()
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let old = RawChunk(kind: .content, bytes: random.text(3000))
         let shared = RawChunk(kind: .content, bytes: old.bytes + random.text(20))
         let top = RawChunk(kind: .content, bytes: shared.bytes + random.text(20))

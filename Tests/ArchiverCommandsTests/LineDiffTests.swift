@@ -1,5 +1,6 @@
 // The comparison of lines: against the length of a longest common subsequence, and by applying what it says.
 
+import TestSupport
 import Testing
 
 @testable import ArchiverCommands
@@ -7,7 +8,7 @@ import Testing
 struct LineDiffTests {
     @Test("Scripts are correct and shortest where the texts are small")
     func small() {
-        var random = SplitMix64("small line diffs")
+        var random = SeededGenerator("small line diffs")
         for _ in 0..<3000 {
             let letters = Int.random(in: 1...5, using: &random)
             let left = sequence(Int.random(in: 0...12, using: &random), letters, &random)
@@ -21,7 +22,7 @@ struct LineDiffTests {
 
     @Test("Scripts are correct where the texts have so little in common that the search gives up")
     func large() {
-        var random = SplitMix64("large line diffs")
+        var random = SeededGenerator("large line diffs")
         for letters in [2, 30, 100_000] {
             let left = sequence(4000, letters, &random)
             let right = sequence(4500, letters, &random)
@@ -32,7 +33,7 @@ struct LineDiffTests {
 
     @Test("Edits come in order and do not touch")
     func order() {
-        var random = SplitMix64("order of line diffs")
+        var random = SeededGenerator("order of line diffs")
         let left = sequence(500, 20, &random)
         let right = sequence(500, 20, &random)
         let edits = LineDiff.edits(from: left, to: right)
@@ -41,7 +42,7 @@ struct LineDiffTests {
         }
     }
 
-    private func sequence(_ count: Int, _ letters: Int, _ random: inout SplitMix64) -> [Int] {
+    private func sequence(_ count: Int, _ letters: Int, _ random: inout SeededGenerator) -> [Int] {
         (0..<count).map { _ in Int.random(in: 0..<letters, using: &random) }
     }
 

@@ -3,6 +3,7 @@
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import ArchiverCommands
@@ -13,7 +14,7 @@ struct UnifiedDiffTests {
 
     @Test("patch turns the old text into the new one", .enabled(if: hasPatch))
     func patch() throws {
-        var random = SplitMix64("patches")
+        var random = SeededGenerator("patches")
         for _ in 0..<40 {
             let old = text(&random)
             let new = edited(old, &random)
@@ -79,21 +80,21 @@ struct UnifiedDiffTests {
     }
 
     /// Lines of few words, sometimes without an end.
-    private func text(_ random: inout SplitMix64) -> [UInt8] {
+    private func text(_ random: inout SeededGenerator) -> [UInt8] {
         var bytes = [UInt8]()
         for _ in 0..<Int.random(in: 1...60, using: &random) { bytes += line(&random) }
         if Bool.random(using: &random) { bytes.removeLast() }
         return bytes
     }
 
-    private func line(_ random: inout SplitMix64) -> [UInt8] {
+    private func line(_ random: inout SeededGenerator) -> [UInt8] {
         // Among them lines that look like parts of a patch, and bytes that are no UTF-8.
         let lines = ["", "a", "b", "}", "-- x", "++ y", "@@ -1 +1 @@", "\\ No newline", "long line of words", "\t"]
         let line = Array(lines[Int.random(in: 0..<lines.count, using: &random)].utf8)
         return line + (Int.random(in: 0..<10, using: &random) == 0 ? [0xFF, 0x0A] : [0x0A])
     }
 
-    private func edited(_ text: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+    private func edited(_ text: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).map { Array($0) + [0x0A] }
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let index = Int.random(in: 0..<max(1, lines.count), using: &random)

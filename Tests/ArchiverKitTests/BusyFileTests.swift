@@ -8,6 +8,7 @@ import Foundation
 import Glibc
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct BusyFileTests {

@@ -5,6 +5,7 @@ import ArchiveStorage
 import FileIO
 import FileWatching
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import ArchiverKit

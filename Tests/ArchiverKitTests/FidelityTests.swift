@@ -8,6 +8,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct FidelityTests {

@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 /// Only root may mount the small file system that these tests fill.

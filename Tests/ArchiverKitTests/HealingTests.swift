@@ -5,6 +5,7 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct HealingTests {

@@ -2,6 +2,7 @@
 
 import Compression
 import Glibc
+import TestSupport
 import Testing
 
 @Suite struct DamageTests {

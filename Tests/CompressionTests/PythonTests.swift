@@ -2,6 +2,7 @@
 
 import Compression
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct PythonTests {

@@ -1,6 +1,7 @@
 // What is compressed comes back, and only that.
 
 import Compression
+import TestSupport
 import Testing
 
 @Suite struct RoundTripTests {

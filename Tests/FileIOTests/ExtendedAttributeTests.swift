@@ -4,6 +4,7 @@ import CLinux
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct ExtendedAttributeTests {

@@ -5,6 +5,7 @@ import Dispatch
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct ReadWriteTests {

@@ -1,6 +1,7 @@
 // Arithmetic and order of instants against plain integers.
 
 import FileIO
+import TestSupport
 import Testing
 
 @Suite struct TimestampTests {

@@ -4,6 +4,7 @@ import FileIO
 import FileWatching
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct ChurnTests {
@@ -18,7 +19,7 @@ import Testing
     /// Watches run out and come back while the tree changes.
     @Test(arguments: [UInt64(11), .random(in: 12...999_999)])
     func everyDifferenceIsCoveredWhenWatchesRunOut(seed: UInt64) async throws {
-        let random = Mutex(SplitMix64(seed: seed))
+        let random = Mutex(SeededGenerator(seed: seed))
         var hooks = WatcherHooks()
         hooks.watchFailure = { path in
             let isUnlucky = random.withLock { $0.next() % 3 == 0 }
@@ -73,14 +74,14 @@ import Testing
 
 /// Draws lines of a script on a small set of names, so that they often meet.
 struct Churn {
-    private var random: SplitMix64
+    private var random: SeededGenerator
     /// How many operations lie between two comparisons; changes all the time.
     private(set) var pause = 7
 
     private let hasHardLinks: Bool
 
     init(seed: UInt64, hasHardLinks: Bool = true) {
-        random = SplitMix64(seed: seed)
+        random = SeededGenerator(seed: seed)
         self.hasHardLinks = hasHardLinks
     }
 

@@ -1,6 +1,7 @@
 // What marks become when they are taken.
 
 import FileIO
+import TestSupport
 import Testing
 
 @testable import FileWatching
@@ -62,7 +63,7 @@ import Testing
     /// Whatever is marked stays covered, in little memory, however much it is.
     @Test(arguments: [UInt64(1), 2, .random(in: 3...999_999)])
     func marksStayCoveredWhenThereAreTooMany(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let limit = 50
         var dirty = DirtySet(limit: limit)
         var marks = [PathRange]()

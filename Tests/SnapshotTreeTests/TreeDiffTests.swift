@@ -3,6 +3,7 @@
 import ArchiveFormat
 import FileIO
 import SnapshotTree
+import TestSupport
 import Testing
 
 @Suite("Comparing trees")
@@ -35,7 +36,7 @@ struct TreeDiffTests {
 
     @Test("the differences are those of the two maps, in walk order, in any scope")
     func random() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         for _ in 0..<30 {
             let left = random.entries(random.below(3000))
@@ -89,7 +90,7 @@ struct TreeDiffTests {
 
     @Test("only nodes that the trees do not share are read")
     func unshared() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         let entries = random.entries(20_000)
         let left = try nodes.tree(of: entries)

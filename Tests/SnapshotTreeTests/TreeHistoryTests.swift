@@ -3,6 +3,7 @@
 import ArchiveFormat
 import FileIO
 import SnapshotTree
+import TestSupport
 import Testing
 
 @Suite("Trees do not remember their history")
@@ -19,7 +20,7 @@ struct TreeHistoryTests {
 
     @Test("whatever the edits, the tree is the one the format document describes")
     func randomHistories() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         for _ in 0..<8 {
             var model = Model()
@@ -35,7 +36,7 @@ struct TreeHistoryTests {
     }
 
     /// A batch of edits of one of several kinds, in walk order.
-    private func batch(_ random: inout SplitMix64, _ present: [Entry], _ step: Int) -> [TreeEdit] {
+    private func batch(_ random: inout SeededGenerator, _ present: [Entry], _ step: Int) -> [TreeEdit] {
         let kind = step == 0 ? 0 : random.below(9)
         switch kind {
         case 0: return random.entries(1 + random.below(3000)).map { .put($0) }
@@ -70,7 +71,7 @@ struct TreeHistoryTests {
 
     @Test("every path removed leaves the tree of nothing")
     func removeEverything() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         let entries = random.entries(2000)
         let full = try nodes.tree(of: entries)

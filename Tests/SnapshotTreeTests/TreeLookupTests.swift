@@ -3,13 +3,14 @@
 import ArchiveFormat
 import FileIO
 import SnapshotTree
+import TestSupport
 import Testing
 
 @Suite("Looking into trees")
 struct TreeLookupTests {
     @Test("looking up a path finds what is there and nothing else, reading one node a level")
     func lookUp() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         let entries = random.entries(6000)
         let tree = Tree(try nodes.tree(of: entries), in: nodes)
@@ -25,7 +26,7 @@ struct TreeLookupTests {
 
     @Test("a path's range is the path and all below it, in walk order")
     func ranges() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         let entries = random.entries(5000)
         let tree = Tree(try nodes.tree(of: entries), in: nodes)
@@ -57,7 +58,7 @@ struct TreeLookupTests {
 
     @Test("a walk stops when it is told to")
     func stop() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         let entries = random.entries(300)
         var seen = 0
@@ -70,7 +71,7 @@ struct TreeLookupTests {
 
     @Test("a cursor that seeks, skips and opens at random is always where the sorted array says")
     func cursor() throws {
-        var random = SplitMix64()
+        var random = SeededGenerator()
         let nodes = MemoryNodes()
         let entries = random.entries(8000)
         let root = try nodes.tree(of: entries)

@@ -123,7 +123,8 @@ struct TimeParser {
         guard take(":"), let second = number(digits: 2...2), second < 61 else {
             position = minuteEnd
             return Clock(
-                hour: hour, minute: minute, second: edge == .end ? 59 : 0, nanoseconds: edge == .end ? lastNanosecond : 0)
+                hour: hour, minute: minute, second: edge == .end ? 59 : 0,
+                nanoseconds: edge == .end ? lastNanosecond : 0)
         }
         let secondEnd = position
         guard take("."), let fraction = fraction() else {

@@ -2,8 +2,9 @@
 
 import ArchiveFormat
 import FileIO
+import TestSupport
 
-extension SplitMix64 {
+extension SeededGenerator {
     mutating func chunkID() -> ChunkID { ChunkID(hashing: bytes(8, 8)) }
 
     mutating func timestamp() -> Timestamp {
@@ -137,7 +138,7 @@ extension SplitMix64 {
 }
 
 /// Changes some bytes of `bytes`: flips, insertions, removals, a cut, or a copy of one part over another.
-func damaged(_ bytes: [UInt8], using random: inout SplitMix64) -> [UInt8] {
+func damaged(_ bytes: [UInt8], using random: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
         let index = Int.random(in: 0..<bytes.count, using: &random)

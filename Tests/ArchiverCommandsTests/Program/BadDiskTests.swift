@@ -4,6 +4,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 struct BadDiskTests {
@@ -115,7 +116,7 @@ struct BadDiskTests {
 
     /// Bytes that cannot be compressed.
     private func noise(_ count: Int) -> [UInt8] {
-        var random = SplitMix64("noise")
+        var random = SeededGenerator("noise")
         return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 }

@@ -4,6 +4,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite(.serialized)
@@ -13,7 +14,7 @@ struct KillTests {
     @Test("Killed captures lose no snapshot that was announced, and the next capture succeeds")
     func capture() throws {
         let work = try Workplace()
-        let random = SplitMix64("killed captures")
+        let random = SeededGenerator("killed captures")
         var moments = random
         var tree = try RandomTree(work.root, count: KillTests.files, random)
         var announced: [String] = []
@@ -43,7 +44,7 @@ struct KillTests {
     @Test("A watch that was killed goes on where it was")
     func watch() throws {
         let work = try Workplace()
-        let random = SplitMix64("killed watches")
+        let random = SeededGenerator("killed watches")
         var moments = random
         var tree = try RandomTree(work.root, count: KillTests.files, random)
         var announced: [String] = []
@@ -74,7 +75,7 @@ struct KillTests {
     @Test("A killed restore is finished by the same command, and the state before it is kept")
     func restoreInPlace() throws {
         let work = try Workplace()
-        let random = SplitMix64("killed restores")
+        let random = SeededGenerator("killed restores")
         var moments = random
         var tree = try RandomTree(work.root, count: KillTests.files, random)
         let wanted = try keep(work.capture(), work)
@@ -109,7 +110,7 @@ struct KillTests {
     @Test("A killed restore to another place is finished by the same command")
     func restoreElsewhere() throws {
         let work = try Workplace()
-        let random = SplitMix64("killed restores elsewhere")
+        let random = SeededGenerator("killed restores elsewhere")
         var moments = random
         let tree = try RandomTree(work.root, count: KillTests.files, random)
         let wanted = try keep(work.capture(), work)
@@ -145,13 +146,13 @@ struct KillTests {
 
     /// Runs `archiver` and kills it after a random time of at most a little more than `longest`.
     private func run(
-        _ work: Workplace, killedWithin longest: Duration, _ random: inout SplitMix64, _ arguments: String...
+        _ work: Workplace, killedWithin longest: Duration, _ random: inout SeededGenerator, _ arguments: String...
     ) throws -> ChildProcess.Outcome {
         try run(work, killedWithin: longest, &random, arguments)
     }
 
     private func run(
-        _ work: Workplace, killedWithin longest: Duration, _ random: inout SplitMix64, _ arguments: [String]
+        _ work: Workplace, killedWithin longest: Duration, _ random: inout SeededGenerator, _ arguments: [String]
     ) throws -> ChildProcess.Outcome {
         let delay = longest * Double.random(in: 0...1.1, using: &random)
         let process = try work.start(arguments)

@@ -1,6 +1,7 @@
 // Names made safe to show.
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import ArchiverCommands
@@ -35,7 +36,7 @@ struct EscapingTests {
 
     @Test("Whatever the bytes, the text is one line without controls")
     func anyBytes() {
-        var random = SplitMix64("escaping")
+        var random = SeededGenerator("escaping")
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
@@ -48,7 +49,7 @@ struct EscapingTests {
 
     @Test("Any argument survives the way through the parser")
     func arguments() {
-        var random = SplitMix64("arguments")
+        var random = SeededGenerator("arguments")
         // Lead and continuation bytes, so that valid, invalid and standing-in sequences all occur.
         let alphabet: [UInt8] = [0x41, 0x80, 0xBF, 0xC3, 0xE2, 0xED, 0xF0, 0xF4, 0x8F, 0xBE, 0xFF]
         for _ in 0..<5000 {

@@ -3,11 +3,12 @@
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 
 /// A directory of a few hundred files with several megabytes.
 struct RandomTree {
     let root: FilePath
-    private var random: SplitMix64
+    private var random: SeededGenerator
     /// The files there are, as paths below the root.
     private var files: [String] = []
     private var made = 0
@@ -18,7 +19,7 @@ struct RandomTree {
     var seed: UInt64 { random.seed }
 
     /// Fills the directory `root` with `count` files.
-    init(_ root: FilePath, count: Int, _ random: SplitMix64) throws {
+    init(_ root: FilePath, count: Int, _ random: SeededGenerator) throws {
         self.root = root
         self.random = random
         for directory in 0..<RandomTree.directories {

@@ -2,6 +2,7 @@
 
 import Glibc
 import SystemPackage
+import TestSupport
 
 /// Edits what is below a directory at random; the generator's seed brings the same edits back.
 struct RandomEdits {

@@ -2,6 +2,7 @@
 
 import ArchiveFormat
 import FileIO
+import TestSupport
 
 extension Entry {
     /// A file at `path` whose state is told apart by `version`.
@@ -17,7 +18,7 @@ extension RelativePath {
     static func valid(_ text: String) -> RelativePath { RelativePath(unchecked: Array(text.utf8)) }
 }
 
-extension SplitMix64 {
+extension SeededGenerator {
     /// A path of 1 to 12 components from few bytes, so that paths are prefixes and neighbours of each other.
     mutating func path() -> RelativePath {
         // 0x2E sorts below `/` as a byte and above it in walk order.

@@ -1,0 +1,61 @@
+// Random numbers that can be had again: every random test prints its seed, and TEST_SEED=n replays it.
+
+internal import Glibc
+
+/// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+package struct SeededGenerator: RandomNumberGenerator {
+    /// What the numbers follow from; for failure messages.
+    package let seed: UInt64
+    private var state: UInt64
+
+    /// A generator with a seed of its own, printed with the test's `purpose`.
+    package init(_ purpose: String) {
+        self.init()
+        print("\(purpose): TEST_SEED=\(seed)")
+    }
+
+    /// A generator with the seed of the environment's TEST_SEED, else a new one; the test names it where it fails.
+    package init() {
+        self.init(seed: getenv("TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max))
+    }
+
+    package init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number of `0..<limit`.
+    package mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+
+    /// True once in `count` times.
+    package mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
+
+    /// Bytes that do not compress.
+    package mutating func noise(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            for index in stride(from: 0, to: count, by: 8) {
+                let word = next()
+                for byte in 0..<min(8, count - index) {
+                    buffer[index + byte] = UInt8(truncatingIfNeeded: word >> (UInt64(byte) * 8))
+                }
+            }
+            initialized = count
+        }
+    }
+
+    /// Bytes that compress well.
+    package mutating func text(_ count: Int) -> [UInt8] {
+        let words = ["archive", "segment", "block", "chunk", "tree", "leaf", "root", "entry", "path", "snapshot"]
+        var bytes: [UInt8] = []
+        while bytes.count < count { bytes += Array("\(words[below(words.count)]) \(below(1000)) ".utf8) }
+        return Array(bytes.prefix(count))
+    }
+}
