@@ -99,11 +99,14 @@ struct Listing {
             ranges.contains { leads($0, to: path, from: before, to: after) }
         }
         let missed = after.differences(from: before).filter { !isCovered($0) }
-        // A write through one name of a file is not told for its other names.
-        let links = Dictionary(grouping: after.facts.keys) { after.facts[$0]?.inode ?? 0 }
+        // A write through one name of a file is not told for its other names; that name may be gone by now.
+        func names(of inode: UInt64, in listing: Listing) -> [RelativePath] {
+            listing.facts.filter { $0.value.inode == inode }.map(\.key)
+        }
         return missed.filter { path in
-            guard let now = after.facts[path], now.links > 1, !now.isDirectory else { return true }
-            return !(links[now.inode] ?? []).contains(where: isCovered)
+            guard let now = after.facts[path], !now.isDirectory else { return true }
+            let names = names(of: now.inode, in: before) + names(of: now.inode, in: after)
+            return !names.contains { $0 != path && isCovered($0) }
         }
     }
 
