@@ -32,14 +32,24 @@ struct ShownChanges {
     private mutating func compare(
         _ parent: SnapshotRecord, _ record: SnapshotRecord, _ archive: Archive, _ console: Console
     ) throws(ArchiverError) {
+        var directoryTimes: [String] = []
         try archive.differences(from: parent, to: record) { difference in
             if lines.count == Snapshot.changedPathsLimit { return false }
-            more -= min(1, more)
-            // Each directory of each new file would only be in the way.
-            if console.isVerbose || !difference.isDirectoryTimeOnly {
-                lines.append(NameReport.line(difference, console.style))
+            let line = NameReport.line(difference, console.style)
+            if !difference.isDirectoryTimeOnly {
+                lines.append(line)
+                more -= min(1, more)
+            } else if console.isVerbose {
+                lines.append(line)
+            } else if directoryTimes.count < Snapshot.changedPathsLimit {
+                // Each directory of each new file would only be in the way, unless nothing else changed.
+                directoryTimes.append(line)
             }
             return true
+        }
+        if lines.isEmpty {
+            lines = directoryTimes
+            more -= min(more, UInt64(lines.count))
         }
     }
 

@@ -4,10 +4,13 @@ internal import ArchiveFormat
 internal import FileIO
 
 /// Totals, counts and first paths of a capture's changes.
+///
+/// Every file that comes or goes changes its directory's time. Such directories are counted only where nothing else
+/// changed.
 struct ChangeTally {
     private(set) var totals: Totals
-    private(set) var counts = ChangeCounts()
-    private(set) var changedPaths: [ChangedPath] = []
+    private var changed = Changed()
+    private var directoryTimes = Changed()
     private(set) var problems: [Problem] = []
     private(set) var problemCount = 0
     private(set) var ownerNames: [UInt32: String]
@@ -21,6 +24,28 @@ struct ChangeTally {
         groupNames = parent?.groupNames ?? [:]
     }
 
+    private struct Changed {
+        var counts = ChangeCounts()
+        var paths: [ChangedPath] = []
+
+        mutating func add(_ path: RelativePath, _ change: ChangedPath.Change) {
+            switch change {
+            case .added: counts.added += 1
+            case .modified: counts.modified += 1
+            case .removed: counts.removed += 1
+            }
+            if paths.count < Snapshot.changedPathsLimit { paths.append(ChangedPath(path: path, change: change)) }
+        }
+    }
+
+    private var counted: Changed { changed.paths.isEmpty ? directoryTimes : changed }
+
+    /// How many paths differ from the parent snapshot.
+    var counts: ChangeCounts { counted.counts }
+
+    /// The first of them, in walk order.
+    var changedPaths: [ChangedPath] { counted.paths }
+
     /// Counts a difference that goes into the new tree.
     mutating func add(_ change: ScanChange) {
         if let old = change.old { count(old, by: { $0 &- $1 }) }
@@ -30,20 +55,10 @@ struct ChangeTally {
             if groupNames[new.group] == nil { groupNames[new.group] = names.group(new.group) }
         }
         guard change.isDifference, let path = change.path else { return }
-        let kind: ChangedPath.Change
-        switch (change.old, change.new) {
-        case (nil, _):
-            kind = .added
-            counts.added += 1
-        case (_, nil):
-            kind = .removed
-            counts.removed += 1
-        default:
-            kind = .modified
-            counts.modified += 1
-        }
-        if changedPaths.count < Snapshot.changedPathsLimit {
-            changedPaths.append(ChangedPath(path: path, change: kind))
+        if change.isDirectoryTimeOnly {
+            directoryTimes.add(path, .modified)
+        } else {
+            changed.add(path, change.old == nil ? .added : change.new == nil ? .removed : .modified)
         }
     }
 

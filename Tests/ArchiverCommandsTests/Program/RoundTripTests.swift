@@ -119,7 +119,8 @@ struct RoundTripTests {
         #expect(try work.run("show", "latest").lines.filter { $0.contains("notes") } == ["+ notes/new"])
         #expect(try work.run("show", "latest", "-v").lines.filter { $0.contains("notes") }.count == 2)
         let details = try JSON.object(work.run("show", "latest", "--json").output)
-        #expect((details["changedPaths"] as? [Any])?.count == 2)
+        #expect((details["changedPaths"] as? [Any])?.count == 1)
+        #expect(details["added"] as? Int == 1 && details["modified"] as? Int == 0)
         // More than the time is worth a line.
         chmod(work.path("tree/notes").string, 0o700)
         #expect(try work.run("diff", "latest").lines == ["~ notes/ (permissions)"])
