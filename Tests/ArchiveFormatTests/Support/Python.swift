@@ -3,13 +3,26 @@
 import Foundation
 
 enum Python {
-    /// Whether python3 is there and has the package cbor2.
-    static let hasCBOR2: Bool = (try? run("import cbor2", input: "")) != nil
+    /// A Python that has the package cbor2: the system's, into which `make test` installs it, or the first in the path.
+    private static let interpreter: String? = ["/usr/bin/python3", "python3"].first {
+        (try? run("import cbor2", by: $0, input: "")) != nil
+    }
+
+    /// Whether there is a Python with the package cbor2.
+    static let hasCBOR2: Bool = interpreter != nil
 
     struct Failure: Error { let message: String }
 
-    /// Runs `script` with `input` on its standard input, from files so that neither side waits for the other.
+    /// Runs `script` with `input` on its standard input.
     static func run(_ script: String, _ arguments: [String] = [], input: String) throws -> String {
+        guard let interpreter else { throw Failure(message: "there is no Python with cbor2") }
+        return try run(script, by: interpreter, arguments, input: input)
+    }
+
+    /// Runs `script` with `input` on its standard input, from files so that neither side waits for the other.
+    private static func run(
+        _ script: String, by interpreter: String, _ arguments: [String] = [], input: String
+    ) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "cbor-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -18,7 +31,7 @@ enum Python {
         for file in files[1...] { try Data().write(to: file) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script] + arguments
+        process.arguments = [interpreter, "-c", script] + arguments
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
