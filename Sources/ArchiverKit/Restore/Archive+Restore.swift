@@ -85,7 +85,7 @@ struct Restore {
     private func run(
         into root: RootDirectory, from present: ChunkID?
     ) throws -> (result: RestoreResult, firstMade: RelativePath?) {
-        var writer = RestoreWriter(
+        let writer = RestoreWriter(
             root, from: archive.store, owners: try owners(),
             links: LinkGroups { [self] in try unchangedLinks(from: present) },
             wantedDirectory: { [self] path in try wantedDirectory(at: path, from: present) }, progress: progress)
@@ -94,12 +94,12 @@ struct Restore {
             var diff = try TreeDiff(left: present, right: snapshot.tree, in: archive.nodes, scope: options.path)
             while let found = try diff.next() {
                 guard let path = found.left?.path ?? found.right?.path else { continue }
-                try apply(RestoreStep(path: path, present: found.left, wanted: found.right), to: &writer)
+                try apply(RestoreStep(path: path, present: found.left, wanted: found.right), to: writer)
             }
         } else {
             progress?.expect(entries: nil, bytes: snapshot.totals.bytes)
             try forEachWanted { entry in
-                try apply(RestoreStep(path: entry.path, present: nil, wanted: entry), to: &writer)
+                try apply(RestoreStep(path: entry.path, present: nil, wanted: entry), to: writer)
             }
         }
         try writer.finish()
@@ -132,7 +132,7 @@ struct Restore {
         return links
     }
 
-    private func apply(_ step: RestoreStep, to writer: inout RestoreWriter) throws {
+    private func apply(_ step: RestoreStep, to writer: RestoreWriter) throws {
         if let action = step.action { onAction?(action) }
         try writer.apply(step)
     }
@@ -144,7 +144,7 @@ struct Restore {
         if options.isDryRun { return try tellCreation(of: target) }
         let place = try RestoreTarget.open(target, marker: "\(snapshot.id) \(options.path)\n")
         let root = place.root
-        var writer = RestoreWriter(
+        let writer = RestoreWriter(
             root, from: archive.store, owners: try owners(), links: LinkGroups { [:] },
             wantedDirectory: { [self] path in
                 path.isRoot ? try wantedRoot() : try tree.entry(at: original(of: path))
@@ -154,7 +154,7 @@ struct Restore {
             var wanted = entry
             wanted.path = relocated(entry.path)
             let present = try place.isContinued ? leftOver(wanted, in: root) : nil
-            try apply(RestoreStep(path: wanted.path, present: present, wanted: wanted), to: &writer)
+            try apply(RestoreStep(path: wanted.path, present: present, wanted: wanted), to: writer)
         }
         try writer.finish()
         try place.finish(try wantedRoot())

@@ -5,7 +5,7 @@ internal import FileIO
 internal import SystemPackage
 
 /// Sets metadata, and counts what the process may not set.
-struct MetadataWriter {
+struct MetadataWriter: Sendable {
     private let isRoot = CurrentProcess.isRoot
     /// Owners by number, translated by name where the snapshot comes from another machine.
     private let owners: OwnerMapping
@@ -19,6 +19,13 @@ struct MetadataWriter {
 
     init(_ owners: OwnerMapping) {
         self.owners = owners
+    }
+
+    /// Takes in what another writer noted.
+    mutating func add(_ other: MetadataWriter) {
+        foreignOwners += other.foreignOwners
+        failureCount += other.failureCount
+        failures += other.failures.prefix(MetadataWriter.failuresLimit - failures.count)
     }
 
     /// Gives an open file or directory the metadata of `entry`.
@@ -90,7 +97,7 @@ struct MetadataWriter {
 }
 
 /// Translates owners and groups between machines.
-struct OwnerMapping {
+struct OwnerMapping: Sendable {
     private let snapshot: Snapshot
     private let isForeign: Bool
     private let names = AccountNames()

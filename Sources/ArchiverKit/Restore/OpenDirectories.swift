@@ -8,14 +8,14 @@ internal import SystemPackage
 /// The chain of open directories from the root of a restore to where it works now.
 struct OpenDirectories {
     /// What is to be done with a directory once everything in it is done.
-    enum Ending {
+    enum Ending: Sendable {
         /// It gets its metadata: what was done in it has changed its time at least.
         case metadata
         /// It is removed, and `replacement` takes its place.
         case removal(replacement: Entry?)
     }
 
-    struct Level {
+    struct Level: Sendable {
         let path: RelativePath
         let directory: SharedDirectory
         let ending: Ending

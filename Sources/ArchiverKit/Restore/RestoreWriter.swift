@@ -8,11 +8,12 @@ internal import SystemPackage
 
 /// Makes what is at the steps' paths what it shall be.
 ///
-/// Files are written under a temporary name, verified, given all metadata and then renamed over what is there.
-/// Directories get their metadata when everything in them is done.
-struct RestoreWriter {
+/// Files are written by several threads, under a temporary name, verified, given all metadata and then renamed over what
+/// is there. Directories get their metadata when everything in them is done.
+final class RestoreWriter {
     private let root: RootDirectory
-    private let store: ArchiveStore
+    private let files: FileRestorer
+    private let owners: OwnerMapping
     private let wantedDirectory: (RelativePath) throws -> Entry?
     private let progress: OperationProgress?
     private var directories: OpenDirectories
@@ -21,6 +22,21 @@ struct RestoreWriter {
     /// Inodes with several names that were changed through one of them, which shows in the status of the others.
     private var changedInodes: Set<UInt64> = []
     private(set) var result: RestoreResult
+    private var batch: [Work] = []
+    private var batchBytes: UInt64 = 0
+    private lazy var pipeline = makePipeline()
+
+    /// What is done in order, but not at once.
+    private enum Work: Sendable {
+        case write(FileJob)
+        /// Finishes a directory: after everything that was to be written in it.
+        case finish(OpenDirectories.Level)
+    }
+
+    /// Work for one thread at once; bounds the open directories and the bytes under way.
+    private static let batchItems = 128
+    private static let batchBytes: UInt64 = 1 << 20
+    private static let width = 3
 
     /// - Parameters:
     ///   - wantedDirectory: the state that a directory shall have which no step names.
@@ -29,7 +45,8 @@ struct RestoreWriter {
         wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?
     ) {
         self.root = root
-        self.store = store
+        files = FileRestorer(store: store, progress: progress)
+        self.owners = owners
         self.wantedDirectory = wantedDirectory
         self.progress = progress
         self.links = links
@@ -39,9 +56,9 @@ struct RestoreWriter {
     }
 
     /// Carries out the next step.
-    mutating func apply(_ step: RestoreStep) throws {
+    func apply(_ step: RestoreStep) throws {
         guard let action = step.action else { return }
-        while let finished = directories.popUnlessHolding(step.path) { try finish(finished) }
+        while let finished = directories.popUnlessHolding(step.path) { try add(.finish(finished)) }
         progress?.add(entries: 1)
         if step.path.isRoot {
             // The root itself is never made or removed, and always is a directory.
@@ -65,7 +82,7 @@ struct RestoreWriter {
     ///
     /// - Returns: the first that was missing; nil where none was.
     /// - Throws: `ArchiverError` of the code `notDirectory` where something else is in the way.
-    mutating func makeParents(of path: RelativePath) throws -> RelativePath? {
+    func makeParents(of path: RelativePath) throws -> RelativePath? {
         var firstMade: RelativePath?
         var directory = RelativePath.root
         for component in path.components.dropLast() {
@@ -89,8 +106,9 @@ struct RestoreWriter {
     }
 
     /// Finishes the directories that are still open, and sums up.
-    mutating func finish() throws {
-        while let finished = directories.pop() { try finish(finished) }
+    func finish() throws {
+        while let finished = directories.pop() { try add(.finish(finished)) }
+        try pipeline.finish(with: batch)
         if metadata.foreignOwners > 0 {
             result.warn("the owner of \(metadata.foreignOwners) entries could not be set; restore as root to set it")
         }
@@ -110,7 +128,7 @@ struct RestoreWriter {
         return present.modified == status.modified && (present.kind != .file || present.size == status.size)
     }
 
-    private mutating func change(_ step: RestoreStep, _ name: CName, in parent: SharedDirectory) throws {
+    private func change(_ step: RestoreStep, _ name: CName, in parent: SharedDirectory) throws {
         let path = step.path
         switch (step.present?.kind, step.wanted) {
         case (.directory, let wanted) where wanted?.kind != .directory:
@@ -135,19 +153,27 @@ struct RestoreWriter {
         }
     }
 
-    private mutating func finish(_ level: OpenDirectories.Level) throws {
+    private func finish(_ level: OpenDirectories.Level) throws {
         switch level.ending {
         case .metadata:
             guard let wanted = try level.wanted ?? wantedDirectory(level.path) else { return }
             metadata.apply(wanted, to: level.directory.descriptor, path: level.path)
         case .removal(let replacement):
-            let parent = try directories.directory(at: level.path.parent ?? .root)
-            let name = CName(level.path.name)
-            guard try removeDirectory(at: level.path, name, in: parent) else {
-                result.warn("\(level.path) holds something that is in no snapshot and was left as it is")
+            // By now the restore may be working somewhere else.
+            let path = level.path
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+            let parent = SharedDirectory(try root.directory.descriptor.open(beneath: path.parent ?? .root, flags))
+            let name = CName(path.name)
+            guard try removeDirectory(at: path, name, in: parent) else {
+                result.warn("\(path) holds something that is in no snapshot and was left as it is")
                 return
             }
-            if let replacement { try create(replacement, at: level.path, name, in: parent, replacing: false) }
+            guard let replacement else { return }
+            if replacement.kind == .file, replacement.linkGroup == nil {
+                try write(FileJob(entry: replacement, path: path, directory: parent, name: name))
+            } else {
+                try create(replacement, at: path, name, in: parent, replacing: false)
+            }
         }
     }
 
@@ -163,16 +189,48 @@ struct RestoreWriter {
         }
     }
 
+    // MARK: Work in order
+
+    private func makePipeline() -> OrderedPipeline<[Work], (done: [Work], metadata: MetadataWriter)> {
+        OrderedPipeline(
+            width: RestoreWriter.width,
+            transform: { [files, owners] work in
+                var metadata = MetadataWriter(owners)
+                for case .write(let job) in work { try files.write(job, &metadata) }
+                return (work, metadata)
+            },
+            consume: { [unowned self] output in
+                metadata.add(output.metadata)
+                for case .finish(let level) in output.done { try finish(level) }
+            })
+    }
+
+    private func add(_ work: Work) throws {
+        batch.append(work)
+        if case .write(let job) = work { batchBytes += job.entry.size }
+        guard batch.count >= RestoreWriter.batchItems || batchBytes >= RestoreWriter.batchBytes else { return }
+        try pipeline.submit(batch)
+        batch.removeAll(keepingCapacity: true)
+        batchBytes = 0
+    }
+
+    private func write(_ job: FileJob) throws {
+        try files.write(job, &metadata)
+    }
+
     // MARK: Objects
 
-    private mutating func create(
+    private func create(
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, replacing: Bool
     ) throws {
         if let group = entry.linkGroup, let member = try links.member(of: group), member != path {
             return try link(path, name, in: parent, to: member, replacing: replacing)
         }
         if entry.kind == .file {
-            try createFile(entry, at: path, name, in: parent)
+            let job = FileJob(entry: entry, path: path, directory: parent, name: name)
+            // Further names of a file are made at once, so the file itself must be there.
+            if entry.linkGroup == nil { return try add(.write(job)) }
+            try write(job)
         } else {
             // There is no renaming over for what has no content: it is gone for a moment.
             if replacing { try parent.descriptor.removeFile(name, path: FilePath(path)) }
@@ -182,37 +240,8 @@ struct RestoreWriter {
         if let group = entry.linkGroup { links.add(path, to: group) }
     }
 
-    private mutating func createFile(
-        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
-    ) throws {
-        let temporary = try TemporaryFile(in: parent.descriptor, path: FilePath(path))
-        try write(entry.content, to: temporary.file, path: path)
-        metadata.apply(entry, to: temporary.file, path: path)
-        try temporary.rename(to: name)
-    }
-
-    /// Writes a file's content, leaving its holes unwritten.
-    private func write(_ content: Content, to file: borrowing Descriptor, path: RelativePath) throws {
-        var position: UInt64 = 0
-        var endsInHole = false
-        var pieces = ContentReader(content, in: store)
-        while let piece = try pieces.next() {
-            switch piece {
-            case .data(let bytes):
-                try file.write(bytes, at: position, path: FilePath(path))
-                position += UInt64(bytes.count)
-                endsInHole = false
-                progress?.add(bytes: UInt64(bytes.count))
-            case .hole(let length):
-                position += length
-                endsInHole = true
-            }
-        }
-        if endsInHole { try file.truncate(to: position, path: FilePath(path)) }
-    }
-
     /// - Returns: whether the object was made; what cannot be made is told as a warning.
-    private mutating func createSpecial(
+    private func createSpecial(
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
     ) throws -> Bool {
         switch entry.kind {
@@ -241,7 +270,7 @@ struct RestoreWriter {
         return true
     }
 
-    private mutating func link(
+    private func link(
         _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath, replacing: Bool
     ) throws {
         let existing = try root.directory.descriptor.openParent(of: member)
