@@ -21,7 +21,6 @@
 
 _Static_assert(CLINUX_O_PATH == O_PATH, "O_PATH");
 _Static_assert(CLINUX_O_NOATIME == O_NOATIME, "O_NOATIME");
-_Static_assert(CLINUX_O_TMPFILE == O_TMPFILE, "O_TMPFILE");
 _Static_assert(CLINUX_AT_EMPTY_PATH == AT_EMPTY_PATH, "AT_EMPTY_PATH");
 _Static_assert(CLINUX_AT_SYMLINK_NOFOLLOW == AT_SYMLINK_NOFOLLOW, "AT_SYMLINK_NOFOLLOW");
 _Static_assert(CLINUX_SEEK_DATA == SEEK_DATA && CLINUX_SEEK_HOLE == SEEK_HOLE, "SEEK_DATA");
@@ -69,14 +68,6 @@ int clinux_rename(int from_directory, const char *from, int to_directory, const 
     return renameat2(from_directory, from, to_directory, to, flags);
 }
 
-ssize_t clinux_getxattr(const char *path, const char *name, void *value, size_t size) {
-    return getxattr(path, name, value, size);
-}
-ssize_t clinux_listxattr(const char *path, char *list, size_t size) { return listxattr(path, list, size); }
-int clinux_setxattr(const char *path, const char *name, const void *value, size_t size) {
-    return setxattr(path, name, value, size, 0);
-}
-int clinux_removexattr(const char *path, const char *name) { return removexattr(path, name); }
 ssize_t clinux_lgetxattr(const char *path, const char *name, void *value, size_t size) {
     return lgetxattr(path, name, value, size);
 }
@@ -116,8 +107,3 @@ int clinux_bytes_waiting(int descriptor) {
 }
 
 uint64_t clinux_makedev(uint32_t major, uint32_t minor) { return makedev(major, minor); }
-
-int clinux_idle_io_priority(void) {
-    enum { who_process = 1, class_idle = 3, class_shift = 13 };
-    return (int)syscall(SYS_ioprio_set, who_process, 0, class_idle << class_shift);
-}

@@ -39,12 +39,7 @@ int clinux_open_beneath(int directory, const char *path, uint64_t flags, uint32_
 /// renameat2(2); `flags` is 0, CLINUX_RENAME_NOREPLACE or CLINUX_RENAME_EXCHANGE.
 int clinux_rename(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
 
-/// Like fgetxattr, flistxattr, fsetxattr and fremovexattr, with the descriptor's /proc path, so that O_PATH
-/// descriptors and symbolic links work.
-ssize_t clinux_getxattr(const char *path, const char *name, void *value, size_t size);
-ssize_t clinux_listxattr(const char *path, char *list, size_t size);
-int clinux_setxattr(const char *path, const char *name, const void *value, size_t size);
-int clinux_removexattr(const char *path, const char *name);
+/// lgetxattr(2), llistxattr(2), lsetxattr(2), lremovexattr(2), and the same by descriptor.
 ssize_t clinux_lgetxattr(const char *path, const char *name, void *value, size_t size);
 ssize_t clinux_llistxattr(const char *path, char *list, size_t size);
 int clinux_lsetxattr(const char *path, const char *name, const void *value, size_t size);
@@ -72,13 +67,9 @@ int clinux_bytes_waiting(int descriptor);
 /// makedev, major and minor in the kernel's 64-bit encoding of glibc.
 uint64_t clinux_makedev(uint32_t major, uint32_t minor);
 
-/// Sets the calling thread's I/O priority class to idle (ioprio_set(2)).
-int clinux_idle_io_priority(void);
-
 enum {
     CLINUX_O_PATH = 010000000,
     CLINUX_O_NOATIME = 01000000,
-    CLINUX_O_TMPFILE = 020200000,
     CLINUX_AT_EMPTY_PATH = 0x1000,
     CLINUX_AT_SYMLINK_NOFOLLOW = 0x100,
     CLINUX_RENAME_NOREPLACE = 1,
