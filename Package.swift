@@ -6,7 +6,7 @@ let package = Package(
     name: "archiver",
     products: [
         .executable(name: "archiver", targets: ["archiver"]),
-        .library(name: "ArchiverKit", targets: ["ArchiverKit", "ArchiveFormat", "FileIO", "Mementos"]),
+        .library(name: "ArchiverKit", targets: ["ArchiverKit", "ArchiveFormat", "Exclusions", "FileIO", "Mementos"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -18,10 +18,11 @@ let package = Package(
         // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
         .target(
             name: "ArchiveFormat",
-            dependencies: ["Compression", "FileIO", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: ["Compression", "Exclusions", "FileIO", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .testTarget(
-            name: "ArchiveFormatTests", dependencies: ["ArchiveFormat", "Compression", "FileIO", "TestSupport"]),
+            name: "ArchiveFormatTests",
+            dependencies: ["ArchiveFormat", "Compression", "Exclusions", "FileIO", "TestSupport"]),
 
         // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
         .target(
@@ -50,7 +51,7 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Mementos",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Exclusions", "FileIO", "Mementos",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -67,15 +68,16 @@ let package = Package(
         .target(
             name: "ArchiverKit",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Compression", "FileIO", "FileWatching", "Mementos", "SnapshotTree",
+                "ArchiveFormat", "ArchiveStorage", "Compression", "Exclusions", "FileIO", "FileWatching", "Mementos",
+                "SnapshotTree",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(
             name: "ArchiverKitTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "FileIO", "FileWatching", "Mementos",
-                "TestSupport",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "FileWatching",
+                "Mementos", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -90,6 +92,10 @@ let package = Package(
 
         // MARK: CZlib - zlib's headers
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // MARK: Exclusions - what is left out: gitignore patterns, ignore files, cache tags
+        .target(name: "Exclusions", dependencies: ["FileIO"]),
+        .testTarget(name: "ExclusionsTests", dependencies: ["Exclusions", "FileIO", "TestSupport"]),
 
         // MARK: FileIO - descriptors, status, directories, metadata, durable writes, locks
         .target(
@@ -106,12 +112,14 @@ let package = Package(
         // MARK: FileWatching - inotify to change batches
         .target(
             name: "FileWatching",
-            dependencies: ["CLinux", "FileIO", "Mementos", .product(name: "SystemPackage", package: "swift-system")]
+            dependencies: [
+                "CLinux", "Exclusions", "FileIO", "Mementos", .product(name: "SystemPackage", package: "swift-system"),
+            ]
         ),
         .testTarget(
             name: "FileWatchingTests",
             dependencies: [
-                "CLinux", "FileIO", "FileWatching", "Mementos", "TestSupport",
+                "CLinux", "Exclusions", "FileIO", "FileWatching", "Mementos", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

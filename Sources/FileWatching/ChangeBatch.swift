@@ -12,6 +12,8 @@ package struct ChangeBatch: Sendable {
     package let gaps: [Gap]
     /// When the first change of the batch was noticed; nil where nothing changed.
     package let firstChange: ContinuousClock.Instant?
+    /// The number of the last `flush` whose changes are in this batch or in one before it.
+    package let flushes: Int
 
     /// Whether there is nothing to look at.
     package var isEmpty: Bool { ranges.isEmpty }

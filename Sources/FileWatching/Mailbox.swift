@@ -13,7 +13,7 @@ enum Request: Sendable {
     case arm(RootID, RootSettings, CheckedContinuation<Result<WatchStats, FileError>, Never>)
     case nextBatch(RootID, BatchTicket)
     case markDirty(RootID, [PathRange])
-    case flush(RootID, CheckedContinuation<Void, Never>)
+    case flush(RootID, CheckedContinuation<Int?, Never>)
     case forget(RootID)
     case stop(CheckedContinuation<Void, Never>?)
 
@@ -23,7 +23,7 @@ enum Request: Sendable {
         case .arm(_, let settings, let continuation):
             continuation.resume(returning: .failure(FileError("watch", settings.path, .canceled)))
         case .nextBatch(_, let ticket): ticket.resume(nil)
-        case .flush(_, let continuation): continuation.resume()
+        case .flush(_, let continuation): continuation.resume(returning: nil)
         case .stop(let continuation): continuation?.resume()
         case .markDirty, .forget: break
         }

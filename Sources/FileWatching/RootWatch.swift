@@ -58,7 +58,10 @@ package final class RootWatch: Sendable {
     /// Returns once everything that changed before the call is in the batch that `nextBatch` then gives at once.
     ///
     /// That batch is empty where nothing changed. What is polled is part of it.
-    package func flush() async {
+    ///
+    /// - Returns: the number of this flush, counted from 1; nil where the watch was stopped.
+    @discardableResult
+    package func flush() async -> Int? {
         await withCheckedContinuation { mailbox.post(.flush(id, $0)) }
     }
 

@@ -48,7 +48,8 @@ final class WatchedRoot {
 
     private var arming: CheckedContinuation<Result<WatchStats, FileError>, Never>?
     private var waiters: [BatchTicket] = []
-    private var flushes: [CheckedContinuation<Void, Never>] = []
+    private var flushes: [CheckedContinuation<Int?, Never>] = []
+    private var flushCount = 0
     private var isFlushed = false
 
     init(_ settings: RootSettings, inotify: Inotify, hooks: WatcherHooks) {
@@ -80,7 +81,7 @@ final class WatchedRoot {
     func enqueue(_ waiter: BatchTicket) { waiters.append(waiter) }
 
     /// Everything in the queue was read; the rest is to finish the crawls.
-    func flush(_ continuation: CheckedContinuation<Void, Never>) {
+    func flush(_ continuation: CheckedContinuation<Int?, Never>) {
         for node in tracker.tree.polled { tracker.tree.path(of: node).map { mark(.subtree($0)) } }
         flushes.append(continuation)
     }
@@ -102,7 +103,7 @@ final class WatchedRoot {
         arming = nil
         for waiter in waiters { waiter.resume(nil) }
         waiters = []
-        for flush in flushes { flush.resume() }
+        for flush in flushes { flush.resume(returning: nil) }
         flushes = []
         retireEverything()
     }
@@ -197,7 +198,10 @@ final class WatchedRoot {
         waiters.removeAll { $0.resumeIfCancelled() }
         if !hasPendingCrawls && !flushes.isEmpty {
             isFlushed = true
-            for flush in flushes { flush.resume() }
+            for flush in flushes {
+                flushCount += 1
+                flush.resume(returning: flushCount)
+            }
             flushes = []
         }
         guard let waiter = waiters.first, phase != .unarmed else { return }
@@ -232,7 +236,8 @@ final class WatchedRoot {
             gaps = []
             isFlushed = false
         }
-        return ChangeBatch(ranges: tracker.dirty.take(), gaps: gaps, firstChange: rule.firstChange)
+        return ChangeBatch(
+            ranges: tracker.dirty.take(), gaps: gaps, firstChange: rule.firstChange, flushes: flushCount)
     }
 
     private func closeGap() {

@@ -95,6 +95,15 @@ public final class WatchService: Sendable {
         for root in roots.withLock({ $0 }) { root.hasten() }
     }
 
+    /// Returns once everything that changed in the watched roots before the call is captured and durable.
+    ///
+    /// Roots that are being read for the first time are waited for; the end of the service ends the wait.
+    public func settle() async {
+        await withTaskGroup { group in
+            for root in roots.withLock({ $0 }) { group.addTask { await root.settle() } }
+        }
+    }
+
     /// Whether `stop` was called.
     var shouldStop: Bool { isStopping.load(ordering: .sequentiallyConsistent) }
 

@@ -16,6 +16,8 @@ final class WatchedRoot: Sendable {
     private let lock: FileLock
     private let watch: RootWatch
     private let linkIndex = LinkIndex()
+    /// Flushes whose changes are captured.
+    private let captured = Milestones()
     private let subscription: Subscription
     /// The directory that is being watched; another one may come to stand at the path.
     private let identity: Mutex<FileStatus>
@@ -57,6 +59,7 @@ final class WatchedRoot: Sendable {
 
     /// Watches until the service is stopped.
     func run() async throws {
+        defer { captured.end() }
         service.events.send(.starting(root: path))
         let stats = try await watch.arm()
         let first = try await capture([.subtree(.root)])
@@ -74,6 +77,12 @@ final class WatchedRoot: Sendable {
     /// Makes the next batch due at once: what happened until now is in it.
     func hasten() {
         Task { await watch.flush() }
+    }
+
+    /// Returns once everything that changed before the call is captured and durable, or watching has ended.
+    func settle() async {
+        guard let flush = await watch.flush() else { return }
+        await captured.wait(for: flush)
     }
 
     private func captureChanges() async {
@@ -97,8 +106,10 @@ final class WatchedRoot: Sendable {
                     if isLast { return }
                     await pause(retry)
                     retry = min(retry * 2, WatchedRoot.lastRetry)
+                    continue
                 }
             }
+            captured.reach(batch.flushes)
             if isLast { return }
         }
     }

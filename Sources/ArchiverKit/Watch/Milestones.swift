@@ -1,0 +1,49 @@
+// Waiting until a count has come as far as somebody needs it.
+
+internal import Synchronization
+
+/// A count that only grows, and those who wait for it.
+final class Milestones: Sendable {
+    private struct State {
+        var reached = 0
+        var hasEnded = false
+        var waiters: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns once `number` is reached, or nothing more will be.
+    func wait(for number: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReached = state.withLock { state in
+                if state.hasEnded || state.reached >= number { return true }
+                state.waiters.append((number, continuation))
+                return false
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
+    /// Lets those go on who wait for `number` or less.
+    func reach(_ number: Int) {
+        resume { state in
+            state.reached = max(state.reached, number)
+        }
+    }
+
+    /// Lets everybody go on, now and later.
+    func end() {
+        resume { $0.hasEnded = true }
+    }
+
+    private func resume(_ change: (inout State) -> Void) {
+        let due = state.withLock { state in
+            change(&state)
+            let (reached, hasEnded) = (state.reached, state.hasEnded)
+            let due = state.waiters.filter { hasEnded || $0.number <= reached }
+            state.waiters.removeAll { hasEnded || $0.number <= reached }
+            return due
+        }
+        for waiter in due { waiter.continuation.resume() }
+    }
+}

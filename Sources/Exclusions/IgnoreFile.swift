@@ -1,0 +1,18 @@
+// The patterns of one ignore file.
+
+/// A list of gitignore(5) patterns.
+package struct IgnoreFile: Hashable, Sendable {
+    /// What a list says of a path.
+    package enum Verdict: Sendable { case excluded, included }
+
+    /// Reads the lines of an ignore file.
+    package init(_ text: [UInt8]) {}
+
+    /// Whether no path can match.
+    package var isEmpty: Bool { true }
+
+    /// What the last pattern that matches `path` says; nil where none does.
+    ///
+    /// - Parameter path: relative to the directory that the file is in.
+    package func verdict(on path: ArraySlice<UInt8>, isDirectory: Bool) -> Verdict? { nil }
+}
