@@ -92,11 +92,24 @@ struct BlockTests {
         #expect(refuses(bytes(raw: 16 << 20 | 1, chunks: [16 << 20, 1])))
         #expect(!refuses(bytes(raw: 65_536, chunks: .init(repeating: 1, count: 65_536))))
         #expect(refuses(bytes(raw: 65_537, chunks: .init(repeating: 1, count: 65_537))))
-        for (offset, value) in [(16, 2), (19, 1), (28, 4)] {
+        for (offset, value) in [(16, 2), (19, 1)] {
             var unknown = bytes()
             unknown[offset] = UInt8(value)
             #expect(refuses(sealed(unknown)), "byte \(offset)")
         }
+    }
+
+    @Test("chunks of kinds that are not known are kept as they are")
+    func unknownKinds() throws {
+        let id = ChunkID(hashing: [])
+        for number in UInt8.min...UInt8.max {
+            let header = BlockHeader(
+                codec: .stored, depth: 0, rawLength: 1, storedLength: 1, payloadChecksum: 0, bases: [],
+                chunks: [.init(kind: ChunkKind(rawValue: number), length: 1, id: id)])
+            #expect(try decode(header.encoded()) == header)
+            #expect(header.encoded()[28] == number)
+        }
+        #expect(ChunkKind.allCases.map(\.rawValue) == [0, 1, 2, 3, 4])
     }
 
     @Test("whatever bytes are read as a header, nothing crashes, and what is read is written as it was")

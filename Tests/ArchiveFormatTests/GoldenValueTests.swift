@@ -18,9 +18,14 @@ struct GoldenValueTests {
         #expect(try Node(decoding: Fixtures.golden("empty-tree.cbor")) == .leaf([]))
         #expect(try SliceList(decoding: Fixtures.golden("slice-list.cbor")) == GoldenValues.sliceList)
         #expect(try Snapshot(decoding: Fixtures.golden("snapshot.cbor")) == GoldenValues.snapshot)
+        let withExclusions = try Snapshot(decoding: Fixtures.golden("snapshot-exclusions.cbor"))
+        #expect(withExclusions == GoldenValues.snapshotWithExclusions)
+        #expect(try GapRecord(decoding: Fixtures.golden("gap.cbor")) == GoldenValues.gap)
         #expect(try ArchiveManifest(decoding: Fixtures.golden("archive.json")) == GoldenValues.manifest)
         let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes { try BlockHeader(decoding: $0) }
         #expect(blockHeader == GoldenValues.blockHeader)
+        let gapHeader = try Fixtures.golden("block-header-gaps").withUnsafeBytes { try BlockHeader(decoding: $0) }
+        #expect(gapHeader == GoldenValues.gapBlockHeader)
         let segmentHeader = try Fixtures.golden("segment-header").withUnsafeBytes { try SegmentHeader(decoding: $0) }
         #expect(segmentHeader == GoldenValues.segmentHeader)
         let footer = try Fixtures.golden("segment-footer")

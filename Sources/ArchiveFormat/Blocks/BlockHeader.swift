@@ -207,9 +207,7 @@ extension BlockHeader {
         chunks.reserveCapacity((end - table) / RowOffset.end)
         var total = 0
         for start in stride(from: table, to: end, by: RowOffset.end) {
-            guard let kind = ChunkKind(rawValue: bytes[start + RowOffset.kind]) else {
-                throw .malformed("the kind of a chunk")
-            }
+            let kind = ChunkKind(rawValue: bytes[start + RowOffset.kind])
             let length = Int(bytes.littleEndian(at: start + RowOffset.length, as: UInt32.self))
             total += length
             let id = ChunkID(exactly: bytes.slice((start + RowOffset.id)..<(start + RowOffset.end)))

@@ -1,17 +1,26 @@
 // What a chunk holds and how a block's payload is packed.
 
-/// What a chunk holds.
+/// What a chunk holds: an open set, so that a program keeps chunks of kinds that came after it, and passes over them.
 ///
 /// Raw values are part of the archive format.
-package enum ChunkKind: UInt8, Sendable, Hashable, CaseIterable {
+package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
     /// A run of a file's bytes.
-    case content = 0
+    package static let content = ChunkKind(rawValue: 0)
     /// An encoded `Node`.
-    case node = 1
+    package static let node = ChunkKind(rawValue: 1)
     /// An encoded `Snapshot`.
-    case snapshot = 2
+    package static let snapshot = ChunkKind(rawValue: 2)
     /// An encoded `SliceList`.
-    case sliceList = 3
+    package static let sliceList = ChunkKind(rawValue: 3)
+    /// An encoded `GapRecord`.
+    package static let gap = ChunkKind(rawValue: 4)
+
+    /// The kinds that this program knows.
+    package static let allCases: [ChunkKind] = [.content, .node, .snapshot, .sliceList, .gap]
 }
 
 /// How a block's payload is packed.

@@ -66,7 +66,8 @@ package enum CBORValue: Sendable {
         try reader.finish()
     }
 
-    private init(from reader: inout CBORReader, depth: Int) throws(FormatError) {
+    /// Reads the next item, which is inside `depth` arrays and maps.
+    init(from reader: inout CBORReader, depth: Int) throws(FormatError) {
         guard let major = CBORMajor(rawValue: try reader.peek()) else { throw .malformed("a CBOR head") }
         switch major {
         case .unsigned: self = .unsigned(try reader.unsigned())

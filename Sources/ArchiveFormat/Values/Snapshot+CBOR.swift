@@ -1,5 +1,6 @@
 // Snapshots to CBOR and back by hand: the fast way. `Snapshot+Codable.swift` gives the same bytes.
 
+internal import Exclusions
 internal import FileIO
 
 extension Snapshot {
@@ -21,6 +22,7 @@ extension Snapshot {
         case storedBytes = 11
         case ownerNames = 12
         case groupNames = 13
+        case exclusions = 14
     }
 
     /// The snapshot as a chunk's bytes.
@@ -58,15 +60,16 @@ extension Snapshot {
         field(.storedBytes, unless: storedBytes == 0) { $0.unsigned(storedBytes) }
         field(.ownerNames, unless: ownerNames.isEmpty) { $0.names(ownerNames) }
         field(.groupNames, unless: groupNames.isEmpty) { $0.names(groupNames) }
+        field(.exclusions, unless: exclusions == ExclusionRules()) { exclusions.write(to: &$0) }
         writer.endSmallMap(map, count: count)
         return writer.bytes
     }
 }
 
 extension Snapshot {
-    /// Reads a snapshot.
+    /// Reads a snapshot; fields that it does not know are passed over.
     ///
-    /// - Throws: `FormatError` for anything but the bytes that `encoded()` gives for a valid snapshot.
+    /// - Throws: `FormatError` for anything else but the bytes that `encoded()` gives for a valid snapshot.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = CBORReader(bytes)
         var time: Timestamp?
@@ -83,15 +86,14 @@ extension Snapshot {
         var storedBytes: UInt64 = 0
         var ownerNames = [UInt32: String]()
         var groupNames = [UInt32: String]()
+        var exclusions = ExclusionRules()
 
-        var fields = try reader.fields(Field.self)
+        var fields = try reader.openFields(Field.self, depth: 0)
         while let field = try fields.next(&reader) {
             switch field {
             case .time: time = try reader.timestamp()
             case .rootPath: rootPath = Array(try reader.byteString())
-            case .host:
-                host = try reader.text()
-                guard !host.isEmpty else { throw .malformed("a default value that is written out") }
+            case .host: host = try reader.presentText()
             case .cause: cause = Cause(rawValue: try reader.text())
             case .label: label = try reader.text()
             case .parent: parent = SnapshotID(try reader.chunkID())
@@ -105,6 +107,7 @@ extension Snapshot {
             case .storedBytes: storedBytes = try reader.present(reader.unsigned())
             case .ownerNames: ownerNames = try reader.names()
             case .groupNames: groupNames = try reader.names()
+            case .exclusions: exclusions = try ExclusionRules(from: &reader)
             }
         }
         try reader.finish()
@@ -112,7 +115,7 @@ extension Snapshot {
         self.init(
             time: time, rootPath: rootPath, host: host, cause: cause, label: label, parent: parent, tree: tree,
             totals: totals, changes: changes, changedPaths: changedPaths, problems: problems, storedBytes: storedBytes,
-            ownerNames: ownerNames, groupNames: groupNames)
+            ownerNames: ownerNames, groupNames: groupNames, exclusions: exclusions)
         try validate()
     }
 
@@ -132,6 +135,7 @@ extension Snapshot {
         guard zip(problems, problems.dropFirst()).allSatisfy({ !($1.path < $0.path) }) else {
             throw .malformed("problems out of order")
         }
+        try exclusions.validate()
     }
 }
 
@@ -154,7 +158,7 @@ extension Totals {
 
     fileprivate init(from reader: inout CBORReader) throws(FormatError) {
         self.init()
-        var fields = try reader.fields(CodingKeys.self)
+        var fields = try reader.openFields(CodingKeys.self, depth: 1)
         while let field = try fields.next(&reader) {
             let count = try reader.present(reader.unsigned())
             switch field {
@@ -164,7 +168,7 @@ extension Totals {
             case .bytes: bytes = count
             }
         }
-        guard self != Totals() else { throw .malformed("a default value that is written out") }
+        guard self != Totals() || fields.hasUnknown else { throw .malformed("a default value that is written out") }
     }
 }
 
@@ -184,7 +188,7 @@ extension ChangeCounts {
 
     fileprivate init(from reader: inout CBORReader) throws(FormatError) {
         self.init()
-        var fields = try reader.fields(CodingKeys.self)
+        var fields = try reader.openFields(CodingKeys.self, depth: 1)
         while let field = try fields.next(&reader) {
             let count = try reader.present(reader.unsigned())
             switch field {
@@ -193,7 +197,9 @@ extension ChangeCounts {
             case .removed: removed = count
             }
         }
-        guard self != ChangeCounts() else { throw .malformed("a default value that is written out") }
+        guard self != ChangeCounts() || fields.hasUnknown else {
+            throw .malformed("a default value that is written out")
+        }
     }
 }
 
@@ -218,15 +224,12 @@ extension ChangedPath {
 
     fileprivate init(from reader: inout CBORReader) throws(FormatError) {
         self.init(path: .root, change: .added)
-        var fields = try reader.fields(CodingKeys.self)
+        var fields = try reader.openFields(CodingKeys.self, depth: 2)
         while let field = try fields.next(&reader) {
             switch field {
             case .path: path = try reader.path()
             case .change:
-                guard let change = Change(rawValue: try reader.present(reader.unsigned(UInt8.self))) else {
-                    throw .malformed("the kind of a change")
-                }
-                self.change = change
+                change = Change(orModified: try reader.present(reader.unsigned(UInt8.self)))
             }
         }
     }
@@ -260,18 +263,13 @@ extension Problem {
 
     fileprivate init(from reader: inout CBORReader) throws(FormatError) {
         self.init(path: .root, reason: .unreadable, detail: "")
-        var fields = try reader.fields(CodingKeys.self)
+        var fields = try reader.openFields(CodingKeys.self, depth: 2)
         while let field = try fields.next(&reader) {
             switch field {
             case .path: path = try reader.path()
             case .reason:
-                guard let reason = Reason(rawValue: try reader.present(reader.unsigned(UInt8.self))) else {
-                    throw .malformed("the reason of a problem")
-                }
-                self.reason = reason
-            case .detail:
-                detail = try reader.text()
-                guard !detail.isEmpty else { throw .malformed("a default value that is written out") }
+                reason = Reason(orUnreadable: try reader.present(reader.unsigned(UInt8.self)))
+            case .detail: detail = try reader.presentText()
             }
         }
     }

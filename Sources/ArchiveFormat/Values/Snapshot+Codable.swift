@@ -1,5 +1,6 @@
 // Snapshots as Codable values, for tools; `Snapshot+CBOR.swift` is the fast way to the same bytes.
 
+internal import Exclusions
 internal import FileIO
 
 extension Snapshot: Codable {
@@ -19,7 +20,8 @@ extension Snapshot: Codable {
             problems: try fields.decodeIfPresent([Problem].self, forKey: .problems) ?? [],
             storedBytes: try fields.decodeIfPresent(UInt64.self, forKey: .storedBytes) ?? 0,
             ownerNames: try fields.decodeIfPresent(NameTable.self, forKey: .ownerNames)?.names ?? [:],
-            groupNames: try fields.decodeIfPresent(NameTable.self, forKey: .groupNames)?.names ?? [:])
+            groupNames: try fields.decodeIfPresent(NameTable.self, forKey: .groupNames)?.names ?? [:],
+            exclusions: try fields.decodeIfPresent(ExclusionRules.self, forKey: .exclusions) ?? ExclusionRules())
         let snapshot = self
         try decoder.checking { () throws(FormatError) in try snapshot.validate() }
     }
@@ -40,12 +42,29 @@ extension Snapshot: Codable {
         if storedBytes != 0 { try fields.encode(storedBytes, forKey: .storedBytes) }
         if !ownerNames.isEmpty { try fields.encode(NameTable(names: ownerNames), forKey: .ownerNames) }
         if !groupNames.isEmpty { try fields.encode(NameTable(names: groupNames), forKey: .groupNames) }
+        if exclusions != ExclusionRules() { try fields.encode(exclusions, forKey: .exclusions) }
     }
 }
 
 extension Cause: Codable {}
-extension ChangedPath.Change: Codable {}
-extension Problem.Reason: Codable {}
+
+extension ChangedPath.Change: Codable {
+    /// The change of a number; one that came after this program is a change all the same.
+    init(orModified number: UInt8) { self = Self(rawValue: number) ?? .modified }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(orModified: try decoder.singleValueContainer().decode(UInt8.self))
+    }
+}
+
+extension Problem.Reason: Codable {
+    /// The reason of a number; one that came after this program also says that the path was not captured as it is.
+    init(orUnreadable number: UInt8) { self = Self(rawValue: number) ?? .unreadable }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(orUnreadable: try decoder.singleValueContainer().decode(UInt8.self))
+    }
+}
 
 extension Totals: Codable {
     public init(from decoder: any Decoder) throws {

@@ -1,5 +1,6 @@
 // The memento: the immutable state of one root at one instant.
 
+public import Exclusions
 public import FileIO
 
 /// The state of one root at one instant, stored as a chunk whose id is the snapshot's.
@@ -29,6 +30,8 @@ public struct Snapshot: Hashable, Sendable {
     public var ownerNames: [UInt32: String]
     /// Names of the groups that occur, by number.
     public var groupNames: [UInt32: String]
+    /// What was left out of the tree.
+    public var exclusions: ExclusionRules
 
     /// The most changed paths a snapshot records.
     public static let changedPathsLimit = 32
@@ -39,7 +42,8 @@ public struct Snapshot: Hashable, Sendable {
         time: Timestamp, rootPath: [UInt8], host: String, cause: Cause, label: String? = nil,
         parent: SnapshotID? = nil, tree: ChunkID, totals: Totals, changes: ChangeCounts,
         changedPaths: [ChangedPath] = [], problems: [Problem] = [], storedBytes: UInt64,
-        ownerNames: [UInt32: String] = [:], groupNames: [UInt32: String] = [:]
+        ownerNames: [UInt32: String] = [:], groupNames: [UInt32: String] = [:],
+        exclusions: ExclusionRules = ExclusionRules()
     ) {
         self.time = time
         self.rootPath = rootPath
@@ -55,17 +59,8 @@ public struct Snapshot: Hashable, Sendable {
         self.storedBytes = storedBytes
         self.ownerNames = ownerNames
         self.groupNames = groupNames
+        self.exclusions = exclusions
     }
-}
-
-/// Why a snapshot was made.
-///
-/// Raw values are part of the archive format.
-public enum Cause: String, Sendable, Hashable, CaseIterable {
-    case watch
-    case capture
-    case beforeRestore = "before-restore"
-    case restore
 }
 
 /// What a tree holds.

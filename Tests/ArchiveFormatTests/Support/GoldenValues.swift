@@ -1,6 +1,7 @@
 // The values whose bytes are in `fixtures/golden-values`: each field of the format at least once.
 
 import ArchiveFormat
+import Exclusions
 import FileIO
 
 enum GoldenValues {
@@ -68,6 +69,23 @@ enum GoldenValues {
         ],
         storedBytes: 1234, ownerNames: [0: "root", 1000: "u"], groupNames: [100: "users"])
 
+    /// With all that version 1 knows about exclusions.
+    static let snapshotWithExclusions = Snapshot(
+        time: time, rootPath: Array("/home/u/docs".utf8), host: "host", cause: .audit, tree: id, totals: Totals(),
+        changes: ChangeCounts(), storedBytes: 0,
+        exclusions: ExclusionRules(
+            patterns: [Array("*.o".utf8), [0x21, 0xff, 0x2f]],
+            ignoreFileNames: [".gitignore", ".archiverignore"].map { Array($0.utf8) }, largerThan: 1 << 30,
+            excludesCaches: true, crossesMounts: true))
+
+    static let gap = GapRecord(
+        rootPath: Array("/home/u/docs".utf8), host: "host", cause: .overflow, start: time,
+        end: Timestamp(seconds: time.seconds + 1), detail: "16384 events")
+
+    static let gapBlockHeader = BlockHeader(
+        codec: .stored, depth: 0, rawLength: 150, storedLength: 150, payloadChecksum: 0x1234_5678, bases: [],
+        chunks: [.init(kind: .gap, length: 50, id: id), .init(kind: .gap, length: 100, id: ChunkID(hashing: []))])
+
     static let blockHeader = BlockHeader(
         codec: .deflate, depth: 2, rawLength: 600, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [id],
         chunks: [
@@ -97,6 +115,7 @@ enum GoldenValues {
         "leaf.cbor": leaf.encoded(), "inner.cbor": inner.encoded(), "empty-tree.cbor": Node.leaf([]).encoded(),
         "slice-list.cbor": sliceList.encoded(), "snapshot.cbor": snapshot.encoded(),
         "block-header": blockHeader.encoded(), "segment-header": segmentHeader.encoded(), "segment-footer": footer,
-        "archive.json": manifest.encoded(),
+        "archive.json": manifest.encoded(), "snapshot-exclusions.cbor": snapshotWithExclusions.encoded(),
+        "gap.cbor": gap.encoded(), "block-header-gaps": gapBlockHeader.encoded(),
     ]
 }

@@ -1,6 +1,7 @@
 // Random values of the format: valid, and with every field present now and then.
 
 import ArchiveFormat
+import Exclusions
 import FileIO
 import TestSupport
 
@@ -115,7 +116,31 @@ extension SeededGenerator {
             problems: random.paths(0...8).map {
                 Problem(path: $0, reason: random.oneIn(2) ? .unreadable : .unstable, detail: random.text())
             },
-            storedBytes: random.oneIn(4) ? 0 : random.number(), ownerNames: random.names(), groupNames: random.names())
+            storedBytes: random.oneIn(4) ? 0 : random.number(), ownerNames: random.names(), groupNames: random.names(),
+            exclusions: random.oneIn(3) ? ExclusionRules() : random.exclusionRules())
+    }
+
+    mutating func exclusionRules() -> ExclusionRules {
+        var rules = ExclusionRules()
+        if oneIn(2) { rules.patterns = (0..<below(4)).map { _ in bytes(0, 12) } }
+        if oneIn(2) {
+            rules.ignoreFileNames = (0..<below(3)).map { _ in
+                [UInt8(ascii: "n")] + bytes(0, 6).map { max($0, UInt8(ascii: "0")) }
+            }
+        }
+        if oneIn(2) { rules.largerThan = number() }
+        rules.excludesCaches = oneIn(2)
+        rules.crossesMounts = oneIn(2)
+        return rules
+    }
+
+    mutating func gap() -> GapRecord {
+        var random = self
+        defer { self = random }
+        return GapRecord(
+            rootPath: random.bytes(0, 20), host: random.text(),
+            cause: GapCause.allCases.randomElement(using: &random) ?? .overflow, start: random.timestamp(),
+            end: random.timestamp(), detail: random.oneIn(2) ? random.text() : nil)
     }
 
     mutating func sliceList() -> SliceList { SliceList(slices: slices(1...40)) }
@@ -124,8 +149,8 @@ extension SeededGenerator {
     mutating func blockHeader() -> BlockHeader {
         let chunks = (0..<Int.random(in: 1...20, using: &self)).map { _ in
             BlockHeader.Chunk(
-                kind: ChunkKind.allCases.randomElement(using: &self) ?? .content, length: Int(number(bits: 19)),
-                id: chunkID())
+                kind: ChunkKind(rawValue: UInt8(oneIn(4) ? below(256) : below(ChunkKind.allCases.count))),
+                length: Int(number(bits: 19)), id: chunkID())
         }
         let raw = chunks.reduce(0) { $0 + $1.length }
         let codec: Codec = oneIn(2) ? .stored : .deflate
