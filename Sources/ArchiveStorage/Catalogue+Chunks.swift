@@ -37,10 +37,11 @@ extension Catalogue {
     ///   - length: bytes of the segment that are indexed afterwards; on disk already.
     ///   - chunks: chunks of the newly indexed part and the offsets of their blocks.
     ///   - snapshots: snapshots of that part.
+    ///   - gaps: gaps of that part.
     ///   - replacing: whether the new place of a chunk that is known already takes the place of the old one.
     package func enter(
         segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)], snapshots: [SnapshotRecord],
-        replacing: Bool = false
+        gaps: [StoredGap] = [], replacing: Bool = false
     ) throws(StorageError) {
         // In the order of the table, neighbouring rows fall into the same page.
         let sorted = chunks.sorted { $0.id < $1.id }
@@ -61,6 +62,7 @@ extension Catalogue {
                 sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?",
                 arguments: [length, segment])
             for snapshot in snapshots { try insert(snapshot, into: db) }
+            for gap in gaps { try insert(gap, into: db) }
         }
     }
 

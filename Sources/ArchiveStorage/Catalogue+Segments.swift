@@ -38,6 +38,11 @@ extension Catalogue {
         }
     }
 
+    /// Bytes of all segments, as far as they are indexed.
+    func segmentBytes() throws(StorageError) -> UInt64 {
+        try read { db in UInt64(clamping: try Int64.fetchOne(db, sql: "SELECT SUM(indexedLength) FROM segment") ?? 0) }
+    }
+
     /// The segment of a number; nil where the catalogue has none.
     package func segment(_ number: Int64) throws(StorageError) -> SegmentRecord? {
         try read { db in
@@ -63,7 +68,7 @@ extension Catalogue {
 
     /// Forgets a segment that has lost blocks, and its chunks: those that are captured again have to be stored again.
     ///
-    /// Its snapshots stay listed: that they cannot be read any more is to be seen.
+    /// Its snapshots and gaps stay listed: that they cannot be read any more is to be seen.
     func forget(_ number: Int64) throws(StorageError) {
         let first = BlockLocation(segment: number, offset: 0).packed
         let next = BlockLocation(segment: number + 1, offset: 0).packed

@@ -5,33 +5,7 @@ package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// A root that has snapshots.
-package struct RootRecord: Sendable, Hashable {
-    /// The root's number in this catalogue.
-    package let number: Int64
-    /// The root's absolute path, as bytes.
-    package let path: [UInt8]
-    package let host: String
-}
-
 extension Catalogue {
-    /// All roots, by path.
-    package func roots() throws(StorageError) -> [RootRecord] {
-        try read { db in
-            try Row.fetchAll(db, sql: "SELECT id, path, host FROM root ORDER BY path, host").map { row in
-                RootRecord(number: row[0], path: Array(row[1] as Data), host: row[2])
-            }
-        }
-    }
-
-    /// The root at `path` on `host`; nil where it has no snapshots.
-    package func root(path: [UInt8], host: String) throws(StorageError) -> RootRecord? {
-        try read { db in
-            try Int64.fetchOne(
-                db, sql: "SELECT id FROM root WHERE path = ? AND host = ?", arguments: [Data(path), host])
-        }.map { RootRecord(number: $0, path: path, host: host) }
-    }
-
     /// Which snapshots are wanted.
     package struct SnapshotFilter: Sendable {
         /// Of this root only, by its number.
@@ -131,11 +105,9 @@ extension Catalogue {
     }
 
     func insert(_ record: SnapshotRecord, into db: Database) throws {
-        let path = Data(record.rootPath)
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO root (path, host) VALUES (?, ?)", arguments: [path, record.host])
+        let root = try enterRoot(path: record.rootPath, host: record.host, into: db)
         let arguments: StatementArguments = [
-            Data(record.id.chunk.bytes), path, record.host, record.time.seconds, record.time.nanoseconds,
+            Data(record.id.chunk.bytes), root, record.time.seconds, record.time.nanoseconds,
             record.cause.rawValue, record.label, record.parent.map { Data($0.chunk.bytes) }, Data(record.tree.bytes),
             Int64(clamping: record.totals.files), Int64(clamping: record.totals.directories),
             Int64(clamping: record.totals.others), Int64(clamping: record.totals.bytes),
@@ -143,10 +115,7 @@ extension Catalogue {
             Int64(clamping: record.changes.removed), record.problems, Int64(clamping: record.storedBytes),
         ]
         try db.execute(
-            sql: """
-                INSERT OR IGNORE INTO snapshot VALUES
-                (?, (SELECT id FROM root WHERE path = ? AND host = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
+            sql: "INSERT OR IGNORE INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: arguments)
     }
 }

@@ -102,6 +102,23 @@ package final class Catalogue: Sendable {
                     CREATE INDEX snapshotByLabel ON snapshot (label) WHERE label IS NOT NULL;
                     """)
         }
+        migrator.registerMigration("gaps") { db in
+            // The detail is UTF-8 as a blob: SQLite's texts end at a NUL.
+            try db.execute(
+                sql: """
+                    CREATE TABLE gap (
+                        id BLOB PRIMARY KEY NOT NULL,
+                        root INTEGER NOT NULL REFERENCES root,
+                        cause TEXT NOT NULL,
+                        startSeconds INTEGER NOT NULL,
+                        startNanoseconds INTEGER NOT NULL,
+                        endSeconds INTEGER NOT NULL,
+                        endNanoseconds INTEGER NOT NULL,
+                        detail BLOB
+                    ) WITHOUT ROWID;
+                    CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
+                    """)
+        }
         return migrator
     }
 

@@ -15,13 +15,15 @@ package struct CatalogueUpdate {
         package var chunks = 0
         /// Snapshots newly indexed.
         package var snapshots = 0
+        /// Gaps newly indexed.
+        package var gaps = 0
         /// Bytes of torn tails, cut off.
         package var cutBytes = 0
         /// Damaged places, each as a sentence.
         package var damage: [String] = []
     }
 
-    /// A segment whose chunks are entered and whose snapshots are not.
+    /// A segment whose chunks are entered and whose snapshots and gaps are not.
     private struct Scanned {
         let record: SegmentRecord
         let scan: SegmentScan
@@ -59,7 +61,7 @@ package struct CatalogueUpdate {
             if known[path]?.isSealed == true { continue }
             if let new = try scan(path, known[path], &summary) { scanned.append(new) }
         }
-        for segment in scanned { try enterSnapshots(of: segment, &summary) }
+        for segment in scanned { try enterRecords(of: segment, &summary) }
         return summary
     }
 
@@ -143,7 +145,18 @@ package struct CatalogueUpdate {
         return Scanned(record: record, scan: scan, isClosed: isClosed, file: file)
     }
 
-    private func enterSnapshots(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
+    private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
+        let snapshots = try snapshots(of: segment, &summary)
+        let gaps = try gaps(of: segment, &summary)
+        let number = segment.record.number
+        try catalogue.enter(
+            segment: number, length: segment.scan.length, chunks: [], snapshots: snapshots, gaps: gaps)
+        if segment.isClosed {
+            try catalogue.markSealed(number, length: try segment.file.length())
+        }
+    }
+
+    private func snapshots(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [SnapshotRecord] {
         var records: [SnapshotRecord] = []
         for found in segment.scan.snapshots {
             do {
@@ -153,11 +166,20 @@ package struct CatalogueUpdate {
             }
         }
         summary.snapshots += records.count
-        let number = segment.record.number
-        try catalogue.enter(segment: number, length: segment.scan.length, chunks: [], snapshots: records)
-        if segment.isClosed {
-            try catalogue.markSealed(number, length: try segment.file.length())
+        return records
+    }
+
+    private func gaps(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [StoredGap] {
+        var gaps: [StoredGap] = []
+        for id in segment.scan.gaps {
+            do {
+                gaps.append(StoredGap(id: id, record: try store.gap(id)))
+            } catch  where error.code == .damaged && error.path != layout.catalogue {
+                summary.damage.append("gap \(id): \(error.message)")
+            }
         }
+        summary.gaps += gaps.count
+        return gaps
     }
 }
 

@@ -3,7 +3,7 @@
 package import ArchiveFormat
 internal import Synchronization
 
-/// Writes what one snapshot needs, then the snapshot.
+/// Writes what one snapshot needs, then the snapshot; or gaps.
 ///
 /// Chunks may come from several threads.
 ///
@@ -87,15 +87,43 @@ package final class CommitWriter: Sendable {
         var encoder = try BlockEncoder(level: 9)
         let block = try encoder.encode([chunk], bases: base.map { [$0] } ?? [])
         let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.bytes.count)
+        try finish([block], snapshots: [record])
+        return record
+    }
+
+    /// Appends `gaps`, at least one, in one block where they fit, makes them durable and enters them into the catalogue.
+    func commit(_ gaps: [StoredGap]) throws(StorageError) {
+        var encoder = try BlockEncoder(level: 9)
+        var blocks: [EncodedBlock] = []
+        var chunks: [RawChunk] = []
+        var bytes = 0
+        for gap in gaps {
+            let chunk = RawChunk(id: gap.id, kind: .gap, bytes: gap.record.encoded())
+            if !chunks.isEmpty, bytes + chunk.bytes.count > BlockEncoder.packedBytes {
+                blocks.append(try encoder.encode(chunks))
+                (chunks, bytes) = ([], 0)
+            }
+            chunks.append(chunk)
+            bytes += chunk.bytes.count
+        }
+        blocks.append(try encoder.encode(chunks))
+        try finish(blocks, gaps: gaps)
+    }
+
+    /// Appends the blocks that make the records true, and announces these.
+    private func finish(
+        _ blocks: [EncodedBlock], snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = []
+    ) throws(StorageError) {
         try locked { state throws(StorageError) in
-            let offset = try state.writer.append(block)
-            state.pending[chunk.id] = .some(offset)
-            try self.index(&state, snapshots: [record])
-            // The snapshot is there now; a segment that cannot be sealed is left to the next writer.
+            for block in blocks {
+                let offset = try state.writer.append(block)
+                for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
+            }
+            try self.index(&state, snapshots: snapshots, gaps: gaps)
+            // The records are there now; a segment that cannot be sealed is left to the next writer.
             if state.writer.isFull { try? self.sealSegment(&state) }
         }
         release()
-        return record
     }
 
     /// Ends the commit without a snapshot and keeps its chunks.
@@ -118,14 +146,16 @@ package final class CommitWriter: Sendable {
     }
 
     /// Makes what was appended durable, then tells the catalogue.
-    private func index(_ state: inout State, snapshots: [SnapshotRecord] = []) throws(StorageError) {
+    private func index(
+        _ state: inout State, snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = []
+    ) throws(StorageError) {
         try state.writer.synchronize()
         var chunks: [(id: ChunkID, offset: Int)] = []
         chunks.reserveCapacity(state.pending.count)
         for case (let id, let offset?) in state.pending { chunks.append((id, offset)) }
         try store.catalogue.enter(
             segment: state.writer.record.number, length: state.writer.length, chunks: chunks, snapshots: snapshots,
-            replacing: isHealing)
+            gaps: gaps, replacing: isHealing)
         state.writer.markIndexed()
         state.steps += 1
         if !chunks.isEmpty { state.isCatalogueEmpty = false }

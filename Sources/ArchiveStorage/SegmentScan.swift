@@ -12,6 +12,8 @@ package struct SegmentScan: Sendable {
 
     package private(set) var chunks: [(id: ChunkID, offset: Int)] = []
     package private(set) var snapshots: [(id: SnapshotID, offset: Int, ownBytes: Int)] = []
+    /// Chunks that hold gaps.
+    package private(set) var gaps: [ChunkID] = []
     /// Damage that whole blocks follow; only where the scan passes over damage.
     package private(set) var damage: [Damage] = []
     /// Where a tail begins that holds no whole block: an interrupted write.
@@ -66,7 +68,9 @@ package struct SegmentScan: Sendable {
     private mutating func add(_ header: BlockHeader, at offset: Int) {
         for chunk in header.chunks {
             chunks.append((chunk.id, offset))
+            // What kinds that came after this program mean, it need not know.
             if chunk.kind == .snapshot { snapshots.append((SnapshotID(chunk.id), offset, header.blockLength)) }
+            if chunk.kind == .gap { gaps.append(chunk.id) }
         }
     }
 

@@ -12,6 +12,8 @@ struct CatalogueTests {
     private struct Archive {
         let directory: TemporaryDirectory
         let commits: [Commit]
+        /// Entered between the commits.
+        let gaps: [GapRecord]
         var path: FilePath { directory.path }
         var file: FilePath { path.appending("catalogue.sqlite") }
 
@@ -21,11 +23,16 @@ struct CatalogueTests {
             try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: segmentBytes)
             let store = try ArchiveStore.open(directory.path, creating: false)
             var commits: [Commit] = []
+            var gaps: [GapRecord] = []
             for number in 0..<count {
                 let contents = ["common", "content \(number)", String(repeating: "abc \(number) ", count: 100)]
                 commits.append(try store.commit(number, contents.map { Array($0.utf8) }, parent: commits.last))
+                let gap = GapRecord.sample(number, root: number % 3 == 0 ? "/unseen" : "/root")
+                try store.enter([gap])
+                gaps.append(gap)
             }
             self.commits = commits
+            self.gaps = gaps
             #expect(try store.catalogue.segments().count > 1)
         }
 
@@ -33,27 +40,32 @@ struct CatalogueTests {
             let store = try ArchiveStore.open(path, creating: false)
             #expect(try store.catalogue.snapshots() == commits.map(\.record), comment)
             for commit in commits { #expect(try store.holds(commit), comment) }
+            #expect(try store.catalogue.gaps() == gaps, comment)
         }
     }
 
     @Test("one made anew equals the one that grew with the archive")
     func rebuild() throws {
         let archive = try Archive()
-        func contents() throws -> ([SnapshotRecord], [ChunkID], [SegmentRecord], [RootRecord]) {
+        func contents() throws -> ([SnapshotRecord], [ChunkID], [SegmentRecord], [RootRecord], [GapRecord]) {
             let catalogue = try ArchiveStore.open(archive.path, creating: false).catalogue
             var chunks: [ChunkID] = []
             try catalogue.forEachChunk { id, _ in
                 chunks.append(id)
                 return true
             }
-            return (try catalogue.snapshots(), chunks, try catalogue.segments(), try catalogue.roots())
+            return (
+                try catalogue.snapshots(), chunks, try catalogue.segments(), try catalogue.roots(), try catalogue.gaps()
+            )
         }
         let live = try contents()
         let summary = try ArchiveStore.rebuildCatalogue(of: archive.path)
         let rebuilt = try contents()
         #expect(rebuilt == live)
         #expect(live.0 == archive.commits.map(\.record))
+        #expect(live.4 == archive.gaps)
         #expect(summary.snapshots == archive.commits.count)
+        #expect(summary.gaps == archive.gaps.count)
         #expect(summary.chunks == live.1.count)
         #expect(summary.segments == live.2.count)
         #expect(summary.damage.isEmpty && summary.cutBytes == 0)
@@ -109,16 +121,19 @@ struct CatalogueTests {
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 2_000)
         let file = directory.path.appending("catalogue.sqlite")
         var commits: [Commit] = []
+        let gaps = (0...8).map { GapRecord.sample($0) }
         var copy: [UInt8] = []
         for number in 0...8 {
             let store = try ArchiveStore.open(directory.path, creating: false)
             if number == known { copy = try file.readFile() }
             let contents = ["common", String(repeating: "abc \(number) ", count: 100)].map { Array($0.utf8) }
             commits.append(try store.commit(number, contents, parent: commits.last))
+            try store.enter([gaps[number]])
         }
         try file.writeFile(copy)
         let store = try ArchiveStore.open(directory.path, creating: false)
         #expect(try store.catalogue.snapshots() == commits.map(\.record))
+        #expect(try store.catalogue.gaps() == gaps)
         for commit in commits { #expect(try store.holds(commit)) }
     }
 

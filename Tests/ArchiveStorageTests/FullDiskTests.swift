@@ -116,6 +116,35 @@ struct FullDiskTests {
         #expect(try store.holds(store.commit(1, [[1]])))
     }
 
+    @Test("gaps that do not fit are not entered, none of them, and are entered once there is room")
+    func gaps() throws {
+        let disk = try SmallFileSystem(bytes: 4 << 20)
+        let path = disk.path.appending("archive")
+        let ballast = disk.path.appending("ballast")
+        var random = SeededGenerator()
+        let store = try ArchiveStore.open(path, creating: true)
+        try store.enter([.sample(0)])
+        let segment = try onlySegment(in: path)
+        let before = try segment.readFile()
+        // Together they take several pages, in several blocks.
+        let gaps = (1...300).map { number in
+            GapRecord(
+                rootPath: Array("/root".utf8), host: "host", cause: .polling, start: Timestamp(seconds: Int64(number)),
+                end: Timestamp(seconds: Int64(number)), detail: Hex.string(random.noise(500)))
+        }
+        for pages in [0, 1, 8, 40] {
+            try ballast.writeFile([])
+            let free = Int(try FileSystem.freeBytes(of: Descriptor.open(disk.path, 0)))
+            try ballast.writeFile(random.noise(max(0, free - pages * 4096)))
+            #expect(try failure { try store.enter(gaps) }?.code == .noSpace, "\(pages) pages")
+            #expect(try store.catalogue.gaps() == [.sample(0)], "\(pages) pages")
+            #expect(try segment.readFile() == before, "\(pages) pages")
+        }
+        try ballast.removeFile()
+        try store.enter(gaps)
+        #expect(try ArchiveStore.open(path, creating: false).catalogue.gaps() == [.sample(0)] + gaps)
+    }
+
     @Test("an archive on a full disk can still be read")
     func readingFull() throws {
         let disk = try SmallFileSystem(bytes: 2 << 20)
@@ -134,13 +163,23 @@ struct FullDiskTests {
     func readOnly() throws {
         let disk = try SmallFileSystem(bytes: 4 << 20)
         let path = disk.path.appending("archive")
-        let commit = try ArchiveStore.open(path, creating: true).commit(1, [Array("content".utf8)])
+        let gap = GapRecord.sample(1)
+        let commit: Commit
+        do {
+            let store = try ArchiveStore.open(path, creating: true)
+            commit = try store.commit(1, [Array("content".utf8)])
+            try store.enter([gap])
+        }
         try disk.makeReadOnly()
         let store = try ArchiveStore.open(path, creating: false)
         #expect(!store.isWritable)
         #expect(try store.catalogue.snapshots() == [commit.record])
         #expect(try store.holds(commit))
+        #expect(try store.catalogue.gaps() == [gap])
         #expect(try failure { try store.beginCommit() }?.code == .readOnly)
+        #expect(try failure { try store.enter([.sample(2)]) }?.code == .readOnly)
+        // What is there already needs no writing.
+        try store.enter([gap])
         #expect(try failure { try ArchiveStore.open(disk.path.appending("new"), creating: true) }?.code == .readOnly)
         #expect(try failure { try ArchiveStore.rebuildCatalogue(of: path) }?.code == .readOnly)
     }

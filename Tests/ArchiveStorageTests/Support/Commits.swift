@@ -61,6 +61,16 @@ extension ArchiveStore {
     }
 }
 
+extension GapRecord {
+    /// A gap of the second `number`, which none other shares.
+    static func sample(_ number: Int, root: String = "/root") -> GapRecord {
+        GapRecord(
+            rootPath: Array(root.utf8), host: "host", cause: GapCause.allCases[number % GapCause.allCases.count],
+            start: Timestamp(seconds: Int64(number)), end: Timestamp(seconds: Int64(number), nanoseconds: 5),
+            detail: number % 2 == 0 ? nil : "number \(number)")
+    }
+}
+
 /// The `StorageError` that `body` throws; nil where it throws none.
 func failure<Result>(_ body: () throws -> Result) throws -> StorageError? {
     do {

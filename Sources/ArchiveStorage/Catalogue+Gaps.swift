@@ -1,0 +1,86 @@
+// The catalogue's gaps: listing and finding them.
+
+package import ArchiveFormat
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+/// A gap and the chunk that holds it.
+package struct StoredGap: Sendable, Hashable {
+    package let id: ChunkID
+    package let record: GapRecord
+
+    init(id: ChunkID, record: GapRecord) {
+        self.id = id
+        self.record = record
+    }
+
+    /// A gap that is to be stored; equal gaps have equal ids.
+    init(_ record: GapRecord) {
+        self.init(id: ChunkID(hashing: record.encoded()), record: record)
+    }
+}
+
+extension Catalogue {
+    /// The gaps that reach into the time from `since` to `until`, by start.
+    ///
+    /// - Parameters:
+    ///   - root: of this root only, by its number.
+    ///   - since: only gaps that end at this instant or after.
+    ///   - until: only gaps that start at this instant or before.
+    package func gaps(
+        root: Int64? = nil, since: Timestamp? = nil, until: Timestamp? = nil
+    ) throws(StorageError) -> [GapRecord] {
+        var conditions: [String] = []
+        var arguments = StatementArguments()
+        if let root {
+            conditions.append("gap.root = ?")
+            arguments += [root]
+        }
+        if let since {
+            conditions.append("(endSeconds, endNanoseconds) >= (?, ?)")
+            arguments += [since.seconds, since.nanoseconds]
+        }
+        if let until {
+            conditions.append("(startSeconds, startNanoseconds) <= (?, ?)")
+            arguments += [until.seconds, until.nanoseconds]
+        }
+        let restriction = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        let sql = """
+            SELECT root.path, root.host, cause, startSeconds, startNanoseconds, endSeconds, endNanoseconds, detail
+            FROM gap JOIN root ON root.id = gap.root
+            \(restriction)
+            ORDER BY startSeconds, startNanoseconds, endSeconds, endNanoseconds, gap.id
+            """
+        return try read { db in try Row.fetchAll(db, sql: sql, arguments: arguments).map(GapRecord.init) }
+    }
+
+    /// Whether the gap in the chunk `id` is known.
+    func hasGap(_ id: ChunkID) throws(StorageError) -> Bool {
+        try read { db in
+            try Row.fetchOne(db, sql: "SELECT 1 FROM gap WHERE id = ?", arguments: [Data(id.bytes)]) != nil
+        }
+    }
+
+    func insert(_ gap: StoredGap, into db: Database) throws {
+        let record = gap.record
+        let root = try enterRoot(path: record.rootPath, host: record.host, into: db)
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Data(gap.id.bytes), root, record.cause.rawValue, record.start.seconds, record.start.nanoseconds,
+                record.end.seconds, record.end.nanoseconds, record.detail.map { Data($0.utf8) },
+            ])
+    }
+}
+
+extension GapRecord {
+    fileprivate init(_ row: Row) throws {
+        guard let cause = GapCause(rawValue: row[2]) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        self.init(
+            rootPath: Array(row[0] as Data), host: row[1], cause: cause,
+            start: Timestamp(seconds: row[3], nanoseconds: row[4]),
+            end: Timestamp(seconds: row[5], nanoseconds: row[6]),
+            detail: (row[7] as Data?).map { String(decoding: $0, as: UTF8.self) })
+    }
+}

@@ -1,0 +1,69 @@
+// The catalogue's roots: which directories there are records of, and how much of each.
+
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+/// A root that has snapshots or gaps.
+package struct RootRecord: Sendable, Hashable {
+    /// The root's number in this catalogue.
+    package let number: Int64
+    /// The root's absolute path, as bytes.
+    package let path: [UInt8]
+    package let host: String
+}
+
+extension Catalogue {
+    /// The roots that have snapshots, by path.
+    package func roots() throws(StorageError) -> [RootRecord] {
+        let sql = """
+            SELECT id, path, host FROM root
+            WHERE EXISTS (SELECT 1 FROM snapshot WHERE snapshot.root = root.id)
+            ORDER BY path, host
+            """
+        return try read { db in
+            try Row.fetchAll(db, sql: sql).map { row in
+                RootRecord(number: row[0], path: Array(row[1] as Data), host: row[2])
+            }
+        }
+    }
+
+    /// The root at `path` on `host`; nil where it has neither snapshots nor gaps.
+    package func root(path: [UInt8], host: String) throws(StorageError) -> RootRecord? {
+        try read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT id FROM root WHERE path = ? AND host = ?", arguments: [Data(path), host])
+        }.map { RootRecord(number: $0, path: path, host: host) }
+    }
+
+    /// How many snapshots there are, of one root where its number is given.
+    package func snapshotCount(root: Int64? = nil) throws(StorageError) -> Int {
+        try read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT COUNT(*) FROM snapshot WHERE ?1 IS NULL OR root = ?1", arguments: [root]) ?? 0
+        }
+    }
+
+    /// Bytes that the archive grew by for snapshots made at `since` or after, of one root where its number is given.
+    package func storedBytes(root: Int64? = nil, since: Timestamp? = nil) throws(StorageError) -> UInt64 {
+        // TOTAL sums in floating point: exact up to 8 PiB, and it never overflows (sqlite.org/lang_aggfunc.html).
+        let sql = """
+            SELECT TOTAL(storedBytes) FROM snapshot
+            WHERE (?1 IS NULL OR root = ?1) AND (?2 IS NULL OR (seconds, nanoseconds) >= (?2, ?3))
+            """
+        let total = try read { db in
+            try Double.fetchOne(db, sql: sql, arguments: [root, since?.seconds, since?.nanoseconds]) ?? 0
+        }
+        return UInt64(exactly: total) ?? .max
+    }
+
+    /// The number of a root, entered where it is new.
+    func enterRoot(path: [UInt8], host: String, into db: Database) throws -> Int64 {
+        let arguments: StatementArguments = [Data(path), host]
+        try db.execute(sql: "INSERT OR IGNORE INTO root (path, host) VALUES (?, ?)", arguments: arguments)
+        let number = try Int64.fetchOne(
+            db, sql: "SELECT id FROM root WHERE path = ? AND host = ?", arguments: arguments)
+        guard let number else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return number
+    }
+}
