@@ -126,7 +126,7 @@ let package = Package(
 
         // MARK: Mementos - Observer, Memento, Command as a small library
         .target(name: "Mementos"),
-        .testTarget(name: "MementosTests", dependencies: ["Mementos"]),
+        .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport"]),
 
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
         .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),

@@ -4,33 +4,16 @@ internal import Synchronization
 
 /// Tells observers about events.
 ///
-/// - An observer gets exactly the events sent after it subscribed and before it cancelled.
+/// - An observer gets exactly the events sent after it subscribed and before its subscription ended.
 /// - All observers get all events in one order, and each event in the order in which they subscribed.
 /// - An observer may subscribe others, cancel itself and others, and send: what it sends is delivered after the present
 ///   event has reached all observers.
 /// - Any thread may use a subject. Events are delivered one at a time, on the thread of a sender: one that sends while
 ///   another delivers leaves its event to that one and goes on, so that `send` may return before its event has arrived.
+///
+/// Delivering to an observer takes no lock and allocates nothing.
 public final class Subject<Event: Sendable>: Sendable {
-    private struct Observer {
-        let number: UInt64
-        /// The first event it gets.
-        let firstEvent: UInt64
-        let handler: @Sendable (Event) -> Void
-        let subjectEnded: @Sendable () -> Void
-    }
-
-    private struct State {
-        /// In the order of their numbers, which is that of subscription.
-        var observers: [Observer] = []
-        var nextObserver: UInt64 = 0
-        /// Events that nobody has begun to deliver, the latest sent last.
-        var queue: [Event] = []
-        /// Events ever sent; they are numbered from 0.
-        var sentCount: UInt64 = 0
-        var isDelivering = false
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex(SubjectState<Event>())
 
     /// Makes a subject that nobody observes yet.
     public init() {}
@@ -40,71 +23,111 @@ public final class Subject<Event: Sendable>: Sendable {
     }
 
     /// Whether anybody observes the subject; where nobody does, an event need not even be made.
-    public var isObserved: Bool { state.withLock { !$0.observers.isEmpty } }
+    public var isObserved: Bool {
+        // Outside the lock: whoever looks at an observer may be the last to hold it, and its end may call back.
+        state.withLock { $0.observers }.contains { $0.isAlive }
+    }
 
     /// Calls `handler` with every event sent from now on, until the subscription ends.
     ///
     /// - Parameter handler: called on the thread of a sender; should be quick, as the next event waits for it.
     /// - Returns: the subscription, which ends when it is cancelled or no longer kept.
     public func subscribe(_ handler: @escaping @Sendable (Event) -> Void) -> Subscription {
-        subscribe(handler, subjectEnded: {})
+        removeVanished()
+        return add(Registration(handler)).subscription
     }
 
-    private func subscribe(
-        _ handler: @escaping @Sendable (Event) -> Void, subjectEnded: @escaping @Sendable () -> Void
+    /// Calls `handler` with every event sent from now on, until the subscription is cancelled or the observer is no more.
+    ///
+    /// - Parameters:
+    ///   - observer: held weakly except while its handler runs; may vanish at any time, on any thread.
+    ///   - handler: called with the observer and the event on the thread of a sender. It is kept as long as the observer
+    ///     is subscribed, so it must not capture the observer, only use the one that it is given.
+    /// - Returns: the subscription, which need not be kept.
+    @discardableResult
+    public func subscribe<Observer: AnyObject & Sendable>(
+        _ observer: Observer, _ handler: @escaping @Sendable (Observer, Event) -> Void
     ) -> Subscription {
-        let number = state.withLock { state in
-            let number = state.nextObserver
-            state.nextObserver += 1
-            state.observers.append(
-                Observer(number: number, firstEvent: state.sentCount, handler: handler, subjectEnded: subjectEnded))
-            return number
-        }
-        return Subscription { [weak self] in self?.removeObserver(number) }
+        removeVanished()
+        return add(Registration(observer, handler)).subscription
     }
 
     /// Delivers `event` to all observers, or leaves that to the thread that is delivering another one.
     public func send(_ event: Event) {
-        let isFirst = state.withLock { state in
-            state.queue.append(event)
-            state.sentCount += 1
-            defer { state.isDelivering = true }
-            return !state.isDelivering
+        enqueue(event)
+        deliver()
+    }
+
+    // MARK: Observers
+
+    /// Adds an observer behind the others.
+    ///
+    /// - Parameters:
+    ///   - isReplacing: whether the former registrations of the same identity end.
+    ///   - first: an event for this observer alone, which is queued.
+    /// - Returns: the subscription, and the entries that it replaces. What their handlers own may call back when it ends:
+    ///   they must end outside any lock.
+    func add(
+        _ registration: Registration<Event>, isReplacing: Bool = false, first: Event? = nil
+    ) -> (subscription: Subscription, replaced: [ObserverEntry<Event>]) {
+        let (number, replaced) = state.withLock { state in
+            let former = isReplacing ? registration.identity : nil
+            let replaced = former.map { state.remove($0) } ?? []
+            let entry = state.add(registration)
+            if let first { state.enqueue(first, for: entry) }
+            return (entry.number, replaced)
         }
-        guard isFirst else { return }
-        while let (firstNumber, events, observers) = takeQueue() {
-            for (number, event) in zip(firstNumber..., events) {
-                for observer in observers where observer.firstEvent <= number && isSubscribed(observer) {
-                    observer.handler(event)
+        let subscription = Subscription(endsUnlessKept: registration.isAlive == nil) { [weak self] in
+            self?.remove(number)
+        }
+        return (subscription, replaced)
+    }
+
+    private func remove(_ number: UInt64) {
+        // What its handler owns may call back when it ends: the entry must end outside the lock.
+        _ = state.withLock { $0.remove(number) }
+    }
+
+    /// Removes those that were held weakly and are no more, now and then: for each new observer, the work is constant.
+    ///
+    /// Looking at an observer may end it, which may call back: not under a lock.
+    func removeVanished() {
+        let crowd = state.withLock { $0.observers.count < $0.crowd ? [] : $0.observers }
+        guard !crowd.isEmpty else { return }
+        for observer in crowd where !observer.isAlive { remove(observer.number) }
+        state.withLock { $0.crowd = max(16, 2 * $0.observers.count) }
+    }
+
+    // MARK: Delivery
+
+    /// Queues an event; whoever does so while holding a lock lets go of it and then delivers.
+    func enqueue(_ event: Event) {
+        state.withLock { $0.enqueue(event) }
+    }
+
+    /// Delivers what is queued, unless another does so already.
+    func deliver() {
+        var batch: [QueuedEvent<Event>] = []
+        var observers = state.withLock { $0.isDelivering ? nil : $0.takeQueue(into: &batch) }
+        while let present = observers {
+            for queued in batch {
+                if let recipient = queued.recipient {
+                    deliver(queued.event, to: recipient)
+                } else {
+                    // Whoever came after the event comes after all those who did not.
+                    for observer in present {
+                        guard observer.firstEvent <= queued.number else { break }
+                        deliver(queued.event, to: observer)
+                    }
                 }
             }
+            batch.removeAll(keepingCapacity: true)
+            observers = state.withLock { $0.takeQueue(into: &batch) }
         }
     }
 
-    /// Empties the queue, or ends the delivery where it is empty.
-    ///
-    /// - Returns: the number of the first event, the events, and who observes now (whoever subscribes later gets none).
-    private func takeQueue() -> (UInt64, [Event], [Observer])? {
-        state.withLock { state in
-            if state.queue.isEmpty {
-                state.isDelivering = false
-                return nil
-            }
-            let events = state.queue
-            state.queue = []
-            return (state.sentCount - UInt64(events.count), events, state.observers)
-        }
-    }
-
-    private func isSubscribed(_ observer: Observer) -> Bool {
-        state.withLock { $0.observers.contains { $0.number == observer.number } }
-    }
-
-    private func removeObserver(_ number: UInt64) {
-        // The handler may own what calls back when it ends: it must end outside the lock.
-        _ = state.withLock { state in
-            state.observers.firstIndex { $0.number == number }.map { state.observers.remove(at: $0) }
-        }
+    private func deliver(_ event: Event, to observer: ObserverEntry<Event>) {
+        if observer.isSubscribed, !observer.receive(event) { remove(observer.number) }
     }
 }
 
@@ -118,9 +141,11 @@ extension Subject {
     public func events(
         buffering policy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded
     ) -> AsyncStream<Event> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: policy)
-        let subscription = subscribe({ continuation.yield($0) }, subjectEnded: { continuation.finish() })
-        continuation.onTermination = { _ in subscription.cancel() }
-        return stream
+        AsyncStream(bufferingPolicy: policy) { continuation in
+            let subscription = add(
+                Registration({ continuation.yield($0) }, subjectEnded: { continuation.finish() })
+            ).subscription
+            continuation.onTermination = { _ in subscription.cancel() }
+        }
     }
 }

@@ -3,24 +3,8 @@
 import Dispatch
 import Mementos
 import Synchronization
+import TestSupport
 import Testing
-
-/// What observers wrote down, in order.
-private final class Log<Item: Sendable>: Sendable {
-    private let lines = Mutex([Item]())
-
-    func add(_ item: Item) { lines.withLock { $0.append(item) } }
-    var items: [Item] { lines.withLock { $0 } }
-}
-
-/// Subscriptions that observers make and end themselves.
-private final class Keeper: Sendable {
-    private let kept = Mutex([Subscription]())
-
-    func keep(_ subscription: Subscription) { kept.withLock { $0.append(subscription) } }
-    func cancelAll() { kept.withLock { $0 }.forEach { $0.cancel() } }
-    func dropAll() { kept.withLock { $0.removeAll() } }
-}
 
 @Suite struct SubjectTests {
     @Test func observersAreCalledInOrderOfSubscription() {
@@ -187,5 +171,47 @@ private final class Keeper: Sendable {
         consumer.cancel()
         await consumer.value
         #expect(!subject.isObserved)
+    }
+
+    @Test func aSequenceThatNobodyReadsIsNoLongerSubscribed() {
+        let subject = Subject<Int>()
+        var events: AsyncStream<Int>? = subject.events()
+        #expect(subject.isObserved)
+        _ = events
+        events = nil
+        #expect(!subject.isObserved)
+    }
+
+    @Test func manyComeAndGoInAnyOrder() {
+        var random = SeededGenerator("observers that come and go")
+        let subject = Subject<Int>()
+        let log = Log<Int>()
+        var present: [(number: Int, subscription: Subscription)] = []
+        for number in 0..<300 {
+            present.append((number, subject.subscribe { _ in log.add(number) }))
+            if !random.oneIn(3) { present.remove(at: random.below(present.count)).subscription.cancel() }
+            log.removeAll()
+            subject.send(number)
+            #expect(log.items == present.map(\.number), "TEST_SEED=\(random.seed)")
+        }
+    }
+
+    /// Threads leave their events to the one that delivers: no event is delivered while another still is.
+    @Test func eventsAreDeliveredOneAtATime() {
+        let subject = Subject<Int>()
+        let running = Atomic(0)
+        let most = Atomic(0)
+        let delivered = Atomic(0)
+        let subscription = subject.subscribe { _ in
+            most.max(running.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+            delivered.add(1, ordering: .relaxed)
+            running.subtract(1, ordering: .relaxed)
+        }
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for event in 0..<2000 { subject.send(event) }
+        }
+        #expect(most.load(ordering: .relaxed) == 1)
+        #expect(delivered.load(ordering: .relaxed) == 16_000)
+        withExtendedLifetime(subscription) {}
     }
 }

@@ -1,0 +1,170 @@
+// The Command pattern: a history does commands, undoes them and does them again.
+
+internal import Synchronization
+
+/// Executes commands on a state and remembers them, so that they can be undone and redone.
+///
+/// - A command changes the state and enters the history, or it fails and does neither. A new one ends what could be
+///   redone.
+/// - The state is an ``Observable``: whoever observes it sees what commands do. Only commands should change it, as each
+///   finds it the way the one before it left it.
+/// - Any thread may use a history. Commands run one at a time; observers are told afterwards, on the same thread, and may
+///   use the history. A command itself must use neither the history nor the observable, which would wait for themselves.
+public final class UndoHistory<SomeCommand: Command>: Sendable {
+    public typealias State = SomeCommand.State
+    public typealias Position = UndoPosition<SomeCommand>
+    public typealias Step = UndoStep<SomeCommand>
+
+    /// What the commands change.
+    public let state: Observable<State>
+    /// So many steps can be undone; older ones are forgotten.
+    public let depth: Int
+
+    private let log: Mutex<Position>
+    private let current: Observable<UndoStatus>
+
+    /// Begins a history, or goes on with one.
+    ///
+    /// - Parameters:
+    ///   - state: as it was when the position was taken.
+    ///   - position: what was done and undone before; nothing at first.
+    ///   - depth: how many steps can be undone at most; with 0, nothing can be undone.
+    public init(of state: Observable<State>, position: Position = Position(), depth: Int = 1000) {
+        self.state = state
+        self.depth = max(0, depth)
+        var position = position
+        _ = position.limit(to: self.depth)
+        log = Mutex(position)
+        current = Observable(UndoStatus(position, changeCount: 0))
+    }
+
+    // MARK: Observing
+
+    /// What can be undone and redone next.
+    public var status: ObservablePart<UndoStatus, UndoStatus> { current.observing(\.self) }
+    /// Whether there is something to undo.
+    public var canUndo: ObservablePart<UndoStatus, Bool> { current.observing(\.canUndo) }
+    /// Whether there is something to redo.
+    public var canRedo: ObservablePart<UndoStatus, Bool> { current.observing(\.canRedo) }
+    /// The name of what is undone next.
+    public var undoName: ObservablePart<UndoStatus, String?> { current.observing(\.undoName) }
+    /// The name of what is redone next.
+    public var redoName: ObservablePart<UndoStatus, String?> { current.observing(\.redoName) }
+
+    // MARK: Doing and undoing
+
+    /// Executes a command.
+    ///
+    /// - Throws: what it threw, as the cause; the state and the history are as before.
+    public func execute(_ command: SomeCommand) throws(CommandError) {
+        try group(command.name) { group in try group.execute(command) }
+    }
+
+    /// Executes several commands that are undone as one; either all of them are done or, if `body` throws, none.
+    ///
+    /// Observers see the state before and after, nothing in between. A group may hold groups. One without commands leaves
+    /// the history as it is.
+    ///
+    /// - Parameters:
+    ///   - name: for the menu.
+    ///   - body: executes commands through the group that it is given; must not use the history itself.
+    /// - Returns: what `body` returns.
+    /// - Throws: what a command threw; anything else that `body` threw is the cause of an error with the group's name.
+    @discardableResult
+    public func group<Result>(
+        _ name: String, _ body: (inout CommandGroup<SomeCommand>) throws -> Result
+    ) throws(CommandError) -> Result {
+        try run { (position) throws(CommandError) in
+            let (result, commands) = try state.change { (state) throws(CommandError) in
+                var group = CommandGroup<SomeCommand>(state)
+                let result = try group.group(name, body)
+                state = group.state
+                return (result, group.commands)
+            }
+            guard !commands.isEmpty else { return (result, nil) }
+            return (result, position.push(Step(name: name, commands: commands), depth: depth))
+        }
+    }
+
+    /// Undoes the last step.
+    ///
+    /// - Returns: its name; nil if there is nothing to undo.
+    @discardableResult
+    public func undo() throws(CommandError) -> String? {
+        try run { (position) throws(CommandError) in
+            guard var step = position.done.last else { return (nil, nil) }
+            try state.change { (state) throws(CommandError) in try step.undo(on: &state) }
+            position.moveToUndone(step)
+            return (step.name, [])
+        }
+    }
+
+    /// Does again what was undone last.
+    ///
+    /// - Returns: its name; nil if there is nothing to redo.
+    @discardableResult
+    public func redo() throws(CommandError) -> String? {
+        try run { (position) throws(CommandError) in
+            guard var step = position.undone.last else { return (nil, nil) }
+            try state.change { (state) throws(CommandError) in try step.redo(on: &state) }
+            position.moveToDone(step)
+            return (step.name, [])
+        }
+    }
+
+    // MARK: Keeping and restoring
+
+    /// What is done and what is undone, for the program's next start; see ``snapshot()``.
+    public var position: Position { log.withLock { $0 } }
+
+    /// The state and the position that belong together, whatever other threads do.
+    public func snapshot() -> (state: State, position: Position) {
+        log.withLock { (state.value, $0) }
+    }
+
+    /// Makes the state and the position what they were when they were taken.
+    public func restore(_ state: State, position: Position = Position()) {
+        run { former in
+            self.state.change { $0 = state }
+            let forgotten = former.done + former.undone
+            former = position
+            return ((), forgotten + former.limit(to: depth))
+        }
+    }
+
+    /// Runs commands one after the other, and tells the observers of the state and of the status afterwards.
+    ///
+    /// - Parameter body: alters the position only once all has gone well; returns the result and the steps that are
+    ///   forgotten, or nil where the position remains. Steps may call back when they end: they end outside the lock.
+    private func run<Result, Failure: Error>(
+        _ body: (inout Position) throws(Failure) -> (Result, forgotten: [Step]?)
+    ) throws(Failure) -> Result {
+        let (result, forgotten) = try log.withLock { (position) throws(Failure) in
+            let outcome = try body(&position)
+            if outcome.forgotten != nil {
+                current.change { $0 = UndoStatus(position, changeCount: $0.changeCount + 1) }
+            }
+            return outcome
+        }
+        state.deliver()
+        current.deliver()
+        return withExtendedLifetime(forgotten) { result }
+    }
+}
+
+extension UndoHistory {
+    /// Executes a command that consists of two closures.
+    public func execute<State>(
+        _ name: String, _ execute: @escaping @Sendable (inout State) throws -> Void,
+        undo: @escaping @Sendable (inout State) throws -> Void
+    ) throws(CommandError) where SomeCommand == AnyCommand<State> {
+        try self.execute(AnyCommand(name, execute: execute, undo: undo))
+    }
+
+    /// Executes a command of any kind.
+    public func execute<State>(
+        _ command: some Command<State>
+    ) throws(CommandError) where SomeCommand == AnyCommand<State> {
+        try execute(AnyCommand(command))
+    }
+}

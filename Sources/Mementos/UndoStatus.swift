@@ -1,0 +1,22 @@
+// What a menu shows of a history.
+
+/// What can be undone and redone next.
+public struct UndoStatus: Sendable, Hashable {
+    /// The name of the step that ``UndoHistory/undo()`` undoes; nil if there is none.
+    public internal(set) var undoName: String?
+    /// The name of the step that ``UndoHistory/redo()`` does again; nil if there is none.
+    public internal(set) var redoName: String?
+    /// How often the history has changed since it was made.
+    public internal(set) var changeCount = 0
+
+    public var canUndo: Bool { undoName != nil }
+    public var canRedo: Bool { redoName != nil }
+}
+
+extension UndoStatus {
+    init(_ position: UndoPosition<some Command>, changeCount: Int) {
+        undoName = position.done.last?.name
+        redoName = position.undone.last?.name
+        self.changeCount = changeCount
+    }
+}

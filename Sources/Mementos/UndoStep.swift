@@ -1,0 +1,74 @@
+// What one undo undoes.
+
+/// One or several commands that are undone and redone as one.
+public struct UndoStep<SomeCommand: Command>: Sendable {
+    /// The name of the command or of the group.
+    public let name: String
+    /// In the order of their execution.
+    public private(set) var commands: [SomeCommand]
+
+    init(name: String, commands: [SomeCommand]) {
+        self.name = name
+        self.commands = commands
+    }
+
+    /// Undoes the commands, the last one first; where one fails, those after it are executed again.
+    mutating func undo(on state: inout SomeCommand.State) throws(CommandError) {
+        for index in commands.indices.reversed() {
+            do {
+                try commands[index].undo(on: &state)
+            } catch {
+                var error = CommandError(action: .undo, name: name, cause: error)
+                error.rollbackCause = rollBack(&state) { commands, state in
+                    for later in index + 1..<commands.count { try commands[later].execute(on: &state) }
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Executes the commands, the first one first; where one fails, those before it are undone.
+    mutating func redo(on state: inout SomeCommand.State) throws(CommandError) {
+        for index in commands.indices {
+            do {
+                try commands[index].execute(on: &state)
+            } catch {
+                var error = CommandError(action: .redo, name: name, cause: error)
+                error.rollbackCause = rollBack(&state) { commands, state in
+                    for earlier in (0..<index).reversed() { try commands[earlier].undo(on: &state) }
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Undoes the commands because what should have followed has failed.
+    ///
+    /// - Returns: what went wrong.
+    mutating func rollBack(on state: inout SomeCommand.State) -> (any Error)? {
+        rollBack(&state) { commands, state in
+            for index in commands.indices.reversed() { try commands[index].undo(on: &state) }
+        }
+    }
+
+    /// Puts an object back by the commands.
+    ///
+    /// A value needs none of this: whoever runs the commands has the former one, and
+    /// the command that failed may have left this one in any condition.
+    private mutating func rollBack(
+        _ state: inout SomeCommand.State,
+        _ body: (inout [SomeCommand], inout SomeCommand.State) throws -> Void
+    ) -> (any Error)? {
+        guard SomeCommand.State.self is any AnyObject.Type else { return nil }
+        do {
+            try body(&commands, &state)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension UndoStep: Equatable where SomeCommand: Equatable {}
+extension UndoStep: Hashable where SomeCommand: Hashable {}
+extension UndoStep: Codable where SomeCommand: Codable {}

@@ -1,0 +1,102 @@
+// Parts of an observable by key path: only real changes of that part.
+
+import Mementos
+import Testing
+
+private struct Account: Sendable {
+    struct Address: Sendable, Equatable {
+        var town = "Ulm"
+        var street = "Weg"
+    }
+    /// Cannot be compared.
+    struct Mark: Sendable {}
+
+    var name = "Ada"
+    var address = Address()
+    var nickname: String?
+    var mark = Mark()
+    var greeting: String { "Hello \(name)" }
+}
+
+@Suite struct ObservablePartTests {
+    @Test func onlyRealChangesOfThePartAreDelivered() {
+        let account = Observable(Account())
+        let log = Log<String>()
+        let subscriptions = [
+            account.observing(\.name).observe([.old, .new]) { log.add("name \($0.old ?? "-")→\($0.new ?? "-")") },
+            account.observing(\.address.town).observe { log.add("town \($0.new ?? "-")") },
+            account.observing(\.address).observe { log.add("address \($0.new?.street ?? "-")") },
+            account.observing(\.greeting).observe { log.add("greeting \($0.new ?? "-")") },
+            account.observing(\.nickname).observe { log.add("nickname \(String(describing: $0.new))") },
+            account.observing(\.mark).observe { _ in log.add("mark") },
+        ]
+        let steps: [(change: @Sendable (inout Account) -> Void, told: [String])] = [
+            ({ $0.name = "Eve" }, ["name Ada→Eve", "greeting Hello Eve", "mark"]),
+            ({ $0.name = "Eve" }, ["mark"]),
+            ({ $0.address.street = "Gasse" }, ["address Gasse", "mark"]),
+            ({ $0.address.town = "Bonn" }, ["town Bonn", "address Gasse", "mark"]),
+            ({ $0.nickname = "E" }, [#"nickname Optional(Optional("E"))"#, "mark"]),
+            ({ $0.nickname = nil }, ["nickname Optional(nil)", "mark"]),
+            ({ $0.nickname = nil }, ["mark"]),
+        ]
+        for (change, told) in steps {
+            account.update(change)
+            #expect(log.items == told)
+            log.removeAll()
+        }
+        withExtendedLifetime(subscriptions) {}
+    }
+
+    @Test func registrationsForDifferentPartsAreDifferent() {
+        let account = Observable(Account())
+        let listener = Listener<String>()
+        account.observing(\.name).observe(listener) { $0.log.add("name \($1.new ?? "-")") }
+        account.observing(\.address.town).observe(listener) { $0.log.add("town \($1.new ?? "-")") }
+        account.observe(listener) { observer, _ in observer.log.add("account") }
+        account.observing(\.name).observe(listener) { $0.log.add("again \($1.new ?? "-")") }
+        account.update { account in
+            account.name = "Eve"
+            account.address.town = "Bonn"
+        }
+        #expect(listener.log.items == ["town Bonn", "account", "again Eve"])
+        account.observing(\.name).observe(listener, isAdditional: true) { $0.log.add("more \($1.new ?? "-")") }
+        account.update { $0.name = "Ida" }
+        #expect(listener.log.items.dropFirst(3) == ["account", "again Ida", "more Ida"])
+    }
+
+    @Test func theWholeIsThePartThatIsAllOfIt() {
+        let number = Observable(1)
+        let listener = Listener<String>()
+        number.observe(listener) { observer, _ in observer.log.add("whole") }
+        number.observing(\.self).observe(listener) { observer, _ in observer.log.add("part") }
+        number.set(2)
+        #expect(listener.log.items == ["part"])
+    }
+
+    @Test func anObserverOfAPartKeepsNothing() {
+        var account: Observable<Account>? = Observable(Account())
+        weak let remaining = account
+        let subscription = account?.observing(\.name).observe { _ in }
+        let changes = account?.observing(\.name).changes()
+        #expect(remaining != nil)
+        account = nil
+        #expect(remaining == nil)
+        withExtendedLifetime((subscription, changes)) {}
+    }
+
+    @Test func thePartsAreSequencesToo() async {
+        var account: Observable<Account>? = Observable(Account())
+        let names = account?.observing(\.name).values(buffering: .unbounded)
+        let towns = account?.observing(\.address.town).changes([.initial, .old, .new])
+        account?.update { $0.name = "Eve" }
+        account?.update { $0.address.town = "Bonn" }
+        account?.update { $0.name = "Eve" }
+        #expect(account?.observing(\.name).value == "Eve")
+        account = nil
+        var (seen, told): ([String], [String]) = ([], [])
+        if let names { for await name in names { seen.append(name) } }
+        if let towns { for await town in towns { told.append("\(town.old ?? "-")→\(town.new ?? "-")") } }
+        #expect(seen == ["Ada", "Eve"])
+        #expect(told == ["-→Ulm", "Ulm→Bonn"])
+    }
+}
