@@ -30,4 +30,17 @@ public struct ExclusionRules: Hashable, Sendable {
         self.excludesCaches = excludesCaches
         self.crossesMounts = crossesMounts
     }
+
+    /// Whether a file of `size` bytes is left out because of its size.
+    package func excludes(fileOfSize size: UInt64) -> Bool {
+        guard let largerThan else { return false }
+        return size > largerThan
+    }
+
+    /// The patterns that a file such as one given with `--exclude-from` holds, to be appended to `patterns`.
+    ///
+    /// Read like an ignore file: no comments, no empty lines, no blanks at the end of a line.
+    package static func patterns(in text: [UInt8]) -> [[UInt8]] {
+        PatternLines.split(text).map { Array($0) }
+    }
 }

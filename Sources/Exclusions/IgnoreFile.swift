@@ -5,14 +5,21 @@ package struct IgnoreFile: Hashable, Sendable {
     /// What a list says of a path.
     package enum Verdict: Sendable { case excluded, included }
 
+    let patterns: PatternList
+
     /// Reads the lines of an ignore file.
-    package init(_ text: [UInt8]) {}
+    package init(_ text: [UInt8]) {
+        patterns = PatternList(PatternLines.split(text))
+    }
 
     /// Whether no path can match.
-    package var isEmpty: Bool { true }
+    package var isEmpty: Bool { patterns.patterns.isEmpty }
 
     /// What the last pattern that matches `path` says; nil where none does.
     ///
     /// - Parameter path: relative to the directory that the file is in.
-    package func verdict(on path: ArraySlice<UInt8>, isDirectory: Bool) -> Verdict? { nil }
+    package func verdict(on path: ArraySlice<UInt8>, isDirectory: Bool) -> Verdict? {
+        let nameStart = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 - path.startIndex } ?? 0
+        return patterns.verdict(on: path.span, nameStart: nameStart, isDirectory: isDirectory)
+    }
 }

@@ -1,0 +1,71 @@
+// git as the oracle of what its patterns mean.
+
+import FileIO
+import Foundation
+
+/// A repository in a directory of its own, of which nothing is tracked.
+struct GitRepository {
+    struct Failure: Error { let message: String }
+
+    let directory: TemporaryDirectory
+    /// For what git reads and writes.
+    private let exchange: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        exchange = try TemporaryDirectory()
+        _ = try run(["init", "--quiet", "--template="])
+    }
+
+    /// Which of `paths` git leaves out: `git check-ignore`.
+    func ignored(among paths: [RelativePath]) throws -> Set<RelativePath> {
+        // "./" keeps a colon at the beginning from meaning anything.
+        let input = Array(paths.map { Array("./".utf8) + $0.bytes + [0] }.joined())
+        let fields = try run(
+            ["check-ignore", "--no-index", "--verbose", "--non-matching", "--stdin", "-z"], input: input,
+            expected: [0, 1])
+        // Source, line number, pattern and path of each.
+        guard fields.count == paths.count * 4 else { throw Failure(message: "\(fields.count) fields") }
+        var ignored = Set<RelativePath>()
+        for (index, path) in paths.enumerated() {
+            let (source, pattern) = (fields[index * 4], fields[index * 4 + 2])
+            if !source.isEmpty && pattern.first != UInt8(ascii: "!") { ignored.insert(path) }
+        }
+        return ignored
+    }
+
+    /// The files that git does not leave out: `git ls-files`, which unlike check-ignore takes patterns as arguments.
+    func included(exceptFor patterns: [String]) throws -> Set<RelativePath> {
+        let arguments = ["ls-files", "--others", "--exclude-per-directory=.gitignore", "-z"]
+        return Set(try run(arguments + patterns.map { "--exclude=\($0)" }).compactMap { RelativePath(Array($0)) })
+    }
+
+    /// Runs git.
+    ///
+    /// - Returns: what it wrote, split at NULs.
+    private func run(
+        _ arguments: [String], input: [UInt8] = [], expected: Set<Int32> = [0]
+    ) throws -> [ArraySlice<UInt8>] {
+        let files = ["in", "out", "err"].map { URL(filePath: exchange.path).appending(path: $0) }
+        try Data(input).write(to: files[0])
+        for file in files[1...] { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["git"] + arguments
+        process.currentDirectoryURL = URL(filePath: directory.path)
+        process.environment = [
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": exchange.path,
+            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": directory.path,
+        ]
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationReason == .exit, expected.contains(process.terminationStatus) else {
+            throw Failure(message: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
+        }
+        let output = [UInt8](try Data(contentsOf: files[1]))
+        return output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+    }
+}
