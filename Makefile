@@ -6,14 +6,15 @@ SHELL := /bin/bash
 
 PREFIX ?= /usr/local
 SWIFT ?= swift
+MINUTES ?= 60
 # The release binary carries the Swift runtime: it runs where no toolchain is installed.
 RELEASE := -c release --static-swift-stdlib -Xlinker --strip-all --product archiver
 
 # What building needs, and what only the tests use as oracles and the demo for showing.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
-TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr python3 python3-cbor2
+TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2
 
-.PHONY: help setup setup-test build demo test check format install bench clean
+.PHONY: help setup setup-test build demo test soak check format install bench clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -31,10 +32,13 @@ demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 	@fixtures/demo.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 
 # One build serves both: warnings are errors in it.
-test check: export ARCHIVER_STRICT := 1
+test soak check: export ARCHIVER_STRICT := 1
 
 test: setup-test ## Run all tests.
 	@$(SWIFT) test
+
+soak: setup-test ## Change watched trees at random for MINUTES (default 60), up to the first difference, which is kept.
+	@SOAK_MINUTES=$(MINUTES) $(SWIFT) test --filter ArchiverKitTests.ChurnTests/soak
 
 check: setup-test ## Check the format of the sources and build everything with warnings as errors.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

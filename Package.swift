@@ -77,11 +77,14 @@ let package = Package(
             name: "ArchiverKitTests",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "FileWatching",
-                "Mementos", "TestSupport",
+                "Mementos", "TestSupport", "TreeScripts", "archiver", "churn",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
+
+        // MARK: churn - random changes of a tree, for tests
+        .executableTarget(name: "churn", dependencies: ["CLinux", "TestSupport"], path: "Tests/Churn"),
 
         // MARK: CLinux - Linux system calls that Glibc's module map does not show to Swift
         .target(name: "CLinux"),
@@ -119,7 +122,7 @@ let package = Package(
         .testTarget(
             name: "FileWatchingTests",
             dependencies: [
-                "CLinux", "Exclusions", "FileIO", "FileWatching", "Mementos", "TestSupport",
+                "CLinux", "Exclusions", "FileIO", "FileWatching", "Mementos", "TestSupport", "TreeScripts",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -132,6 +135,11 @@ let package = Package(
         .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),
         .testTarget(
             name: "SnapshotTreeTests", dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport"]),
+
+        // MARK: TreeScripts - scenarios as files, and the commands in them
+        .target(
+            name: "TreeScripts", dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")],
+            path: "Tests/TreeScripts"),
     ],
     swiftLanguageModes: [.v6]
 )

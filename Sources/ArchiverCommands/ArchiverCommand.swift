@@ -25,7 +25,9 @@ struct ArchiverCommand: ParsableCommand {
             """,
         version: "archiver 0.1.0",
         subcommands: [
-            WatchCommand.self, CaptureCommand.self, ListCommand.self, ShowCommand.self, DiffCommand.self,
-            CatCommand.self, RestoreCommand.self, CheckCommand.self, RepairCommand.self,
+            WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
+            ListCommand.self,
+            ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, CheckCommand.self,
+            RepairCommand.self,
         ])
 }

@@ -33,7 +33,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .locked, .inUse: .locked
             case .malformedSelector: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
-                .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .permission, .system:
+                .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .permission, .system:
                 .failed
             }
     }

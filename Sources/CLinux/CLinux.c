@@ -6,14 +6,29 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/timex.h>
+#include <sys/timerfd.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
+
+// Since Linux 5.9; not in older headers.
+#ifndef FAN_REPORT_DFID_NAME
+#define FAN_REPORT_DFID_NAME 0x00000c00
+#endif
+// Since Linux 6.5: a handle that need not be openable, which more file systems give.
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID 0x200
+#endif
 
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x00001000U
@@ -23,6 +38,8 @@ _Static_assert(CLINUX_O_PATH == O_PATH, "O_PATH");
 _Static_assert(CLINUX_O_NOATIME == O_NOATIME, "O_NOATIME");
 _Static_assert(CLINUX_AT_EMPTY_PATH == AT_EMPTY_PATH, "AT_EMPTY_PATH");
 _Static_assert(CLINUX_AT_SYMLINK_NOFOLLOW == AT_SYMLINK_NOFOLLOW, "AT_SYMLINK_NOFOLLOW");
+_Static_assert(CLINUX_FAN_EVENT_ON_CHILD == FAN_EVENT_ON_CHILD, "FAN_EVENT_ON_CHILD");
+_Static_assert(CLINUX_MAX_IDENTITY == 16 + MAX_HANDLE_SZ, "MAX_HANDLE_SZ");
 _Static_assert(CLINUX_SEEK_DATA == SEEK_DATA && CLINUX_SEEK_HOLE == SEEK_HOLE, "SEEK_DATA");
 
 int clinux_statx(int directory, const char *path, int flags, struct clinux_status *out) {
@@ -106,4 +123,83 @@ int clinux_bytes_waiting(int descriptor) {
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -1;
 }
 
+int clinux_fanotify_init(void) {
+    return fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME, O_RDONLY);
+}
+
+int clinux_fanotify_mark(int group, int directory, uint64_t mask) {
+    return fanotify_mark(group, FAN_MARK_ADD | FAN_MARK_ONLYDIR, mask, directory, NULL);
+}
+
+int clinux_fanotify_flush(int group) { return fanotify_mark(group, FAN_MARK_FLUSH, 0, AT_FDCWD, "/"); }
+
+int clinux_fanotify_identity(int descriptor, void *buffer) {
+    union {
+        struct file_handle handle;
+        char bytes[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+    } handle;
+    struct statfs file_system;
+    int mount;
+    handle.handle.handle_bytes = MAX_HANDLE_SZ;
+    int result = name_to_handle_at(descriptor, "", &handle.handle, &mount, AT_EMPTY_PATH | AT_HANDLE_FID);
+    if (result != 0 && errno == EINVAL) {
+        handle.handle.handle_bytes = MAX_HANDLE_SZ;
+        result = name_to_handle_at(descriptor, "", &handle.handle, &mount, AT_EMPTY_PATH);
+    }
+    if (result != 0 || fstatfs(descriptor, &file_system) != 0) return -1;
+    size_t length = sizeof handle.handle + handle.handle.handle_bytes;
+    memcpy(buffer, &file_system.f_fsid, 8);
+    memcpy((char *)buffer + 8, &handle, length);
+    return (int)(8 + length);
+}
+
+static int arm_clock_alarm(int alarm) {
+    // In the year 2262, the last that fits the kernel's nanoseconds.
+    struct itimerspec end = {.it_value = {.tv_sec = 9214646400}};
+    return timerfd_settime(alarm, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &end, NULL);
+}
+
+int clinux_clock_alarm(void) {
+    int alarm = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (alarm >= 0 && arm_clock_alarm(alarm) != 0) {
+        int reason = errno;
+        close(alarm);
+        errno = reason;
+        return -1;
+    }
+    return alarm;
+}
+
+int clinux_clock_alarm_reset(int alarm) {
+    uint64_t expirations;
+    int was_cancelled = read(alarm, &expirations, sizeof expirations) == -1 && errno == ECANCELED;
+    arm_clock_alarm(alarm);
+    return was_cancelled;
+}
+
+int64_t clinux_suspended_nanoseconds(void) {
+    struct timespec with, without;
+    clock_gettime(CLOCK_BOOTTIME, &with);
+    clock_gettime(CLOCK_MONOTONIC, &without);
+    return ((int64_t)with.tv_sec - without.tv_sec) * 1000000000 + with.tv_nsec - without.tv_nsec;
+}
+
 uint64_t clinux_makedev(uint32_t major, uint32_t minor) { return makedev(major, minor); }
+
+int clinux_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+}
+
+int clinux_lower_priority(void) {
+    // On Linux both concern the one thread. glibc has no wrapper for ioprio_set: IOPRIO_WHO_PROCESS 1, class idle 3.
+    long thread = syscall(SYS_gettid);
+    int share = setpriority(PRIO_PROCESS, (id_t)thread, 19);
+    long disk = syscall(SYS_ioprio_set, 1, thread, 3 << 13);
+    return share != 0 || disk != 0 ? -1 : 0;
+}
+
+int clinux_clock_is_kept(void) {
+    struct timex state = {0};
+    int result = adjtimex(&state);
+    return result < 0 ? -1 : result != TIME_ERROR;
+}

@@ -1,5 +1,6 @@
 // What the running process may do, where it runs, and its clock.
 
+internal import CLinux
 internal import Glibc
 
 /// The running process.
@@ -13,6 +14,15 @@ package enum CurrentProcess {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Whether a time service keeps the system's clock right; nil where the system does not tell.
+    package static var isClockKept: Bool? {
+        switch clinux_clock_is_kept() {
+        case 0: false
+        case 1: true
+        default: nil
+        }
     }
 
     /// Nanoseconds since some moment in the past, never turned back (CLOCK_MONOTONIC).

@@ -3,6 +3,7 @@
 // The order that keeps everything: owner (which clears setuid and capabilities), extended attributes (an ACL changes
 // permissions), permissions, times.
 
+internal import CLinux
 internal import Glibc
 package import SystemPackage
 

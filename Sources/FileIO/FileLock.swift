@@ -63,6 +63,24 @@ package struct FileLock: ~Copyable, Sendable {
         if isExclusive { _ = ftruncate(file.number, 0) }
     }
 
+    /// Whether somebody has the lock alone; asking writes nothing.
+    package static func isHeld(_ path: FilePath) throws(FileError) -> Bool {
+        let file: Descriptor
+        do {
+            file = try Descriptor.open(path, O_RDONLY)
+        } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            return false
+        }
+        let number = file.number
+        return retryingInterrupts { flock(number, LOCK_SH | LOCK_NB) } != 0 && Errno.current == .wouldBlock
+    }
+
+    /// Sets the lock file's time to now: until then its holder was at work.
+    package borrowing func touch() {
+        _ = futimens(file.number, nil)
+    }
+
     /// Who has the lock alone, as far as the lock file tells; to be asked only after taking the lock has failed.
     ///
     /// - Returns: nil where the holder has not written its name, or only others share the lock.

@@ -42,6 +42,9 @@ package struct FileSystem: Sendable, Hashable {
     /// The name that mount(8) knows it by, or its magic number.
     package var name: String { known?.name ?? "0x\(String(magic, radix: 16))" }
 
+    /// Whether its files are kept in memory alone.
+    package var isInMemory: Bool { ["tmpfs", "ramfs"].contains(name) }
+
     /// Who can change its files; one that is not known here counts as local.
     package var reach: Reach { known?.reach ?? .local }
 

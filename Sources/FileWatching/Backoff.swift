@@ -1,4 +1,4 @@
-// How often to look at what cannot be watched.
+// How often to look for a root that is not there, although its return is watched for.
 
 /// Instants with growing distances.
 struct Backoff {

@@ -1,5 +1,6 @@
 // From events and listings to dirty paths and directories to crawl. No system call is made here, so tables test it.
 
+internal import Exclusions
 internal import FileIO
 
 /// A directory that is to be crawled.
@@ -13,6 +14,8 @@ struct CrawlItem: Hashable {
         let parent: NodeID
         let name: [UInt8]
     }
+
+    var isRoot: Bool { place == nil }
 
     static func root(reports: Bool) -> CrawlItem { CrawlItem(place: nil, reports: reports) }
 
@@ -32,48 +35,87 @@ struct CrawlItem: Hashable {
 /// limbo, one that appears is crawled, and the crawl recognises it by its watch. So the pairs of a rename need not be
 /// matched, and any order of crawls and events ends in the same tree: the last event of a name follows its last change.
 struct ChangeTracker {
+    /// The exclusion rules above the root's own ignore files.
+    let exclusions: ExclusionScope
     var tree = WatchTree()
     var dirty = DirtySet()
+    var written = WrittenNames()
     /// A stack: directories are crawled depth first.
     var pending: [CrawlItem] = []
     /// Watches that no directory of this root has any more.
-    private(set) var retired: [Int32] = []
+    private(set) var retired: [WatchID] = []
     /// The root may be gone from its path.
     var rootNeedsCheck = false
+
+    /// The directory whose rules were asked for last, with them.
+    private var lastScope: (node: NodeID, generation: Int, scope: ExclusionScope)?
+
+    init(rules: ExclusionRules = ExclusionRules()) {
+        exclusions = ExclusionScope(rules)
+    }
 
     /// Takes in one event of a watch of this root.
     ///
     /// - Returns: whether something was marked.
-    mutating func apply(_ event: InotifyEvent) -> Bool {
+    mutating func apply(_ event: DirectoryEvent) -> Bool {
         guard let node = tree.node(watchedBy: event.watch) else { return false }
         if event.mask.contains(.ignored) { return watchEnded(node) }
         if event.name.isEmpty { return changedItself(node, event.mask) }
 
         let child = tree.child(of: node, named: event.name)
         let childState = child.map { tree.state(of: $0) }
+        let directory = tree.path(of: node)
         let appears = !event.mask.isDisjoint(with: .appears)
         let disappears = !event.mask.isDisjoint(with: .disappears)
-        if event.mask.contains(.isDirectory) {
-            let becameReadable = childState == .unreadable && event.mask.contains(.attributes)
-            if appears || becameReadable { pending.append(CrawlItem(event.name, in: node, reports: true)) }
+        let isDirectory = event.mask.contains(.isDirectory)
+        let becameReadable = childState == .unreadable && event.mask.contains(.attributes)
+        // Of a directory and another file in turn, merged events do not tell which came last.
+        let isAmbiguous = appears && disappears && child != nil
+        if isAmbiguous || isDirectory && (appears || becameReadable) {
+            pending.append(CrawlItem(event.name, in: node, reports: true))
         }
-        if let child, disappears || appears && !event.mask.contains(.isDirectory) { leave(child) }
+        if let child, disappears || appears && !isDirectory { leave(child) }
         if childState == .excluded && !appears && !disappears { return false }
 
         // In limbo nothing is marked: a directory that is met again is reported as a whole.
-        guard let directory = tree.path(of: node) else { return false }
-        dirty.mark(.entry(directory.appending(event.name)))
+        guard let directory else { return false }
+        if excludes(event.name, in: node, at: directory, isDirectory: isDirectory) { return false }
+        if !isDirectory && DirectoryRules.decides(event.name, exclusions.rules) {
+            // Watches are to be added and removed below.
+            crawlAgain(node)
+            dirty.mark(.subtree(directory))
+        }
+        let path = directory.appending(event.name)
+        dirty.mark(.entry(path))
+        if !isDirectory { written.note(event.mask, of: path) }
         if appears || disappears { dirty.mark(.entry(directory)) }
         return true
     }
 
+    /// Has a path crawled again and reported, or where it is not known, the last directory above it that is.
+    mutating func crawlAgain(_ path: RelativePath) {
+        var node = NodeID.root
+        for name in path.components {
+            guard let child = tree.child(of: node, named: Array(name)) else { break }
+            node = child
+        }
+        crawlAgain(node)
+    }
+
+    /// Has a known directory crawled again, with all that is below it, and reported.
+    mutating func crawlAgain(_ node: NodeID) {
+        let place = tree.place(of: node).map { CrawlItem.Place(parent: $0.parent, name: $0.name) }
+        let item = CrawlItem(place: place, reports: true)
+        if pending.last != item { pending.append(item) }
+    }
+
     /// The watches to give up, each once.
-    mutating func takeRetired() -> [Int32] {
+    mutating func takeRetired() -> [WatchID] {
         defer { retired = [] }
         return retired
     }
 
-    private mutating func changedItself(_ node: NodeID, _ mask: InotifyMask) -> Bool {
+    private mutating func changedItself(_ node: NodeID, _ mask: EventMask) -> Bool {
         if node == .root && !mask.isDisjoint(with: [.deleteSelf, .moveSelf, .unmount]) { rootNeedsCheck = true }
         guard mask.contains(.attributes), let path = tree.path(of: node) else { return false }
         dirty.mark(.entry(path))
@@ -114,10 +156,16 @@ extension ChangeTracker {
         return tree.path(of: place.parent)?.appending(place.name)
     }
 
+    /// The directory that is known at `item`.
+    func node(at item: CrawlItem) -> NodeID? {
+        guard let place = item.place else { return .root }
+        return tree.child(of: place.parent, named: place.name)
+    }
+
     /// Notes that the directory at `item` answers to `watch`.
     ///
     /// - Returns: its node; nil where tree and file system contradict each other, and the root is to be crawled anew.
-    mutating func found(_ item: CrawlItem, watch: Int32) -> NodeID? {
+    mutating func found(_ item: CrawlItem, watch: WatchID) -> NodeID? {
         guard let place = item.place else {
             tree.setWatch(watch, of: .root)
             return .root
@@ -146,7 +194,7 @@ extension ChangeTracker {
     /// Notes that the directory at `item` has no watch of its own.
     mutating func found(_ item: CrawlItem, unwatched state: WatchTree.State) {
         guard let place = item.place else {
-            tree.setUnwatched(state, of: .root)
+            if state != .unreadable || tree.state(of: .root) != .watched { tree.setUnwatched(state, of: .root) }
             return
         }
         if let present = tree.child(of: place.parent, named: place.name) {
@@ -171,7 +219,10 @@ extension ChangeTracker {
 
     /// Takes in a directory's listing: its subdirectories are to be crawled, others that were known lose their place.
     mutating func listed(_ node: NodeID, subdirectories: [[UInt8]], reports: Bool) {
-        for name in subdirectories.reversed() { pending.append(CrawlItem(name, in: node, reports: reports)) }
+        for name in subdirectories.reversed() {
+            let item = CrawlItem(name, in: node, reports: reports)
+            if excludes(item) { found(item, unwatched: .excluded) } else { pending.append(item) }
+        }
         let names = Set(subdirectories)
         for child in tree.children(of: node) where !names.contains(tree.name(of: child)) {
             markLost(tree.path(of: child))
@@ -188,5 +239,35 @@ extension ChangeTracker {
         guard let path, let parent = path.parent else { return }
         dirty.mark(.entry(path))
         dirty.mark(.entry(parent))
+    }
+}
+
+// MARK: - What is left out
+
+extension ChangeTracker {
+    /// Whether the directory at `item` is left out because of its name.
+    mutating func excludes(_ item: CrawlItem) -> Bool {
+        guard hasExclusions, let place = item.place, let directory = tree.path(of: place.parent) else { return false }
+        return excludes(place.name, in: place.parent, at: directory, isDirectory: true)
+    }
+
+    /// Whether `name` in the directory `node` is left out.
+    ///
+    /// - Parameter directory: the path of `node`.
+    private mutating func excludes(
+        _ name: [UInt8], in node: NodeID, at directory: RelativePath, isDirectory: Bool
+    ) -> Bool {
+        if !hasExclusions { return false }
+        if tree.rules(of: node)?.isCache == true { return isDirectory || name != DirectoryRules.cacheTagName }
+        return scope(of: node).excludes(directory.appending(name), isDirectory: isDirectory)
+    }
+
+    private var hasExclusions: Bool { !exclusions.isTrivial || tree.hasRules }
+
+    private mutating func scope(of node: NodeID) -> ExclusionScope {
+        if let lastScope, lastScope.node == node, lastScope.generation == tree.generation { return lastScope.scope }
+        let scope = tree.scope(of: node, above: exclusions)
+        lastScope = (node, tree.generation, scope)
+        return scope
     }
 }

@@ -1,5 +1,6 @@
 // The crawl: add the watch, then list, so that nothing slips in between.
 
+internal import Exclusions
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
@@ -14,6 +15,14 @@ final class OpenRoot {
         descriptor = try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
         status = try FileStatus.read(descriptor)
     }
+
+    /// The path without links, as the kernel knows it now; nil where it does not tell.
+    var realPath: FilePath? {
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/self/fd/\(descriptor.number)", &target, target.count)
+        if length <= 0 || length == target.count { return nil }
+        return FilePath(bytes: target.prefix(length).map { UInt8(bitPattern: $0) })
+    }
 }
 
 extension WatchedRoot {
@@ -24,6 +33,10 @@ extension WatchedRoot {
             left -= 1
             hasCrawled = true
             guard let path = tracker.path(of: item) else { continue }
+            if tracker.excludes(item) {
+                tracker.found(item, unwatched: .excluded)
+                continue
+            }
             do {
                 try crawl(item, at: path)
             } catch {
@@ -43,16 +56,30 @@ extension WatchedRoot {
         }
         let directory = try root.descriptor.openForReading(beneath: path, O_DIRECTORY)
         let status = try FileStatus.read(directory, path: path)
-        if isOtherMount(status, than: root.status) { return tracker.found(item, unwatched: .mountPoint) }
-        if excluded.contains(FileIdentity(status)) { return tracker.found(item, unwatched: .excluded) }
-        if isRemote { return keepPolling(item, path) }
-        if let failure = hooks.watchFailure(path) { throw FileError("watch", path, failure) }
-        let watch = try inotify.add(directory, path: path)
+        switch try treatment(of: directory, status, root: root.status) {
+        case .watch: break
+        case .leaveOut(let state):
+            tracker.found(item, unwatched: state)
+            if item.reports && state == .mountPoint { mark(.subtree(path)) }
+            return
+        case .poll: return keepPolling(item, path)
+        }
+        let watch = try sources.add(directory, path: path, noting: &shortages)
+        if item.isRoot && isUnproven {
+            isUnproven = false
+            if !hears(watch, of: directory, status) {
+                deafness = .silentFileSystem
+                sources.retire([watch])
+                return keepPolling(item, path)
+            }
+        }
         guard let node = tracker.found(item, watch: watch) else {
             return tracker.pending.insert(.root(reports: true), at: 0)
         }
         if item.reports { mark(.subtree(path)) }
-        let subdirectories = try subdirectories(of: directory, path)
+        let records = try reader.read(directory, path: path)
+        tracker.tree.setRules(DirectoryRules.read(in: directory, settings.rules, among: records), of: node)
+        let subdirectories = try subdirectories(among: records, of: directory)
         tracker.listed(node, subdirectories: subdirectories, reports: item.reports)
     }
 
@@ -62,27 +89,24 @@ extension WatchedRoot {
         case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .staleNFSFileHandle:
             tracker.foundNothing(item)
             if item.reports { mark(.entry(path)) }
+        case .permissionDenied where item.isRoot && phase == .arming: failArming(error.code)
         case .permissionDenied, .notPermitted:
             tracker.found(item, unwatched: .unreadable)
             if item.reports { mark(.subtree(path)) }
-        case .noSpace:
-            watchShortage = true
-            keepPolling(item, path)
         default:
-            // EMFILE, ENOMEM, EIO: polling tries to watch it again.
+            // ENOSPC, EMFILE, ENOMEM, EIO, a file system without handles: polling tries to watch it again.
             keepPolling(item, path)
         }
     }
 
     private func keepPolling(_ item: CrawlItem, _ path: RelativePath) {
         tracker.found(item, unwatched: .polled)
-        if item.reports { mark(.subtree(path)) }
+        if item.reports { markPolled(path) }
     }
 
-    private func subdirectories(
-        of directory: borrowing Descriptor, _ path: RelativePath
+    func subdirectories(
+        among records: [DirectoryRecord], of directory: borrowing Descriptor
     ) throws(FileError) -> [[UInt8]] {
-        let records = try reader.read(directory, path: path)
         var names = [[UInt8]]()
         for record in records {
             // Not every file system tells the kind with the name.
@@ -97,7 +121,25 @@ extension WatchedRoot {
         return names
     }
 
-    private func isOtherMount(_ status: FileStatus, than root: FileStatus) -> Bool {
-        root.mount != 0 && status.mount != 0 ? status.mount != root.mount : status.device != root.device
+    /// What is to be done with a directory that was met.
+    enum Treatment {
+        case watch
+        case leaveOut(WatchTree.State)
+        case poll
+    }
+
+    /// Decides by what a directory is, its name aside.
+    func treatment(
+        of directory: borrowing Descriptor, _ status: FileStatus, root: FileStatus
+    ) throws(FileError) -> Treatment {
+        if settings.excluded.contains(FileIdentity(status)) { return .leaveOut(.excluded) }
+        let isOtherMount =
+            root.mount != 0 && status.mount != 0 ? status.mount != root.mount : status.device != root.device
+        if isOtherMount {
+            let reach = settings.rules.crossesMounts ? hooks.fileSystem(try FileSystem.of(directory)).reach : .pseudo
+            if reach == .pseudo { return .leaveOut(.mountPoint) }
+            if reach == .remote { return .poll }
+        }
+        return isPolledWhole ? .poll : .watch
     }
 }

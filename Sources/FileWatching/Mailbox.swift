@@ -8,24 +8,32 @@ internal import SystemPackage
 /// Which root a request is about.
 typealias RootID = Int
 
+/// Where the answer to `RootWatch.arm` goes.
+typealias ArmingContinuation = CheckedContinuation<Result<WatchStats, FileError>, Never>
+
 /// What the watcher's thread is asked for.
 enum Request: Sendable {
-    case arm(RootID, RootSettings, CheckedContinuation<Result<WatchStats, FileError>, Never>)
+    case arm(RootID, RootSettings, waiting: Bool, ArmingContinuation)
     case nextBatch(RootID, BatchTicket)
     case markDirty(RootID, [PathRange])
+    case polled(RootID, found: Bool, took: Duration)
     case flush(RootID, CheckedContinuation<Int?, Never>)
+    case audit(RootID, CheckedContinuation<WatchAudit?, Never>)
+    case status(RootID, CheckedContinuation<WatchStatus?, Never>)
     case forget(RootID)
     case stop(CheckedContinuation<Void, Never>?)
 
     /// Answers without doing anything: the thread has ended.
     func refuse() {
         switch self {
-        case .arm(_, let settings, let continuation):
+        case .arm(_, let settings, _, let continuation):
             continuation.resume(returning: .failure(FileError("watch", settings.path, .canceled)))
         case .nextBatch(_, let ticket): ticket.resume(nil)
+        case .audit(_, let continuation): continuation.resume(returning: nil)
+        case .status(_, let continuation): continuation.resume(returning: nil)
         case .flush(_, let continuation): continuation.resume(returning: nil)
         case .stop(let continuation): continuation?.resume()
-        case .markDirty, .forget: break
+        case .markDirty, .polled, .forget: break
         }
     }
 }

@@ -2,6 +2,7 @@
 
 package import FileIO
 package import Mementos
+internal import Synchronization
 package import SystemPackage
 
 /// The watching of one root.
@@ -16,6 +17,7 @@ package final class RootWatch: Sendable {
     /// Kept so that the thread lives as long as its roots.
     private let watcher: TreeWatcher
     private let mailbox: Mailbox
+    private let isStopped = Atomic(false)
 
     init(id: RootID, settings: RootSettings, watcher: TreeWatcher, mailbox: Mailbox) {
         path = settings.path
@@ -32,9 +34,15 @@ package final class RootWatch: Sendable {
 
     /// Watches every directory of the root; when it returns, every change from now on is going to be reported.
     ///
-    /// - Throws: `FileError` where the root is not a readable directory or not one of files (`/proc`, `/sys`).
-    package func arm() async throws(FileError) -> WatchStats {
-        try await withCheckedContinuation { mailbox.post(.arm(id, settings, $0)) }.get()
+    /// - Parameter waiting: whether to wait for a root that is not there until it appears.
+    /// - Throws: `FileError` where the root is not a readable directory or not one of files (`/proc`, `/sys`);
+    ///   `.canceled` where the watch was stopped meanwhile.
+    package func arm(waiting: Bool = false) async throws(FileError) -> WatchStats {
+        try await withCheckedContinuation { continuation in
+            mailbox.post(.arm(id, settings, waiting: waiting, continuation))
+            // Whoever stopped it before the request was posted stopped nothing.
+            if isStopped.load(ordering: .sequentiallyConsistent) { mailbox.post(.forget(id)) }
+        }.get()
     }
 
     /// Waits until a batch is due and takes it.
@@ -55,6 +63,15 @@ package final class RootWatch: Sendable {
         mailbox.post(.markDirty(id, ranges))
     }
 
+    /// Says how the look at a batch with polled ranges went; the time to the next poll depends on it.
+    ///
+    /// - Parameters:
+    ///   - found: whether a polled range held a change.
+    ///   - took: how long the look took.
+    package func polled(found: Bool, took: Duration) {
+        mailbox.post(.polled(id, found: found, took: took))
+    }
+
     /// Returns once everything that changed before the call is in the batch that `nextBatch` then gives at once.
     ///
     /// That batch is empty where nothing changed. What is polled is part of it.
@@ -65,8 +82,26 @@ package final class RootWatch: Sendable {
         await withCheckedContinuation { mailbox.post(.flush(id, $0)) }
     }
 
+    /// Compares the watching with what is there: every directory is looked at, and has its watch afterwards.
+    ///
+    /// What was wrong is part of the next batch; what is polled is passed over. Changes go before: the audit runs
+    /// while nothing else is to be done.
+    ///
+    /// - Returns: nil where the root is away or the watch was stopped.
+    package func audit() async -> WatchAudit? {
+        await withCheckedContinuation { mailbox.post(.audit(id, $0)) }
+    }
+
+    /// How the watching stands: the answer of the thread that does it, after it took in all events so far.
+    ///
+    /// - Returns: nil where the root was never armed or the watch was stopped.
+    package func status() async -> WatchStatus? {
+        await withCheckedContinuation { mailbox.post(.status(id, $0)) }
+    }
+
     /// Ends the watching of this root; whoever waits for its batch gets nil.
     package func stop() {
+        isStopped.store(true, ordering: .sequentiallyConsistent)
         mailbox.post(.forget(id))
     }
 }

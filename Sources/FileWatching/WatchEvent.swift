@@ -6,33 +6,37 @@ package enum WatchEvent: Hashable, Sendable {
     case armed(WatchStats)
     /// Changes were not seen as they happened; the next batch makes up for it.
     case gap(Gap)
-    /// Part of the root is looked at at intervals because it cannot be watched. Told once a cause.
+    /// Part of the root cannot be watched as it should be. Told once a cause.
     case degraded(Degradation)
+    /// The watching was compared with what is there; what was wrong is mended and in the next batch.
+    case audited(WatchAudit)
     /// The root is gone from its path; nothing is reported until it is back.
     case rootUnavailable
     /// The root is back and watched; the next batch covers all of it.
     case rootBack(WatchStats)
 }
 
-/// Why directories are polled.
+/// Why directories are watched by another backend than the first, or polled.
 package enum Degradation: Hashable, Sendable {
-    /// The user's inotify watches are used up (`fs.inotify.max_user_watches`).
+    /// One of the user's limits is reached; what it leaves over is watched by fanotify or polled, as the stats tell.
     ///
-    /// `needed` is a lower bound: what lies below polled directories is not counted. `limit` is nil where unknown.
-    case watchLimit(needed: Int, limit: Int?)
+    /// `needed` directories are to be watched: a lower bound, as what lies below polled directories is not counted.
+    /// `limit` is nil where the kernel does not tell.
+    case limit(KernelLimit, needed: Int, limit: Int?)
     /// The root's file system does not report what other machines do.
     case remoteFileSystem
+    /// The root's file system accepts watches and reports nothing, as some overlay mounts do; or it was not permitted to
+    /// find out.
+    case silentFileSystem
 
     /// The cause without its figures: what is told once.
-    enum Kind { case watches, remote }
-}
+    enum Kind: Hashable { case limit(KernelLimit), remoteFileSystem, silentFileSystem }
 
-/// What the watching of a root amounts to.
-package struct WatchStats: Hashable, Sendable {
-    package internal(set) var watchedDirectories = 0
-    /// Directories that are looked at, with all that is below them, at intervals.
-    package internal(set) var polledDirectories = 0
-    package internal(set) var unreadableDirectories = 0
-    /// Directories that carry another mount and are not entered.
-    package internal(set) var mountPoints = 0
+    var kind: Kind {
+        switch self {
+        case .limit(let limit, _, _): .limit(limit)
+        case .remoteFileSystem: .remoteFileSystem
+        case .silentFileSystem: .silentFileSystem
+        }
+    }
 }

@@ -3,23 +3,26 @@
 internal import FileIO
 internal import Glibc
 
-/// Owns the inotify instance and all roots; runs on one thread and sleeps while nothing happens.
+/// Owns the sources of events and all roots; runs on one thread and sleeps while nothing happens.
 final class WatchLoop {
     /// Directories crawled between two looks at the queue.
     private static let crawlSlice = 64
     /// How long to wait after a wake-up so that a burst arrives in one read.
     private static let burstPauseMicroseconds: UInt32 = 1_000
 
-    private let inotify: Inotify
+    private let sources: EventSources
     private let mailbox: Mailbox
     private let hooks: WatcherHooks
+    private let suspends: SuspendDetector
+    private let mounts = MountWatcher()
     private var roots: [RootID: WatchedRoot] = [:]
     private var lastRead = Timestamp.now
 
-    init(_ inotify: Inotify, _ mailbox: Mailbox, _ hooks: WatcherHooks) {
-        self.inotify = inotify
+    init(_ sources: EventSources, _ mailbox: Mailbox, _ hooks: WatcherHooks) {
+        self.sources = sources
         self.mailbox = mailbox
         self.hooks = hooks
+        suspends = SuspendDetector(hooks: hooks)
     }
 
     /// Runs until it is asked to stop.
@@ -34,29 +37,44 @@ final class WatchLoop {
                 root.pollUnwatched()
                 root.crawl(atMost: WatchLoop.crawlSlice)
                 root.checkRoot()
-                root.finishCrawls()
+                root.audit(atMost: WatchLoop.crawlSlice)
             }
+            // Before and after: a look-out must be gone before the same directory is watched for its place only.
+            removeRetired()
+            for root in roots.values { root.finishCrawls() }
             removeRetired()
             for root in roots.values { root.serve() }
-            if waitForEvents() { readEvents(atLeast: 1) }
+            for source in waitForEvents() { read(source, atLeast: 1) }
+            if let duration = suspends.takeSuspend() {
+                for root in roots.values { root.wasSuspended(for: duration) }
+            }
         }
     }
 
+    // MARK: Requests
+
     private func handle(_ request: Request) {
         switch request {
-        case .arm(let id, let settings, let continuation):
+        case .arm(let id, let settings, let waiting, let continuation):
             roots[id]?.stop()
-            let root = WatchedRoot(settings, inotify: inotify, hooks: hooks)
+            let root = WatchedRoot(
+                settings, sources: sources, hooks: hooks, readEvents: { [unowned self] in readEverything() })
             roots[id] = root
-            root.arm(continuation)
+            root.arm(waiting: waiting, continuation)
         case .nextBatch(let id, let ticket):
             if let root = roots[id] { root.enqueue(ticket) } else { request.refuse() }
         case .markDirty(let id, let ranges):
             roots[id]?.putBack(ranges)
+        case .polled(let id, let found, let took):
+            roots[id]?.polled(found: found, took: took)
         case .flush(let id, let continuation):
-            // Events are queued inside the system call that causes them: what is waiting now is all there is so far.
-            readEvents(atLeast: inotify.bytesWaiting)
+            readEverything()
             if let root = roots[id] { root.flush(continuation) } else { request.refuse() }
+        case .audit(let id, let continuation):
+            if let root = roots[id] { root.audit(continuation) } else { request.refuse() }
+        case .status(let id, let continuation):
+            readEverything()
+            continuation.resume(returning: roots[id]?.status)
         case .forget(let id):
             roots.removeValue(forKey: id)?.stop()
         case .stop:
@@ -70,23 +88,30 @@ final class WatchLoop {
         continuation?.resume()
     }
 
+    // MARK: Sleep
+
     /// Sleeps until there is something to do.
     ///
-    /// - Returns: whether events wait to be read.
-    private func waitForEvents() -> Bool {
-        let isBusy = roots.values.contains { $0.hasPendingCrawls }
-        var timeout: CInt = isBusy ? 0 : -1
-        if !isBusy, let deadline = roots.values.compactMap(\.nextDeadline).min() {
-            timeout = milliseconds(until: deadline)
+    /// - Returns: those in which events wait to be read.
+    private func waitForEvents() -> [any EventSource] {
+        let isBusy = roots.values.contains { $0.isBusy || $0.isAuditing }
+        var timeout: CInt = 0
+        if !isBusy {
+            let deadline = roots.values.compactMap(\.nextDeadline).min()
+            timeout = deadline.map { milliseconds(until: $0) } ?? -1
+            hooks.beforeSleeping(deadline)
         }
-        var waits = [
-            pollfd(fd: inotify.number, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: mailbox.wakeNumber, events: Int16(POLLIN), revents: 0),
-        ]
+        let sources = sources.all
+        var waits = ([mailbox.wakeNumber, suspends.number, mounts.number] + sources.map(\.number)).map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        waits[2].events = MountWatcher.events
         _ = poll(&waits, nfds_t(waits.count), timeout)
-        let hasEvents = waits[0].revents != 0
-        if hasEvents && !isBusy && waits[1].revents == 0 { usleep(WatchLoop.burstPauseMicroseconds) }
-        return hasEvents
+        if waits[1].revents != 0 { suspends.acknowledge() }
+        if waits[2].revents != 0 { tellMountChanges() }
+        let ready = zip(sources, waits.dropFirst(3)).filter { $1.revents != 0 }.map(\.0)
+        if !ready.isEmpty && !isBusy && waits[0].revents == 0 { usleep(WatchLoop.burstPauseMicroseconds) }
+        return ready
     }
 
     private func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
@@ -96,29 +121,53 @@ final class WatchLoop {
         return CInt(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
     }
 
-    private func readEvents(atLeast count: Int) {
+    // MARK: What the kernel tells
+
+    /// Takes in all that has happened so far.
+    ///
+    /// Events are queued inside the system call that causes them: what is waiting now is all there is.
+    private func readEverything() {
+        if mounts.hasChanged { tellMountChanges() }
+        for source in sources.all { read(source, atLeast: source.backlog) }
+    }
+
+    private func read(_ source: any EventSource, atLeast count: Int) {
         hooks.beforeReading()
+        let time = Timestamp.now
         var consumed = 0
         while consumed < count {
-            let length = inotify.read(dispatch)
+            let length = source.read { dispatch($0, from: source, at: time) }
             if length == 0 { break }
             consumed += length
         }
         lastRead = .now
     }
 
-    private func dispatch(_ event: InotifyEvent) {
+    private func dispatch(_ event: DirectoryEvent, from source: any EventSource, at time: Timestamp) {
         if event.mask.contains(.overflow) { return rescan() }
+        if hooks.losesEvent(event.name) { return }
+        if event.watch == .none {
+            for root in roots.values { root.recheckUnreadable() }
+            return
+        }
         var isKnown = false
         for root in roots.values where root.knows(watch: event.watch) {
             isKnown = true
-            root.apply(event)
+            root.apply(event, at: time)
         }
         if event.mask.contains(.ignored) {
-            inotify.forget(event.watch)
-        } else if !isKnown && !inotify.isRetired(event.watch) {
+            source.forget(event.watch)
+        } else if !isKnown && !source.isRetired(event.watch)
+            && !roots.values.contains(where: { $0.tracker.retired.contains(event.watch) })
+        {
             rescan()
         }
+    }
+
+    private func tellMountChanges() {
+        let changes = mounts.takeChanges()
+        if changes.isEmpty { return }
+        for root in roots.values { root.mountsChanged(at: changes) }
     }
 
     private func rescan() {
@@ -126,7 +175,8 @@ final class WatchLoop {
     }
 
     private func removeRetired() {
-        for root in roots.values { inotify.retire(root.tracker.takeRetired()) }
-        inotify.removeRetired { watch in roots.values.contains { $0.knows(watch: watch) } }
+        for root in roots.values { sources.retire(root.tracker.takeRetired()) }
+        let isIntact = sources.removeRetired { watch in roots.values.contains { $0.knows(watch: watch) } }
+        if !isIntact { rescan() }
     }
 }

@@ -1,5 +1,6 @@
 // The directories of a root as the watcher knows them. Files are not stored: a million files cost nothing here.
 
+internal import Exclusions
 internal import FileIO
 
 /// A directory's place in a `WatchTree`; reused after the directory is removed.
@@ -30,7 +31,7 @@ struct WatchTree {
 
     private struct Node {
         var name: [UInt8]
-        var watch: Int32 = -1
+        var watch = WatchID.none
         var parent: NodeID
         var firstChild = NodeID.none
         var next = NodeID.none
@@ -45,11 +46,16 @@ struct WatchTree {
 
     private var nodes: [Node]
     private var free: [NodeID] = []
-    private var byWatch: [Int32: NodeID] = [:]
+    private var byWatch: [WatchID: NodeID] = [:]
     private var byName: [Name: NodeID] = [:]
     /// Directories without a place: each was renamed away or deleted, or was missing from its parent's listing.
     private(set) var limbo: Set<NodeID> = []
     private var polledNodes: Set<NodeID> = []
+    private var unreadableNodes: Set<NodeID> = []
+    /// What directories themselves say about what is left out of them; most say nothing.
+    private var rules: [NodeID: DirectoryRules] = [:]
+    /// Changes with everything that rules, or the paths they hold for, depend on.
+    private(set) var generation = 0
 
     init() {
         nodes = [Node(name: [], parent: .none, state: .unknown)]
@@ -58,11 +64,11 @@ struct WatchTree {
     // MARK: Looking
 
     /// All watches of the tree, those in limbo included.
-    var watches: [Int32] { Array(byWatch.keys) }
+    var watches: [WatchID] { Array(byWatch.keys) }
 
-    func contains(watch: Int32) -> Bool { byWatch[watch] != nil }
+    func contains(watch: WatchID) -> Bool { byWatch[watch] != nil }
 
-    func node(watchedBy watch: Int32) -> NodeID? { byWatch[watch] }
+    func node(watchedBy watch: WatchID) -> NodeID? { byWatch[watch] }
 
     func child(of parent: NodeID, named name: [UInt8]) -> NodeID? { byName[Name(parent: parent, name: name)] }
 
@@ -75,16 +81,11 @@ struct WatchTree {
 
     /// The directory's path; nil where it or a directory above it is in limbo.
     func path(of node: NodeID) -> RelativePath? {
-        var chain = [NodeID]()
-        var current = node
-        while current != .root {
-            if self[current].parent == .none { return nil }
-            chain.append(current)
-            current = self[current].parent
-        }
+        let chain = chain(to: node)
+        if chain.first != .root { return nil }
         var bytes = [UInt8]()
         bytes.reserveCapacity(chain.reduce(0) { $0 + self[$1].name.count + 1 })
-        for link in chain.reversed() {
+        for link in chain.dropFirst() {
             if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
             bytes += self[link].name
         }
@@ -116,16 +117,36 @@ struct WatchTree {
     /// The directories that are polled, without those in limbo.
     var polled: [NodeID] { polledNodes.filter { path(of: $0) != nil } }
 
+    /// The directories that are unreadable, without those in limbo.
+    var unreadable: [NodeID] { unreadableNodes.filter { path(of: $0) != nil } }
+
+    /// Whether some directory has rules of its own.
+    var hasRules: Bool { !rules.isEmpty }
+
+    func rules(of node: NodeID) -> DirectoryRules? { rules[node] }
+
+    /// The rules in force in a directory that has a path: those above the root, extended on the way down.
+    func scope(of node: NodeID, above: ExclusionScope) -> ExclusionScope {
+        var scope = above
+        for directory in chain(to: node) {
+            guard let files = rules[directory]?.ignoreFiles, let path = path(of: directory) else { continue }
+            scope = scope.adding(files, of: path)
+        }
+        return scope
+    }
+
     /// How many directories are in each state.
     var stats: WatchStats {
         var stats = WatchStats()
-        stats.watchedDirectories = byWatch.count
         for node in nodes {
             switch node.state {
             case .polled: stats.polledDirectories += 1
             case .unreadable: stats.unreadableDirectories += 1
             case .mountPoint: stats.mountPoints += 1
-            case .unknown, .watched, .excluded: break
+            case .excluded: stats.excludedDirectories += 1
+            case .watched where node.watch.backend == .fanotify: stats.fanotifyDirectories += 1
+            case .watched: stats.inotifyDirectories += 1
+            case .unknown: break
             }
         }
         return stats
@@ -160,11 +181,19 @@ struct WatchTree {
         limbo.insert(node)
     }
 
-    mutating func setWatch(_ watch: Int32, of node: NodeID) {
+    mutating func setWatch(_ watch: WatchID, of node: NodeID) {
         clearWatch(of: node)
         self[node].watch = watch
         self[node].state = .watched
         byWatch[watch] = node
+    }
+
+    /// Sets what a directory itself says about what is left out of it.
+    mutating func setRules(_ new: DirectoryRules, of node: NodeID) {
+        let isEmpty = new.ignoreFiles.isEmpty && !new.isCache
+        if isEmpty && rules[node] == nil { return }
+        rules[node] = isEmpty ? nil : new
+        generation += 1
     }
 
     /// Sets the state of a directory without a watch.
@@ -172,23 +201,25 @@ struct WatchTree {
         clearWatch(of: node)
         self[node].state = state
         if state == .polled { polledNodes.insert(node) }
+        if state == .unreadable { unreadableNodes.insert(node) }
     }
 
     /// Removes a directory and all below it.
     ///
     /// - Returns: the watches they had.
-    mutating func remove(_ node: NodeID) -> [Int32] {
+    mutating func remove(_ node: NodeID) -> [WatchID] {
         unlink(node)
         limbo.remove(node)
-        var watches = [Int32]()
+        var watches = [WatchID]()
         var stack = [node]
         while let removed = stack.popLast() {
             for child in children(of: removed) {
                 byName[Name(parent: removed, name: self[child].name)] = nil
                 stack.append(child)
             }
-            if self[removed].watch >= 0 { watches.append(self[removed].watch) }
+            if self[removed].watch != .none { watches.append(self[removed].watch) }
             clearWatch(of: removed)
+            if hasRules { rules[removed] = nil }
             self[removed] = Node(name: [], parent: .none, state: .unknown)
             free.append(removed)
         }
@@ -196,9 +227,10 @@ struct WatchTree {
     }
 
     private mutating func clearWatch(of node: NodeID) {
-        if self[node].watch >= 0 { byWatch[self[node].watch] = nil }
+        if self[node].watch != .none { byWatch[self[node].watch] = nil }
         if self[node].state == .polled { polledNodes.remove(node) }
-        self[node].watch = -1
+        if self[node].state == .unreadable { unreadableNodes.remove(node) }
+        self[node].watch = .none
         self[node].state = .unknown
     }
 
@@ -211,6 +243,7 @@ struct WatchTree {
         self[node].name = name
         self[parent].firstChild = node
         byName[Name(parent: parent, name: name)] = node
+        generation += 1
     }
 
     private mutating func unlink(_ node: NodeID) {
@@ -222,6 +255,18 @@ struct WatchTree {
         self[node].parent = .none
         self[node].next = .none
         self[node].previous = .none
+        generation += 1
+    }
+
+    /// The directories from the root down to `node`; in limbo, from where its path would begin.
+    private func chain(to node: NodeID) -> [NodeID] {
+        var chain = [NodeID]()
+        var current = node
+        while current != .none {
+            chain.append(current)
+            current = self[current].parent
+        }
+        return chain.reversed()
     }
 
     private subscript(node: NodeID) -> Node {

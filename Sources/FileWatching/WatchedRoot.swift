@@ -1,5 +1,6 @@
 // One root as the watcher's thread knows it: what is dirty, what is to be crawled, who waits for a batch.
 
+internal import Exclusions
 internal import FileIO
 internal import Glibc
 internal import Mementos
@@ -9,86 +10,88 @@ internal import SystemPackage
 struct RootSettings: Sendable {
     let path: FilePath
     let excluded: Set<FileIdentity>
+    let rules: ExclusionRules
     let timing: WatchTiming
     let events: Subject<WatchEvent>
 }
 
 /// The state of one root, which belongs to the watcher's thread.
 final class WatchedRoot {
-    enum Phase {
-        /// The first crawl runs, or none was asked for yet.
-        case unarmed
-        case armed
-        /// The root is not at its path; its parent is watched for its return.
-        case unavailable
-        /// The root is back and being crawled.
-        case returning
-    }
-
-    private let settings: RootSettings
-    let inotify: Inotify
+    let settings: RootSettings
+    let sources: EventSources
     let hooks: WatcherHooks
     var reader = DirectoryReader()
-    var tracker = ChangeTracker()
-    private(set) var isRemote = false
-    var watchShortage = false
+    var tracker: ChangeTracker
+    var phase = WatchPhase.arming
+    var callers = Callers()
+    var gaps = GapLog()
+    var rule: SettleRule
+
+    /// The root's directory, open while it is being crawled.
+    var root: OpenRoot?
+    /// The directory that is watched, wherever it is.
+    var identity: FileStatus?
+    /// Its path without links, when it was found.
+    var realPath: [UInt8]?
+    /// Whether a root that is not there when it is to be armed is waited for.
+    var isWaitedFor = false
+    /// The watch on the nearest existing directory above a root that is not there.
+    var lookout: WatchID?
+    /// The watches on the directories above the root, which tell of their own renaming only.
+    var ancestors: Set<WatchID> = []
+    /// When to look for a root that is not there although nothing tells of its return.
+    var absence = Backoff()
+
+    /// Why the root as a whole is polled; nil where it need not be.
+    var deafness: Degradation?
+    var polling = PollSchedule()
+    /// What of the dirty ranges is there because it was polled.
+    var polledPaths: Set<RelativePath> = []
+    /// The limits that this root has met.
+    var shortages: Set<KernelLimit> = []
+    var told: Set<Degradation.Kind> = []
     /// Whether directories were crawled since the last time nothing was left to crawl.
     var hasCrawled = false
 
-    private var phase = Phase.unarmed
-    private var root: OpenRoot?
-    private var identity: FileStatus?
-    private var rule: SettleRule
-    private var gaps: [Gap] = []
-    private var openGap: (cause: Gap.Cause, start: Timestamp)?
-    private var told: Set<Degradation.Kind> = []
-    private var poll = Backoff()
-    /// The watch on the nearest existing directory above a root that is not there.
-    private var lookout: Int32?
+    var auditWork: AuditWork?
+    /// Who asked for an audit while one was under way.
+    var nextAudit: [CheckedContinuation<WatchAudit?, Never>]?
+    /// Whether it is to be found out that the root's file system reports at all.
+    var isUnproven = false
+    /// The watch from which an event is expected, and whether it came.
+    var probedWatch: WatchID?
+    var hasHeardProbe = false
+    private var eventCount = 0
+    private var lastEvent: Timestamp?
+    /// Takes in what the kernel has told so far, of all roots.
+    let readEvents: () -> Void
 
-    private var arming: CheckedContinuation<Result<WatchStats, FileError>, Never>?
-    private var waiters: [BatchTicket] = []
-    private var flushes: [CheckedContinuation<Int?, Never>] = []
-    private var flushCount = 0
-    private var isFlushed = false
-
-    init(_ settings: RootSettings, inotify: Inotify, hooks: WatcherHooks) {
+    init(
+        _ settings: RootSettings, sources: EventSources, hooks: WatcherHooks, readEvents: @escaping () -> Void
+    ) {
+        self.readEvents = readEvents
         self.settings = settings
-        self.inotify = inotify
+        self.sources = sources
         self.hooks = hooks
         rule = SettleRule(timing: settings.timing)
+        tracker = ChangeTracker(rules: settings.rules)
     }
-
-    var excluded: Set<FileIdentity> { settings.excluded }
 
     // MARK: What callers ask for
 
-    func arm(_ continuation: CheckedContinuation<Result<WatchStats, FileError>, Never>) {
-        do throws(FileError) {
-            let root = try OpenRoot(settings.path)
-            let reach = try FileSystem.of(root.descriptor).reach
-            if reach == .pseudo { throw FileError("watch", settings.path, .notSupported) }
-            isRemote = reach == .remote
-            identity = root.status
-            self.root = root
-        } catch {
-            return continuation.resume(returning: .failure(error))
-        }
-        arming = continuation
-        tracker.pending = [.root(reports: false)]
-    }
-
-    func enqueue(_ waiter: BatchTicket) { waiters.append(waiter) }
+    func enqueue(_ ticket: BatchTicket) { callers.enqueue(ticket) }
 
     /// Everything in the queue was read; the rest is to finish the crawls.
     func flush(_ continuation: CheckedContinuation<Int?, Never>) {
-        for node in tracker.tree.polled { tracker.tree.path(of: node).map { mark(.subtree($0)) } }
-        flushes.append(continuation)
+        markPolled()
+        // Whatever tells of its return may have been unseen: it is looked for.
+        if phase.isAway { tracker.rootNeedsCheck = true }
+        callers.enqueue(continuation)
     }
 
     /// Puts ranges back into the next batch; while the root is away there is nothing to look at.
     func putBack(_ ranges: [PathRange]) {
-        if phase == .unavailable { return }
+        if phase.isAway { return }
         for range in ranges { mark(range) }
     }
 
@@ -99,128 +102,132 @@ final class WatchedRoot {
 
     /// Answers everyone who still waits: the watcher ends.
     func stop() {
-        arming?.resume(returning: .failure(FileError("watch", settings.path, .canceled)))
-        arming = nil
-        for waiter in waiters { waiter.resume(nil) }
-        waiters = []
-        for flush in flushes { flush.resume(returning: nil) }
-        flushes = []
+        for cause in Gap.Cause.allCases { endGap(cause) }
+        cancelAudit()
+        callers.end(FileError("watch", settings.path, .canceled))
         retireEverything()
     }
 
     // MARK: What the kernel tells
 
-    func knows(watch: Int32) -> Bool { watch == lookout || tracker.tree.contains(watch: watch) }
+    func knows(watch: WatchID) -> Bool {
+        watch == lookout || watch == probedWatch || ancestors.contains(watch) || tracker.tree.contains(watch: watch)
+    }
 
-    func apply(_ event: InotifyEvent) {
+    func apply(_ event: DirectoryEvent, at time: Timestamp) {
+        eventCount += 1
+        lastEvent = time
+        if event.watch == probedWatch && event.mask.contains(.attributes) { hasHeardProbe = true }
         if event.watch == lookout {
             tracker.rootNeedsCheck = true
             if event.mask.contains(.ignored) { lookout = nil }
         }
+        if ancestors.contains(event.watch) {
+            if event.name.isEmpty && !event.mask.isDisjoint(with: .place) { tracker.rootNeedsCheck = true }
+            if event.mask.contains(.ignored) { ancestors.remove(event.watch) }
+        }
         if tracker.apply(event) { rule.noteChange(at: hooks.now()) }
+    }
+
+    /// Looks again at directories that could not be read: the attributes of one may have changed.
+    func recheckUnreadable() {
+        for node in tracker.tree.unreadable {
+            guard let place = tracker.tree.place(of: node) else { continue }
+            tracker.pending.append(CrawlItem(place.name, in: place.parent, reports: true))
+        }
     }
 
     /// Events were lost: everything is crawled again, watches stay.
     func rescan(missedSince start: Timestamp) {
-        guard phase == .armed || phase == .returning || arming != nil else { return }
-        if openGap == nil { openGap = (.overflow, start) }
+        if phase.isAway { return }
+        gaps.begin(.overflow, at: start)
         tracker.pending = [.root(reports: true)]
+    }
+
+    /// The machine has slept; others may have changed meanwhile what it has no watch on.
+    func wasSuspended(for duration: Duration) {
+        let end = Timestamp.now
+        let (seconds, attoseconds) = duration.components
+        let start = Timestamp(seconds: end.seconds - seconds, nanoseconds: end.nanoseconds)
+            .advanced(byNanoseconds: -(attoseconds / 1_000_000_000))
+        gaps.begin(.suspend, at: start)
+        endGap(.suspend)
+        audit(nil)
+    }
+
+    /// Something was mounted or unmounted at `paths`.
+    func mountsChanged(at paths: Set<[UInt8]>) {
+        if phase.isAway { return tracker.rootNeedsCheck = true }
+        guard let realPath else { return }
+        for path in paths {
+            switch MountRelation(of: path, to: realPath) {
+            case .covers: tracker.rootNeedsCheck = true
+            case .inside(let below): tracker.crawlAgain(below)
+            case .elsewhere: break
+            }
+        }
+    }
+
+    var status: WatchStatus {
+        WatchStatus(
+            phase: phase, backends: sources.all.map(\.backend), stats: tracker.tree.stats, eventCount: eventCount,
+            lastEvent: lastEvent, dirtyRanges: tracker.dirty.count, pendingCrawls: tracker.pending.count,
+            openGaps: gaps.open, pollInterval: polling.next == nil ? nil : polling.interval)
     }
 
     // MARK: What the thread does between reads
 
-    /// The root, opened if it is the one that was armed.
-    func openRoot() throws(FileError) -> OpenRoot {
-        if let root { return root }
-        let opened = try OpenRoot(settings.path)
-        guard let identity, opened.status.isSameObject(as: identity) else {
-            throw FileError("watch", settings.path, .noSuchFileOrDirectory)
-        }
-        root = opened
-        return opened
-    }
-
-    /// Looks whether the root is at its path, where there is a reason to.
-    func checkRoot() {
-        guard tracker.rootNeedsCheck || phase == .unavailable && poll.isDue(at: hooks.now()) else { return }
-        tracker.rootNeedsCheck = false
-        switch phase {
-        case .unavailable: lookForReturn()
-        case .armed:
-            // A new directory may have the old one's inode number, but it does not have its watch.
-            if !isInPlace || tracker.tree.state(of: .root) == .unknown { becomeUnavailable() }
-        case .returning: if !isInPlace { becomeUnavailable() }
-        case .unarmed:
-            guard let arming, !isInPlace else { return }
-            self.arming = nil
-            root = nil
-            retireEverything()
-            arming.resume(returning: .failure(FileError("watch", settings.path, .noSuchFileOrDirectory)))
-        }
-    }
-
-    /// Marks what is polled, when its time has come, and tries again to watch it.
-    func pollUnwatched() {
-        guard phase == .armed, poll.isDue(at: hooks.now()) else { return }
-        let polled = tracker.tree.polled
-        if polled.isEmpty { return poll.stop() }
-        for node in polled {
-            if let place = tracker.tree.place(of: node) {
-                tracker.pending.append(CrawlItem(place.name, in: place.parent, reports: true))
-            } else {
-                tracker.pending.append(.root(reports: true))
-            }
-        }
-        poll.advance(from: hooks.now())
-    }
-
     /// Concludes what the crawls found, once nothing is left to crawl.
     func finishCrawls() {
-        guard tracker.pending.isEmpty, !tracker.rootNeedsCheck else { return }
+        if isBusy { return }
         tracker.reapLimbo()
         guard hasCrawled else { return }
+        if phase != .armed {
+            watchAncestors()
+            // One may have been renamed before it was watched.
+            guard isInPlace else { return tracker.rootNeedsCheck = true }
+        }
         hasCrawled = false
         root = nil
-        let armed = phase == .returning || arming != nil ? tracker.tree.stats : nil
+        let armed = phase == .armed ? nil : tracker.tree.stats
         if let armed {
             settings.events.send(phase == .returning ? .rootBack(armed) : .armed(armed))
             phase = .armed
         }
-        closeGap()
+        endGap(.overflow)
+        endGap(.rootUnavailable)
+        followPolling()
         tellDegradation()
         // Last, so that whoever waited finds everything told.
-        if let armed { arming?.resume(returning: .success(armed)) }
-        arming = nil
+        if let armed { callers.answerArming(.success(armed)) }
     }
 
     /// Answers whoever can be answered now.
     func serve() {
-        waiters.removeAll { $0.resumeIfCancelled() }
-        if !hasPendingCrawls && !flushes.isEmpty {
-            isFlushed = true
-            for flush in flushes {
-                flushCount += 1
-                flush.resume(returning: flushCount)
-            }
-            flushes = []
-        }
-        guard let waiter = waiters.first, phase != .unarmed else { return }
-        guard isFlushed || isDue else { return }
-        if phase != .unavailable && !tracker.dirty.isEmpty && !isInPlace {
+        callers.dropCancelled()
+        if !hasPendingCrawls { callers.answerFlushes() }
+        guard callers.wantBatch, phase != .arming, phase != .waiting else { return }
+        guard callers.isFlushed || isDue else { return }
+        if !phase.isAway && !tracker.dirty.isEmpty && !isInPlace {
             becomeUnavailable()
-            if hasPendingCrawls || !isFlushed { return }
+            if hasPendingCrawls || !callers.isFlushed { return }
         }
-        waiters.removeFirst()
-        waiter.resume(takeBatch())
+        callers.answer(takeBatch())
     }
 
     /// When something must be done although no event comes; nil where nothing is pending.
     var nextDeadline: ContinuousClock.Instant? {
-        if phase == .unarmed { return nil }
-        return [waiters.isEmpty ? nil : rule.deadline, poll.next].compactMap { $0 }.min()
+        if phase == .arming { return nil }
+        return [callers.wantBatch ? rule.deadline : nil, polling.next, absence.next].compactMap { $0 }.min()
     }
 
     var hasPendingCrawls: Bool { !tracker.pending.isEmpty }
+
+    /// Whether there is something to do at once.
+    var isBusy: Bool { hasPendingCrawls || tracker.rootNeedsCheck }
+
+    /// Whether an audit can go on.
+    var isAuditing: Bool { auditWork != nil && phase == .armed }
 
     // MARK: -
 
@@ -233,94 +240,16 @@ final class WatchedRoot {
     private func takeBatch() -> ChangeBatch {
         defer {
             rule.reset()
-            gaps = []
-            isFlushed = false
+            polledPaths = []
         }
+        defer { tracker.written = WrittenNames() }
         return ChangeBatch(
-            ranges: tracker.dirty.take(), gaps: gaps, firstChange: rule.firstChange, flushes: flushCount)
+            ranges: tracker.dirty.take(), polled: polledPaths.sorted().map { .subtree($0) }, written: tracker.written,
+            gaps: gaps.take(),
+            firstChange: rule.firstChange, flushes: callers.flushCount)
     }
 
-    private func closeGap() {
-        guard let (cause, start) = openGap else { return }
-        openGap = nil
-        let gap = Gap(cause: cause, start: start, end: .now)
-        gaps.append(gap)
-        settings.events.send(.gap(gap))
-    }
-
-    private func tellDegradation() {
-        if isRemote && told.insert(.remote).inserted { settings.events.send(.degraded(.remoteFileSystem)) }
-        if watchShortage && told.insert(.watches).inserted {
-            let stats = tracker.tree.stats
-            let needed = stats.watchedDirectories + stats.polledDirectories
-            settings.events.send(.degraded(.watchLimit(needed: needed, limit: Inotify.watchLimit)))
-        }
-        if poll.next == nil && !tracker.tree.polled.isEmpty { poll.start(from: hooks.now()) }
-    }
-}
-
-// MARK: - A root that goes and comes back
-
-extension WatchedRoot {
-    /// Whether the root that was armed is at its path.
-    private var isInPlace: Bool {
-        guard let identity, let status = currentStatus else { return false }
-        return status.isSameObject(as: identity)
-    }
-
-    private var currentStatus: FileStatus? {
-        guard let directory = try? Descriptor.open(settings.path, O_RDONLY | O_DIRECTORY) else { return nil }
-        return try? FileStatus.read(directory)
-    }
-
-    /// Forgets the tree, so that nothing of what is at the path now can pass for it, and waits for the return.
-    private func becomeUnavailable() {
-        retireEverything()
-        root = nil
-        rule.reset()
-        openGap = (.rootUnavailable, .now)
-        phase = .unavailable
-        settings.events.send(.rootUnavailable)
-        poll.start(from: hooks.now())
-        lookForReturn()
-    }
-
-    private func lookForReturn() {
-        watchAbove()
-        if poll.isDue(at: hooks.now()) { poll.advance(from: hooks.now()) }
-        // On another file system it is not the root but what an unmounted root had covered.
-        guard let status = currentStatus, status.device == identity?.device else { return }
-        identity = status
-        phase = .returning
-        poll.stop()
-        giveUpLookout()
-        tracker.pending = [.root(reports: true)]
-    }
-
-    /// Watches the nearest directory above the root that is there, before looking for the root.
-    private func watchAbove() {
-        var path = settings.path.removingLastComponent()
-        while true {
-            if let directory = try? Descriptor.open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY) {
-                let watch = try? inotify.add(directory)
-                if watch != lookout { giveUpLookout() }
-                lookout = watch
-                return
-            }
-            if path.isEmpty || path.components.isEmpty { return }
-            path.removeLastComponent()
-        }
-    }
-
-    private func giveUpLookout() {
-        if let lookout { inotify.retire([lookout]) }
-        lookout = nil
-    }
-
-    private func retireEverything() {
-        giveUpLookout()
-        inotify.retire(tracker.tree.watches)
-        tracker = ChangeTracker()
-        hasCrawled = false
+    func endGap(_ cause: Gap.Cause) {
+        if let gap = gaps.end(cause, at: .now) { settings.events.send(.gap(gap)) }
     }
 }

@@ -181,7 +181,7 @@ struct LaterAdditionTests {
         }
         #expect(isRead("06 00"))
         // Not the shortest, indefinite, a tag, keys out of order, bytes missing, a key repeated.
-        for field in ["06 1800", "06 9fff", "06 c100", "06 a2 0100 0000", "06 4261", "04 00"] {
+        for field in ["06 1800", "06 9fff", "06 c100", "06 a2 0100 0000", "06 4261", "04 8105"] {
             #expect(!isRead(field), "\(field)")
         }
         #expect(throws: FormatError.self, "a key that is a text") {

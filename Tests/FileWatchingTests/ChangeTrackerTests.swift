@@ -11,7 +11,7 @@ import Testing
         var tracker = ChangeTracker()
         var item = CrawlItem.root(reports: false)
         func meet(_ watch: Int32, _ subdirectories: [String]) {
-            if let node = tracker.found(item, watch: watch) {
+            if let node = tracker.found(item, watch: WatchID(watch)) {
                 tracker.listed(node, subdirectories: subdirectories.map { Array($0.utf8) }, reports: false)
             }
             if let next = tracker.pending.popLast() { item = next }
@@ -25,7 +25,7 @@ import Testing
 
     struct Case: CustomTestStringConvertible {
         let name: String
-        let events: [InotifyEvent]
+        let events: [DirectoryEvent]
         var ranges: [PathRange] = []
         /// Paths that are to be crawled.
         var crawled: [RelativePath] = []
@@ -37,8 +37,8 @@ import Testing
         var testDescription: String { name }
     }
 
-    private static func event(_ watch: Int32, _ mask: InotifyMask, _ name: String = "") -> InotifyEvent {
-        InotifyEvent(watch: watch, mask: mask, name: Array(name.utf8))
+    private static func event(_ watch: Int32, _ mask: EventMask, _ name: String = "") -> DirectoryEvent {
+        DirectoryEvent(watch: WatchID(watch), mask: mask, name: Array(name.utf8))
     }
 
     static let cases: [Case] = [
@@ -74,6 +74,17 @@ import Testing
         Case(
             name: "a file takes a directory's place", events: [event(1, .movedTo, "c")],
             ranges: [.entry(.root), .entry("c")], limbo: [4]),
+        Case(
+            name: "merged: a directory came and went, in either order",
+            events: [event(1, [.create, .delete, .isDirectory], "c")],
+            ranges: [.entry(.root), .entry("c")], crawled: ["c"], limbo: [4]),
+        Case(
+            name: "merged: a file came and went where a directory is known; it may be there again",
+            events: [event(1, [.create, .delete], "c")],
+            ranges: [.entry(.root), .entry("c")], crawled: ["c"], limbo: [4]),
+        Case(
+            name: "merged: a file came and went", events: [event(1, [.create, .delete, .closeWrite], "f")],
+            ranges: [.entry(.root), .entry("f")]),
         Case(name: "the root is renamed", events: [event(1, .moveSelf)], rootNeedsCheck: true),
         Case(name: "the root is unmounted", events: [event(1, .unmount), event(1, .ignored)], rootNeedsCheck: true),
         Case(name: "a watch of somebody else", events: [event(9, .create, "f")]),
@@ -88,21 +99,21 @@ import Testing
         #expect(isMarked == !example.ranges.isEmpty)
         #expect(tracker.dirty.ranges == example.ranges)
         #expect(tracker.pending.compactMap { tracker.path(of: $0) } == example.crawled)
-        #expect(tracker.tree.limbo == Set(example.limbo.compactMap { tracker.tree.node(watchedBy: $0) }))
-        #expect(tracker.takeRetired() == example.retired)
+        #expect(tracker.tree.limbo == Set(example.limbo.compactMap { tracker.tree.node(watchedBy: WatchID($0)) }))
+        #expect(tracker.takeRetired().map(\.number) == example.retired)
         #expect(tracker.rootNeedsCheck == example.rootNeedsCheck)
     }
 
     @Test func aRenamedDirectoryIsRecognisedByItsWatch() throws {
         var tracker = Self.tracker()
-        let moved = try #require(tracker.tree.node(watchedBy: 2))
+        let moved = try #require(tracker.tree.node(watchedBy: WatchID(2)))
         _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "a"))
         _ = tracker.apply(Self.event(4, [.movedTo, .isDirectory], "x"))
         let item = try #require(tracker.pending.last)
         tracker.pending = []
-        let met = tracker.found(item, watch: 2)
+        let met = tracker.found(item, watch: WatchID(2))
         #expect(met == moved)
-        #expect(tracker.tree.node(watchedBy: 3).flatMap { tracker.tree.path(of: $0) } == "c/x/b")
+        #expect(tracker.tree.node(watchedBy: WatchID(3)).flatMap { tracker.tree.path(of: $0) } == "c/x/b")
         tracker.reapLimbo()
         #expect(tracker.takeRetired() == [])
     }
@@ -111,8 +122,8 @@ import Testing
         var tracker = Self.tracker()
         _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "a"))
         tracker.reapLimbo()
-        #expect(tracker.takeRetired().sorted() == [2, 3])
-        #expect(tracker.tree.watches.sorted() == [1, 4])
+        #expect(tracker.takeRetired().map(\.number).sorted() == [2, 3])
+        #expect(tracker.tree.watches.map(\.number).sorted() == [1, 4])
     }
 
     @Test func aListingWithoutAKnownDirectoryPutsItIntoLimbo() {
@@ -120,14 +131,14 @@ import Testing
         tracker.listed(.root, subdirectories: [Array("a".utf8)], reports: true)
         #expect(tracker.dirty.ranges == [.entry(.root), .entry("c")])
         tracker.reapLimbo()
-        #expect(tracker.takeRetired() == [4])
+        #expect(tracker.takeRetired() == [WatchID(4)])
     }
 
     @Test func aDirectoryIsNeverPutBelowItself() {
         var tracker = Self.tracker()
-        let inside = tracker.tree.node(watchedBy: 3).map { CrawlItem(Array("x".utf8), in: $0, reports: true) }
-        let met = inside.flatMap { tracker.found($0, watch: 2) }
+        let inside = tracker.tree.node(watchedBy: WatchID(3)).map { CrawlItem(Array("x".utf8), in: $0, reports: true) }
+        let met = inside.flatMap { tracker.found($0, watch: WatchID(2)) }
         #expect(inside != nil && met == nil)
-        #expect(tracker.tree.node(watchedBy: 2).flatMap { tracker.tree.path(of: $0) } == "a")
+        #expect(tracker.tree.node(watchedBy: WatchID(2)).flatMap { tracker.tree.path(of: $0) } == "a")
     }
 }

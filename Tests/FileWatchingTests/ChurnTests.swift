@@ -8,32 +8,48 @@ import TestSupport
 import Testing
 
 @Suite struct ChurnTests {
-    @Test(arguments: [UInt64(1), 2, 3, .random(in: 4...999_999)])
-    func everyDifferenceIsCovered(seed: UInt64) async throws {
-        let watched = try await WatchedTree()
+    @Test(arguments: WatchBackend.telling, [UInt64(1), 2, 3, .random(in: 4...999_999)])
+    func everyDifferenceIsCovered(_ backend: WatchBackend, seed: UInt64) async throws {
+        let watched = try await WatchedTree(backend: backend)
         try await churn(watched, seed: seed, operations: 1_500) {
             #expect(watched.kernelWatches == watched.directories, "seed \(seed)")
         }
     }
 
     /// Watches run out and come back while the tree changes.
-    @Test(arguments: [UInt64(11), .random(in: 12...999_999)])
-    func everyDifferenceIsCoveredWhenWatchesRunOut(seed: UInt64) async throws {
+    @Test(arguments: WatchBackend.telling, [UInt64(11), .random(in: 12...999_999)])
+    func everyDifferenceIsCoveredWhenWatchesRunOut(_ backend: WatchBackend, seed: UInt64) async throws {
         let random = Mutex(SeededGenerator(seed: seed))
         var hooks = WatcherHooks()
-        hooks.watchFailure = { path in
+        hooks.watchFailure = { _, path in
             let isUnlucky = random.withLock { $0.next() % 3 == 0 }
             return isUnlucky && !path.isRoot ? .noSpace : nil
         }
-        let watched = try await WatchedTree(hooks: hooks)
+        let watched = try await WatchedTree(backend: backend, hooks: hooks)
         try await churn(watched, seed: seed, operations: 800) {}
     }
 
+    /// What inotify has no watches for is watched by fanotify, and directories move between the two.
+    @Test(
+        .enabled(if: WatchBackend.telling.contains(.fanotify)),
+        arguments: [UInt64(41), 42, .random(in: 43...999_999)])
+    func everyDifferenceIsCoveredByTwoBackendsAtOnce(seed: UInt64) async throws {
+        let random = Mutex(SeededGenerator(seed: seed))
+        var hooks = WatcherHooks()
+        hooks.watchFailure = { backend, _ in
+            backend == .inotify && random.withLock { $0.next() % 2 == 0 } ? .noSpace : nil
+        }
+        let watched = try await WatchedTree(hooks: hooks)
+        try await churn(watched, seed: seed, operations: 1_500) {
+            #expect(watched.watchedDirectories == watched.directories, "seed \(seed)")
+        }
+    }
+
     /// Nobody waits for anybody: the tree changes while batches are taken when they are due.
-    @Test(arguments: [UInt64(31), 32, .random(in: 33...999_999)])
-    func whoOnlyLooksWhereTheBatchesSayEndsUpRight(seed: UInt64) async throws {
+    @Test(arguments: WatchBackend.telling, [UInt64(31), 32, .random(in: 33...999_999)])
+    func whoOnlyLooksWhereTheBatchesSayEndsUpRight(_ backend: WatchBackend, seed: UInt64) async throws {
         let timing = WatchTiming(settle: .microseconds(300), maxDelay: .milliseconds(3))
-        let watched = try await WatchedTree(timing: timing)
+        let watched = try await WatchedTree(timing: timing, backend: backend)
         let tree = watched.tree
         async let changes: Void = {
             var churn = Churn(seed: seed, hasHardLinks: false)

@@ -18,8 +18,9 @@ import Testing
 
         var hooks: WatcherHooks {
             var hooks = WatcherHooks()
-            hooks.watchFailure = { [self] _ in
-                left.withLock { left in
+            hooks.watchFailure = { [self] backend, _ in
+                if backend == .fanotify { return nil }
+                return left.withLock { left in
                     left -= 1
                     return left < 0 ? .noSpace : nil
                 }
@@ -31,11 +32,12 @@ import Testing
     @Test func whatCannotBeWatchedIsPolled() async throws {
         let budget = Budget(3)
         let watched = try await WatchedTree(
-            "mkdir -p a/b\nmkdir -p c/d\nwrite c/d/f 1\nmkdir -p e/g", hooks: budget.hooks)
+            "mkdir -p a/b\nmkdir -p c/d\nwrite c/d/f 1\nmkdir -p e/g", backend: .inotify,
+            hooks: budget.hooks)
         #expect(watched.stats.watchedDirectories == 3)
         #expect(watched.stats.polledDirectories == 2, "c and e, with all that is below them")
         let degraded = watched.events.all.compactMap { event in
-            if case .degraded(.watchLimit(let needed, _)) = event { needed } else { nil }
+            if case .degraded(.limit(.inotifyWatches, let needed, _)) = event { needed } else { nil }
         }
         #expect(degraded == [5], "told once")
         try watched.run("write c/d/f 22\nwrite e/g/h 1\nwrite a/b/f 1")
@@ -55,7 +57,7 @@ import Testing
         let budget = Budget(1)
         var hooks = budget.hooks
         hooks.now = { clock.now }
-        let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1", hooks: hooks)
+        let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1", backend: .inotify, hooks: hooks)
         #expect(watched.kernelWatches == 1)
 
         budget.allow(100)
@@ -63,17 +65,106 @@ import Testing
         // The poll is due: the thread, once woken, looks at the directory and can watch it now.
         try watched.run("write other 1")
         let batch = try await watched.batch()
-        #expect(batch.ranges.contains(.subtree(RelativePath(unchecked: Array("a".utf8)))))
+        #expect(batch.ranges.contains(.subtree("a")))
         #expect(watched.kernelWatches == 3)
     }
 
-    @Test func anUnreadableDirectoryIsNotedAndSeenWhenItBecomesReadable() async throws {
+    @Test(.enabled(if: WatchBackend.telling.contains(.fanotify)))
+    func whatInotifyHasNoWatchesForIsWatchedByFanotify() async throws {
+        let budget = Budget(3)
+        let watched = try await WatchedTree(
+            "mkdir -p a/b\nmkdir -p c/d\nwrite c/d/f 1\nmkdir -p e/g", hooks: budget.hooks)
+        #expect(watched.stats.inotifyDirectories == 3)
+        #expect(watched.stats.fanotifyDirectories == 4)
+        #expect(watched.stats.polledDirectories == 0)
+        let limit = KernelLimits.current[.inotifyWatches]
+        #expect(
+            watched.events.all == [
+                .armed(watched.stats), .degraded(.limit(.inotifyWatches, needed: 7, limit: limit)),
+            ])
+        try watched.run("write c/d/f 22\nmkdir e/g/new")
+        #expect(try await watched.check().ranges == [.entry("c/d/f"), .entry("e/g"), .subtree("e/g/new")])
+        try watched.run("mv c/d a/b/d\nwrite a/b/d/f 333\nwrite e/g/new/f 1")
+        try await watched.check("a directory is moved between the two")
+        #expect(watched.watchedDirectories == watched.directories)
+
+        budget.allow(100)
+        try watched.run("mkdir later\nchmod 755 a/b/d")
+        try await watched.check("there is room again")
+        #expect(watched.watchedDirectories == watched.directories)
+    }
+
+    @Test func whenBothBackendsAreUsedUpTheRestIsPolled() async throws {
+        var hooks = WatcherHooks()
+        hooks.watchFailure = { _, path in path.depth > 1 ? .noSpace : nil }
+        let watched = try await WatchedTree("mkdir -p a/b/c\nwrite a/b/f 1", hooks: hooks)
+        #expect(watched.stats.watchedDirectories == 2)
+        #expect(watched.stats.polledDirectories == 1)
+        let told = watched.events.all.compactMap { event in
+            if case .degraded(.limit(let limit, needed: 3, limit: _)) = event { limit } else { nil }
+        }
+        #expect(told == [.fanotifyMarks, .inotifyWatches])
+        try watched.run("write a/b/f 22")
+        try await watched.check()
+    }
+
+    @Test func withoutInotifyInstancesFanotifyWatches() async throws {
+        var hooks = WatcherHooks()
+        hooks.openFailure = { $0 == .inotify ? .tooManyOpenFiles : nil }
+        let watched = try await WatchedTree("mkdir -p a/b", hooks: hooks)
+        #expect(watched.stats.inotifyDirectories == 0)
+        #expect(watched.stats.fanotifyDirectories == (WatchBackend.telling.contains(.fanotify) ? 3 : 0))
+        #expect(
+            watched.events.all.contains { event in
+                if case .degraded(.limit(.inotifyInstances, _, _)) = event { true } else { false }
+            })
+        try watched.run("write a/b/f 1")
+        try await watched.check()
+    }
+
+    @Test func withoutAnyInstanceEverythingIsPolledUntilThereIsOne() async throws {
+        let clock = ManualClock()
+        let isShort = Lock()
+        var hooks = WatcherHooks()
+        hooks.now = { clock.now }
+        hooks.openFailure = { _ in isShort.isSet ? .tooManyOpenFiles : nil }
+        let watched = try await WatchedTree("mkdir -p a/b\nwrite a/f 1", hooks: hooks)
+        #expect(watched.stats.polledDirectories == 1, "the root, with all that is below it")
+        try watched.run("write a/f 22\nmkdir -p c/d")
+        #expect(try await watched.check().ranges == [.subtree(.root)])
+
+        isShort.isSet = false
+        clock.advance(by: .seconds(60))
+        #expect(try await watched.check().ranges == [.subtree(.root)])
+        #expect(watched.kernelWatches == watched.directories)
+        try watched.run("write c/d/f 1")
+        #expect(try await watched.check().ranges == [.entry("c/d"), .entry("c/d/f")])
+    }
+
+    @Test(arguments: [WatchBackend.inotify, .fanotify])
+    func aBackendThatWasAskedForAndIsNotThereIsAnError(_ backend: WatchBackend) {
+        var hooks = WatcherHooks()
+        hooks.openFailure = { $0 == backend ? .noFunction : nil }
+        let error = #expect(throws: FileError.self) { _ = try TreeWatcher(backend: backend, hooks: hooks) }
+        #expect(error?.description == "cannot watch \(backend.rawValue): Function not implemented")
+    }
+
+    @Test func pollingNeedsNoBackend() async throws {
+        let watched = try await WatchedTree("mkdir -p a/b", backend: .poll)
+        #expect(watched.stats.polledDirectories == 1 && watched.stats.watchedDirectories == 0)
+        #expect(watched.events.all == [.armed(watched.stats)], "what was asked for is no degradation")
+        try watched.run("write a/b/f 1\nrm -r a/b")
+        #expect(try await watched.check().ranges == [.subtree(.root)])
+    }
+
+    @Test(arguments: WatchBackend.telling)
+    func anUnreadableDirectoryIsNotedAndSeenWhenItBecomesReadable(_ backend: WatchBackend) async throws {
         var hooks = WatcherHooks()
         let lock = Lock()
-        hooks.watchFailure = { path in
+        hooks.watchFailure = { _, path in
             lock.isSet && path.bytes.elementsEqual("secret".utf8) ? .permissionDenied : nil
         }
-        let watched = try await WatchedTree("mkdir -p secret/deep\nwrite secret/f 1", hooks: hooks)
+        let watched = try await WatchedTree("mkdir -p secret/deep\nwrite secret/f 1", backend: backend, hooks: hooks)
         #expect(watched.stats.unreadableDirectories == 1)
         #expect(watched.stats.polledDirectories == 0)
         lock.isSet = false
@@ -83,9 +174,9 @@ import Testing
     }
 
     /// Scenario 11 with real permissions, which root does not feel.
-    @Test(.enabled(if: geteuid() != 0))
-    func aDirectoryWithoutPermissionsIsUnreadable() async throws {
-        let watched = try await WatchedTree("mkdir secret\nchmod 000 secret\nmkdir open")
+    @Test(.enabled(if: geteuid() != 0), arguments: WatchBackend.telling)
+    func aDirectoryWithoutPermissionsIsUnreadable(_ backend: WatchBackend) async throws {
+        let watched = try await WatchedTree("mkdir secret\nchmod 000 secret\nmkdir open", backend: backend)
         #expect(watched.stats.unreadableDirectories == 1)
         #expect(watched.stats.watchedDirectories == 2)
         try watched.run("chmod 700 secret\nwrite secret/f 1")
@@ -93,17 +184,18 @@ import Testing
     }
 
     /// Scenario 24: what is crawled vanishes, moves and grows meanwhile.
-    @Test func theTreeChangesDuringSetUp() async throws {
+    @Test(arguments: WatchBackend.telling)
+    func theTreeChangesDuringSetUp(_ backend: WatchBackend) async throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir -p a/b/c\nmkdir p\nmkdir -p z/y")
         var hooks = WatcherHooks()
-        hooks.watchFailure = { [weak tree] path in
+        hooks.watchFailure = { [weak tree] _, path in
             if path.isRoot { try? tree?.run("rm -r a") }
             if path.bytes.elementsEqual("z".utf8) { try? tree?.run("mv z x\nwrite x/y/f 1") }
             if path.bytes.elementsEqual("p".utf8) { try? tree?.run("mkdir -p p/late/later") }
             return nil
         }
-        let watched = try await WatchedTree(tree: tree, hooks: hooks)
+        let watched = try await WatchedTree(tree: tree, backend: backend, hooks: hooks)
         try watched.run("write x/y/f 22\nwrite p/late/later/f 1")
         try await watched.check()
         #expect(watched.kernelWatches == watched.directories)

@@ -28,12 +28,14 @@ final class ReadingGate: Sendable {
 }
 
 @Suite struct OverflowTests {
-    @Test func nothingIsMissedWhenTheQueueIsFull() async throws {
+    @Test(arguments: WatchBackend.telling)
+    func nothingIsMissedWhenTheQueueIsFull(_ backend: WatchBackend) async throws {
         let gate = ReadingGate()
         let watched = try await WatchedTree(
-            "mkdir -p a/b\nmkdir -p gone/deep\nmkdir -p moved/deep\nmkdir many", hooks: gate.hooks)
+            "mkdir -p a/b\nmkdir -p gone/deep\nmkdir -p moved/deep\nmkdir many", backend: backend,
+            hooks: gate.hooks)
         gate.close()
-        try watched.run("each 9000 write many/f% 1")
+        try watched.run("each 17000 write many/f% 1")
         // From here on the kernel drops the events.
         try watched.run(
             """
@@ -60,16 +62,16 @@ final class ReadingGate: Sendable {
         #expect(!later.ranges.contains(.subtree(.root)))
     }
 
-    @Test(arguments: [UInt64(21), .random(in: 22...999_999)])
-    func randomChangesDuringAnOverflowAreCovered(seed: UInt64) async throws {
+    @Test(arguments: WatchBackend.telling, [UInt64(21), .random(in: 22...999_999)])
+    func randomChangesDuringAnOverflowAreCovered(_ backend: WatchBackend, seed: UInt64) async throws {
         let gate = ReadingGate()
-        let watched = try await WatchedTree("mkdir many", hooks: gate.hooks)
+        let watched = try await WatchedTree("mkdir many", backend: backend, hooks: gate.hooks)
         var churn = Churn(seed: seed)
         for _ in 1...150 { try? watched.run(churn.nextLine()) }
         try await watched.check("seed \(seed)")
         gate.close()
         for _ in 1...50 { try? watched.run(churn.nextLine()) }
-        try watched.run("each 9000 write many/f% 1")
+        try watched.run("each 17000 write many/f% 1")
         for _ in 1...100 { try? watched.run(churn.nextLine()) }
         gate.open()
         let batch = try await watched.check("seed \(seed), overflow")

@@ -74,7 +74,7 @@ final class TemporaryTree: Sendable {
         }
     }
 
-    private func write(_ text: String, to path: String, _ flags: CInt, _ line: String) throws {
+    func write(_ text: String, to path: String, _ flags: CInt, _ line: String) throws {
         let descriptor = open(path, O_WRONLY | O_NOFOLLOW | flags, 0o644)
         guard descriptor >= 0 else { throw ScriptError(line: line, code: errno) }
         defer { close(descriptor) }

@@ -1,5 +1,6 @@
 // A temporary tree with a watcher on it: what a live test works with.
 
+import Exclusions
 import FileIO
 import FileWatching
 import Glibc
@@ -15,8 +16,9 @@ final class WatchedTree: Sendable {
     let watch: RootWatch
     let stats: WatchStats
     let events: Events
+    private let slot: WatcherSlot
     private let subscription: Subscription
-    private let inotify: Mutex<CInt>
+    private let opened: Opened
     private let seen: Mutex<Listing>
 
     /// What the watcher told about itself.
@@ -29,14 +31,16 @@ final class WatchedTree: Sendable {
     /// Runs `setup` and watches the tree.
     init(
         _ setup: String = "", tree: TemporaryTree? = nil, excluding: [String] = [],
-        timing: WatchTiming = WatchTiming(), hooks: WatcherHooks = WatcherHooks()
+        rules: ExclusionRules = ExclusionRules(),
+        timing: WatchTiming = WatchTiming(), backend: WatchBackend = .auto, hooks: WatcherHooks = WatcherHooks()
     ) async throws {
+        let slot = await WatcherSlot.take()
         let tree = try tree ?? TemporaryTree()
         try tree.run(setup)
         let opened = Opened()
         var hooks = hooks
-        hooks.opened = { number in opened.number.withLock { $0 = number } }
-        let watcher = try TreeWatcher(hooks: hooks)
+        hooks.opened = { backend, number in opened.numbers.withLock { $0[backend] = number } }
+        let watcher = try TreeWatcher(backend: backend, hooks: hooks)
         let events = Events()
         let identities = try excluding.map { name in
             var status = stat()
@@ -44,23 +48,29 @@ final class WatchedTree: Sendable {
             return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         }
         let watch = watcher.watch(
-            FilePath(tree.root), excluding: Set(identities), timing: timing)
+            FilePath(tree.root), excluding: Set(identities), rules: rules, timing: timing)
         subscription = watch.events.subscribe { events.add($0) }
         stats = try await watch.arm()
+        self.slot = slot
         self.tree = tree
         self.watcher = watcher
         self.watch = watch
         self.events = events
-        inotify = Mutex(opened.number.withLock { $0 })
+        self.opened = opened
         seen = Mutex(Listing(of: tree.root))
     }
 
     private final class Opened: Sendable {
-        let number = Mutex<CInt>(-1)
+        let numbers = Mutex<[WatchBackend: CInt]>([:])
     }
 
     /// Runs a script.
     func run(_ script: String) throws { try tree.run(script) }
+
+    /// Writes a file that may hold blanks.
+    func write(_ text: String, to name: String) throws {
+        try tree.write(text, to: tree.root + "/" + name, O_TRUNC | O_CREAT, name)
+    }
 
     /// Flushes and takes the batch.
     func batch() async throws -> ChangeBatch {
@@ -89,19 +99,63 @@ final class WatchedTree: Sendable {
         return batch
     }
 
-    /// How many watches the kernel holds for the watcher (proc(5), fdinfo).
-    var kernelWatches: Int {
-        let path = "/proc/self/fdinfo/\(inotify.withLock { $0 })"
-        guard let file = fopen(path, "r") else { return -1 }
+    /// How many watches the kernel holds for the watcher, apart from those on the directories above the root; of
+    /// fanotify, only those of directories in the tree.
+    var kernelWatches: Int { watchedInodes(.inotify).filter { !inodesAbove.contains($0) }.count + markedDirectories }
+
+    /// How many marks the kernel holds for the watcher, apart from those on the directories above the root.
+    var kernelMarks: Int { watchedInodes(.fanotify).filter { !inodesAbove.contains($0) }.count }
+
+    private var inodesAbove: [UInt64] {
+        sequence(first: FilePath(tree.root).removingLastComponent()) {
+            $0.components.isEmpty ? nil : $0.removingLastComponent()
+        }.compactMap { path in
+            var status = stat()
+            return lstat(path.string, &status) == 0 ? UInt64(status.st_ino) : nil
+        }
+    }
+
+    /// The directories of the tree that are marked: a mark outlives its use where its directory was moved away.
+    private var markedDirectories: Int {
+        let marked = Set(watchedInodes(.fanotify))
+        if marked.isEmpty { return 0 }
+        return Listing(of: tree.root).facts.values.count { $0.isDirectory && marked.contains($0.inode) }
+    }
+
+    /// The directories of the tree that some backend watches.
+    var watchedDirectories: Int {
+        let watched = Set(watchedInodes(.inotify) + watchedInodes(.fanotify))
+        return Listing(of: tree.root).facts.values.count { $0.isDirectory && watched.contains($0.inode) }
+    }
+
+    /// The inodes that a backend watches, as the kernel tells them (proc(5), fdinfo).
+    private func watchedInodes(_ backend: WatchBackend) -> [UInt64] {
+        guard let number = opened.numbers.withLock({ $0[backend] }) else { return [] }
+        guard let file = fopen("/proc/self/fdinfo/\(number)", "r") else { return [] }
         defer { fclose(file) }
-        var count = 0
+        var inodes = [UInt64]()
         var line = [CChar](repeating: 0, count: 512)
         while fgets(&line, CInt(line.count), file) != nil {
-            if line.starts(with: "inotify".utf8.map { CChar(bitPattern: $0) }) { count += 1 }
+            let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                .split(separator: " ")
+            guard words.first == "\(backend.rawValue)" else { continue }
+            let inode = words.first { $0.hasPrefix("ino:") }
+            if let inode = inode.flatMap({ UInt64($0.dropFirst(4), radix: 16) }) { inodes.append(inode) }
         }
-        return count
+        return inodes
     }
 
     /// How many directories there are now, the root among them.
     var directories: Int { Listing(of: tree.root).directories }
+}
+
+extension WatchBackend {
+    /// Those that tell of changes, as far as this machine has them.
+    static let telling: [WatchBackend] = {
+        let hasFanotify = (try? TreeWatcher(backend: .fanotify)) != nil
+        return hasFanotify ? [.inotify, .fanotify] : [.inotify]
+    }()
+
+    /// All that this machine has.
+    static let available: [WatchBackend] = telling + [.poll]
 }

@@ -23,14 +23,14 @@ extension CBORReader {
     /// Begins a map with the keys of `Key` and no others.
     @inline(__always)
     mutating func fields<Key: FieldKey>(_ type: Key.Type) throws(FormatError) -> CBORFields<Key> {
-        CBORFields(count: try map(), depth: nil)
+        CBORFields(count: try map())
     }
 
     /// Begins a map with the keys of `Key`, and maybe others that came after this program: they are passed over.
     ///
     /// - Parameter depth: how many arrays and maps this map is inside of.
-    mutating func openFields<Key: FieldKey>(_ type: Key.Type, depth: Int) throws(FormatError) -> CBORFields<Key> {
-        CBORFields(count: try map(), depth: depth)
+    mutating func openFields<Key: FieldKey>(_ type: Key.Type, depth: Int) throws(FormatError) -> CBOROpenFields<Key> {
+        CBOROpenFields(count: try map(), depth: depth)
     }
 
     mutating func chunkID() throws(FormatError) -> ChunkID {
@@ -74,19 +74,37 @@ extension CBORReader {
 /// The keys of a map, one after the other, in strictly ascending order.
 struct CBORFields<Key: FieldKey> {
     private var left: Int
+    private var previous = -1
+
+    init(count: Int) { left = count }
+
+    /// The next key; nil after the last value.
+    @inline(__always)
+    mutating func next(_ reader: inout CBORReader) throws(FormatError) -> Key? {
+        if left == 0 { return nil }
+        left -= 1
+        let number = try reader.unsigned(UInt8.self)
+        guard Int(number) > previous else { throw .malformed("CBOR map keys out of order or repeated") }
+        guard let key = Key(rawValue: Int(number)) else { throw .malformed("an unknown field \(number)") }
+        previous = Int(number)
+        return key
+    }
+}
+
+/// The keys of an open map, one after the other, in strictly ascending order.
+struct CBOROpenFields<Key: FieldKey> {
+    private var left: Int
     private var previous: UInt64?
-    /// How many arrays and maps an open map is inside of; nil where unknown keys are refused.
-    private let depth: Int?
+    private let depth: Int
     /// Whether there was a key that `Key` does not know.
     private(set) var hasUnknown = false
 
-    fileprivate init(count: Int, depth: Int?) {
+    fileprivate init(count: Int, depth: Int) {
         left = count
         self.depth = depth
     }
 
-    /// The next key; nil after the last value.
-    @inline(__always)
+    /// The next key that is known; nil after the last value.
     mutating func next(_ reader: inout CBORReader) throws(FormatError) -> Key? {
         while left > 0 {
             left -= 1
@@ -94,7 +112,6 @@ struct CBORFields<Key: FieldKey> {
             if let previous, number <= previous { throw .malformed("CBOR map keys out of order or repeated") }
             previous = number
             if let key = Int(exactly: number).flatMap(Key.init(rawValue:)) { return key }
-            guard let depth else { throw .malformed("an unknown field \(number)") }
             hasUnknown = true
             _ = try CBORValue(from: &reader, depth: depth + 1)
         }

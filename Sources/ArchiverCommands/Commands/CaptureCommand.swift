@@ -27,11 +27,13 @@ struct CaptureCommand: ParsableCommand {
     @Option(help: "A name for the snapshots, to find them by: 'archiver restore before-upgrade'.")
     var label: ByteArgument?
 
+    @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
-        let options = CaptureOptions(label: try label.map { try CaptureCommand.text(ofLabel: $0) })
+        let options = CaptureOptions(
+            label: try label.map { try CaptureCommand.text(ofLabel: $0) }, exclusions: try exclusions.rules())
         let archive = try global.openArchive(creating: true)
         var results = [CaptureJSON]()
         var failures = [Failure]()

@@ -14,7 +14,8 @@ struct ListCommand: ParsableCommand {
             Shows the snapshots of the watched directory you are in, or of all of them, the newest at the bottom. \
             What a snapshot added, modified and removed compared to the one before is counted as +a ~m -r; “stored” \
             is what it added to the archive. A pipe gets one line a snapshot with tabs between the columns: id, time, \
-            root, added, modified, removed, bytes, stored bytes, cause, label.
+            root, added, modified, removed, bytes, stored bytes, cause, label. Between snapshots a line tells when \
+            changes may have been seen late; in a pipe it begins with “# gap”.
 
             Examples:
               archiver list --limit 10          the ten newest
@@ -57,13 +58,14 @@ struct ListCommand: ParsableCommand {
                 root: context.root, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
                 until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit))
         let snapshots = reverse ? found : found.reversed()
+        let gaps = try ListedGaps.of(snapshots, in: context.archive, context.root)
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
-            for snapshot in snapshots { try writer.append(SnapshotJSON(snapshot)) }
+            for snapshot in snapshots { try writer.append(ListedSnapshotJSON(snapshot, gaps.before(snapshot))) }
             return try writer.finish()
         }
         if snapshots.isEmpty { return console.note(emptiness(context)) }
-        for line in SnapshotList.lines(snapshots, console) { try console.output.line(line) }
+        for line in SnapshotList.lines(snapshots, gaps, console) { try console.output.line(line) }
     }
 
     /// A time as selectors have it, with or without their `@`.

@@ -16,8 +16,11 @@ struct WatchCommand: AsyncParsableCommand {
             interrupted: Ctrl-C and SIGTERM capture a last time and end cleanly. Each snapshot gets a line once it is safe \
             on disk. Nothing is ever written into a watched directory. The archive is made on first use.
 
+            What .archiverignore files name, in the words of .gitignore, is left out: neither read nor watched, and never \
+            touched by a restore. SIGUSR1 makes the watcher print what 'archiver status' tells.
+
             Examples:
-              archiver watch ~/project
+              archiver watch ~/project --exclude '*.o' --exclude build/
               archiver watch /etc /srv --json   one event a line, for programs
             """)
 
@@ -30,6 +33,19 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long after a change a capture may wait for that.", valueName: "duration"))
     var maxDelay = DurationArgument(.seconds(2))
 
+    @Option(
+        help: ArgumentHelp(
+            "How changes are noticed: auto, inotify, fanotify, or poll (look at intervals).", valueName: "backend"))
+    var backend = BackendArgument.auto
+
+    @Option(
+        help: ArgumentHelp("How often everything is compared all the same; 0s for never.", valueName: "duration"))
+    var auditInterval = DurationArgument(.seconds(3600))
+
+    @Flag(help: "Wait for directories that do not exist yet.")
+    var wait = false
+
+    @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -38,19 +54,20 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let console = Console(global)
-        var options = WatchService.Options()
-        options.settle = settle.duration
-        options.maxDelay = maxDelay.duration
-        let (directories, settings) = (directories.map(\.path), options)
-        let service = try await Blocking.run { () throws(ArchiverError) in
-            let archive = try Archive.open(
-                global.archive?.path ?? Archive.defaultDirectory, creating: true)
-            return WatchService(archive, roots: directories, settings)
+        let settings = WatchService.Options(
+            settle: settle.duration, maxDelay: maxDelay.duration, backend: backend.backend,
+            exclusions: try exclusions.rules(),
+            auditInterval: auditInterval.duration == .zero ? nil : auditInterval.duration, waitsForRoots: wait)
+        let directories = directories.map(\.path)
+        let archive = try await Blocking.run { () throws(ArchiverError) in
+            try Archive.open(global.archive?.path ?? Archive.defaultDirectory, creating: true)
         }
+        let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
         let progress = ProgressLine("capturing \(names)", service.progress, console)
         let report = WatchReport(
-            console, roots: Set(directories.map(\.resolved)).count, progress, onClosedPipe: service.stop)
+            console, roots: Set(directories.map(\.resolved)).count, progress, onClosedPipe: service.stop,
+            status: { WatchCommand.status(directories, archive) })
         let subscription = service.events.subscribe(report.add)
         try Signals.observe(Signals.termination) { signal, count in
             // Whoever asks twice does not want to wait for the last capture.
@@ -62,5 +79,18 @@ struct WatchCommand: AsyncParsableCommand {
         try await service.run()
         subscription.cancel()
         if let failure = report.failure { throw failure }
+    }
+
+    /// What `archiver status` tells of each directory, for the log.
+    private static func status(_ directories: [FilePath], _ archive: Archive) -> String {
+        var lines: [String] = []
+        for directory in Set(directories.map(\.resolved)) {
+            do throws(ArchiverError) {
+                lines += StatusText.lines(try archive.status(of: directory), .plain)
+            } catch {
+                lines.append("archiver: \(error.message)")
+            }
+        }
+        return lines.joined(separator: "\n")
     }
 }

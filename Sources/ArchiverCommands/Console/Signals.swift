@@ -4,7 +4,6 @@
 
 internal import FileIO
 internal import Glibc
-internal import SystemPackage
 
 /// The signals that the program answers.
 enum Signals {
@@ -26,31 +25,7 @@ enum Signals {
     static func observe(
         _ signals: [CInt], _ handler: @escaping @Sendable (_ signal: CInt, _ count: Int) -> Void
     ) throws(FileError) {
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(Box(signals, handler))
-        let result = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                let box = Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
-                Signals.wait(box.signals, box.handler)
-                return nil
-            }, box.toOpaque())
-        if result != 0 {
-            box.release()
-            throw FileError("start", FilePath("thread"), Errno(rawValue: result))
-        }
-        pthread_detach(thread)
-    }
-
-    private final class Box {
-        let signals: [CInt]
-        let handler: @Sendable (CInt, Int) -> Void
-
-        init(_ signals: [CInt], _ handler: @escaping @Sendable (CInt, Int) -> Void) {
-            self.signals = signals
-            self.handler = handler
-        }
+        try DetachedThread.start(for: "signals") { wait(signals, handler) }
     }
 
     private static func wait(_ signals: [CInt], _ handler: (CInt, Int) -> Void) {

@@ -4,6 +4,9 @@
 struct Style: Sendable {
     let isOn: Bool
 
+    /// Leaves all text as it is.
+    static let plain = Style(isOn: false)
+
     /// The SGR parameter of each mark.
     enum Mark: String, Sendable {
         case bold = "1"

@@ -55,6 +55,7 @@ struct RestoreJSON: Encodable {
         try object.encode(result.metadata, forKey: "metadata")
         try object.encode(result.deleted, forKey: "deleted")
         try object.encode(result.skipped, forKey: "skipped")
+        try object.encode(result.leftOut, forKey: "leftOut")
         try object.encode(result.bytesWritten, forKey: "bytesWritten")
         try object.encode(result.warnings, forKey: "warnings")
         try object.encode(result.warningCount, forKey: "warningCount")
@@ -70,6 +71,7 @@ struct CheckJSON: Encodable {
     let chunks: Int
     let snapshots: Int
     let goodSnapshots: Int
+    let gaps: Int
     let bytesRead: UInt64
     let findings: [String]
     let findingCount: Int
@@ -80,6 +82,7 @@ struct CheckJSON: Encodable {
         chunks = result.chunks
         snapshots = result.snapshots
         goodSnapshots = result.goodSnapshots
+        gaps = result.gaps
         bytesRead = result.bytesRead
         findings = result.findings
         findingCount = result.findingCount
@@ -91,6 +94,7 @@ struct RepairJSON: Encodable {
     let segments: Int
     let chunks: Int
     let snapshots: Int
+    let gaps: Int
     let cutBytes: Int
     let findings: [String]
 
@@ -98,6 +102,7 @@ struct RepairJSON: Encodable {
         segments = repair.segments
         chunks = repair.chunks
         snapshots = repair.snapshots
+        gaps = repair.gaps
         cutBytes = repair.cutBytes
         findings = repair.findings
     }

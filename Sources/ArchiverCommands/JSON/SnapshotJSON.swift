@@ -31,6 +31,23 @@ struct SnapshotJSON: Encodable {
     }
 }
 
+/// A snapshot in `list --json`, with the gaps between it and the one before it.
+struct ListedSnapshotJSON: Encodable {
+    let record: SnapshotRecord
+    let gaps: [GapRecord]
+
+    init(_ record: SnapshotRecord, _ gaps: [GapRecord]) {
+        self.record = record
+        self.gaps = gaps
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try SnapshotJSON(record).encode(to: encoder)
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(gaps.map(GapJSON.init), forKey: "gapsBefore")
+    }
+}
+
 /// All of a snapshot but its entries, as `show --json` shows it.
 struct SnapshotDetailsJSON: Encodable {
     let record: SnapshotRecord

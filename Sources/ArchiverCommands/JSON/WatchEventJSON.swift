@@ -9,12 +9,25 @@ internal import SystemPackage
 /// An event of the watch service.
 struct WatchEventJSON: Encodable {
     let event: WatchService.Event
+    /// Gaps of the root since its snapshot before; told with a snapshot, as `list` does.
+    let gaps: [GapRecord]
 
-    init(_ event: WatchService.Event) { self.event = event }
+    init(_ event: WatchService.Event, gaps: [GapRecord] = []) {
+        self.event = event
+        self.gaps = gaps
+    }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         switch event {
+        case .waiting(let root):
+            try object.encode("waiting", root)
+        case .covered(let root, let outer):
+            try object.encode("covered", root)
+            try object.encode(bytes: outer.bytes, forKey: "by")
+        case .audited(let root, let result):
+            try AuditJSON(root: root, result: result).encode(to: encoder)
+            try object.encode("audit", forKey: "event")
         case .starting(let root):
             try object.encode("starting", root)
         case .watching(let root, let directories, let snapshot, let isNew):
@@ -23,13 +36,11 @@ struct WatchEventJSON: Encodable {
             try object.encode(snapshot.id.hex, forKey: "latest")
             try object.encode(isNew, forKey: "isNew")
         case .snapshot(let record):
-            try SnapshotJSON(record).encode(to: encoder)
+            try ListedSnapshotJSON(record, gaps).encode(to: encoder)
             try object.encode("snapshot", forKey: "event")
-        case .gap(let root, let cause, let start, let end):
-            try object.encode("gap", root)
-            try object.encode(cause, forKey: "cause")
-            try object.encode(start, forKey: "start")
-            try object.encode(end, forKey: "end")
+        case .gap(let gap):
+            try GapJSON(gap).encode(to: encoder)
+            try object.encode("gap", forKey: "event")
         case .degraded(let root, let message, let remedy):
             try object.encode("degraded", root)
             try object.encode(message, forKey: "message")

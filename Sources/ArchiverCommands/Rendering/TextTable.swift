@@ -10,22 +10,37 @@ struct TextTable {
         var mark: Style.Mark?
     }
 
+    /// Cells, or a line that is none of them.
+    private enum Row {
+        case cells([String])
+        case note(String)
+    }
+
     let columns: [Column]
-    private var rows: [[String]] = []
+    private var rows: [Row] = []
 
     init(_ columns: [Column]) { self.columns = columns }
 
-    mutating func add(_ row: [String]) { rows.append(row) }
+    mutating func add(_ cells: [String]) { rows.append(.cells(cells)) }
+
+    /// Adds a line that goes across the columns.
+    mutating func add(note: String) { rows.append(.note(note)) }
 
     /// A header and aligned columns; the last one is as wide as it likes.
     func aligned(_ style: Style) -> [String] {
         let widths = columns.indices.map { index in
-            rows.reduce(DisplayWidth.of(columns[index].title)) { max($0, DisplayWidth.of($1[index])) }
+            rows.reduce(DisplayWidth.of(columns[index].title)) { width, row in
+                if case .cells(let cells) = row { max(width, DisplayWidth.of(cells[index])) } else { width }
+            }
         }
         let header = line(columns.map(\.title), widths) { _, text in style(.dim, text) }
         return [header]
             + rows.map { row in
-                line(row, widths) { column, text in column.mark.map { style($0, text) } ?? text }
+                switch row {
+                case .note(let text): style(.dim, text)
+                case .cells(let cells):
+                    line(cells, widths) { column, text in column.mark.map { style($0, text) } ?? text }
+                }
             }
     }
 

@@ -98,3 +98,11 @@ extension Problem {
     /// "notes/a: Permission denied".
     var text: String { "\(Escaping.text(path)): \(Escaping.text(detail))" }
 }
+
+/// Numbers of things.
+enum Plural {
+    /// "1 file", "3 files".
+    static func of(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
+        "\(count) " + (count == 1 ? one : many ?? one + "s")
+    }
+}

@@ -16,26 +16,31 @@ final class WatchReport: Sendable {
         /// Why the latest state of a root is not in the archive.
         var failures: [FilePath: ArchiverError] = [:]
         var hasReader = true
-        var snapshots = 0
+        /// Gaps of each root since its latest snapshot.
+        var gaps: [[UInt8]: [GapRecord]] = [:]
     }
 
     private let console: Console
     private let showsRoot: Bool
     private let progress: ProgressLine
     private let onClosedPipe: @Sendable () -> Void
+    private let status: @Sendable () -> String
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - roots: how many are watched.
     ///   - progress: of the first captures; ends with them.
     ///   - onClosedPipe: called when nobody reads the lines any more.
+    ///   - status: what SIGUSR1 asks for.
     init(
-        _ console: Console, roots: Int, _ progress: ProgressLine, onClosedPipe: @escaping @Sendable () -> Void
+        _ console: Console, roots: Int, _ progress: ProgressLine, onClosedPipe: @escaping @Sendable () -> Void,
+        status: @escaping @Sendable () -> String
     ) {
         self.console = console
         showsRoot = roots > 1
         self.progress = progress
         self.onClosedPipe = onClosedPipe
+        self.status = status
         state = Mutex(State(starting: roots))
     }
 
@@ -73,9 +78,13 @@ final class WatchReport: Sendable {
                 state.starting -= 1
                 state.failures[root] = nil
                 return state.starting == 0
+            case .covered, .waiting:
+                // Its first capture is not waited for.
+                state.starting -= 1
+                return state.starting == 0
             case .snapshot(let record):
-                state.snapshots += 1
                 state.failures[FilePath(bytes: record.rootPath)] = nil
+            case .gap(let gap): state.gaps[gap.rootPath, default: []].append(gap)
             case .error(let root, let error): state.failures[root] = error
             default: break
             }
@@ -83,13 +92,13 @@ final class WatchReport: Sendable {
         }
         guard isStarted else { return }
         end()
-        ProgressSignal.answer { [self] in "watching: \(state.withLock { $0.snapshots }) snapshots so far" }
+        ProgressSignal.answer(status)
     }
 
     private func write(_ event: WatchService.Event) {
         do {
             if console.isJSON {
-                try put(JSONText.of(WatchEventJSON(event)))
+                try put(JSONText.of(WatchEventJSON(event, gaps: takeGaps(event))))
             } else {
                 try writeText(event)
             }
@@ -102,12 +111,20 @@ final class WatchReport: Sendable {
         }
     }
 
+    /// The gaps before the snapshot that `event` tells of.
+    private func takeGaps(_ event: WatchService.Event) -> [GapRecord] {
+        guard case .snapshot(let record) = event else { return [] }
+        return state.withLock { $0.gaps.removeValue(forKey: record.rootPath) ?? [] }
+    }
+
     /// Data and the course of things go to stdout, problems to stderr.
     private func writeText(_ event: WatchService.Event) throws {
         switch event {
         case .snapshot(let record):
             try put(console.isForPerson ? WatchText.snapshot(record, showsRoot: showsRoot) : SnapshotList.plain(record))
-        case .starting, .watching, .stopped:
+        case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
+            break
+        case .starting, .watching, .stopped, .waiting, .covered, .audited:
             if !console.isQuiet, let text = WatchText.course(event) { try put(text) }
         case .problems(_, let problems, let count):
             console.warn(problems, count: count, \.text)

@@ -20,11 +20,19 @@ enum WatchText {
     /// How watching begins and ends; nil for other events.
     static func course(_ event: WatchService.Event) -> String? {
         switch event {
+        case .waiting(let root):
+            return "\(name(root)) is not there yet; waiting for it"
+        case .covered(let root, let outer):
+            return "\(name(root)) lies in \(name(outer)) and is captured with it"
+        case .audited(let root, let result):
+            return "audit of " + StatusText.audit(root, result)
         case .starting(let root):
             return "watching \(name(root)): first capture…"
         case .watching(let root, let directories, let record, let isNew):
             let totals = record.totals
-            let holds = "\(totals.files) files in \(directories) directories, \(ByteCount.text(totals.bytes))"
+            let holds =
+                "\(Plural.of(totals.files, "file")) in \(Plural.of(directories, "directory", "directories")), "
+                + ByteCount.text(totals.bytes)
             return "watching \(name(root)): \(holds)" + (isNew ? "" : ", unchanged since \(record.name)")
         case .stopped(let root):
             return "stopped watching \(name(root))"
@@ -35,9 +43,8 @@ enum WatchText {
     /// What went wrong or is mended; nil for other events.
     static func trouble(_ event: WatchService.Event) -> String? {
         switch event {
-        case .gap(let root, let cause, let start, let end):
-            return "\(name(root)): changes from \(LocalTime.text(start)) to \(LocalTime.text(end)) were seen late "
-                + "(\(Escaping.text(cause)))"
+        case .gap(let gap):
+            return "\(Escaping.text(gap.rootPath)): \(StatusText.gap(gap))"
         case .degraded(let root, let message, let remedy):
             return "\(name(root)): \(sentence(message, remedy))"
         case .unavailable(let root):

@@ -2,6 +2,7 @@
 
 public import ArchiveFormat
 public import ArchiveStorage
+internal import Exclusions
 public import FileIO
 internal import SnapshotTree
 public import SystemPackage
@@ -14,8 +15,12 @@ public struct ArchivedRoot: Sendable, Hashable {
     public let host: String
 
     init(_ record: RootRecord) {
-        path = FilePath(bytes: record.path)
-        host = record.host
+        self.init(path: FilePath(bytes: record.path), host: record.host)
+    }
+
+    init(path: FilePath, host: String) {
+        self.path = path
+        self.host = host
     }
 }
 
@@ -78,6 +83,25 @@ extension Archive {
         }
     }
 
+    /// Spans in which changes may have been seen late, by time.
+    ///
+    /// - Parameters:
+    ///   - root: of this root only; nil for all.
+    ///   - since: those that ended at this instant or after.
+    ///   - until: those that began at this instant or before.
+    public func gaps(
+        of root: ArchivedRoot? = nil, since: Timestamp? = nil, until: Timestamp? = nil
+    ) throws(ArchiverError) -> [GapRecord] {
+        try facing {
+            var number: Int64?
+            if let root {
+                number = try self.number(of: root)
+                if number == nil { return [] }
+            }
+            return try store.catalogue.gaps(root: number, since: since, until: until)
+        }
+    }
+
     /// The catalogue's number of `root`; nil where the archive has no snapshots of it.
     func number(of root: ArchivedRoot) throws(StorageError) -> Int64? {
         try store.catalogue.root(path: root.path.bytes, host: root.host)?.number
@@ -86,6 +110,14 @@ extension Archive {
     /// Everything recorded about a snapshot: changed paths, problems, names of owners.
     public func details(of snapshot: SnapshotRecord) throws(ArchiverError) -> Snapshot {
         try facing { try store.snapshot(snapshot.id) }
+    }
+
+    /// What the latest snapshot of the root at `path` left out; that is what concerns the root as it is now.
+    func presentExclusions(ofRoot path: [UInt8], host: String) throws -> ExclusionRules {
+        guard let latest = try store.catalogue.latestSnapshot(ofRoot: path, host: host) else {
+            return ExclusionRules()
+        }
+        return try store.snapshot(latest.id).exclusions
     }
 
     /// What `snapshot` holds at `path`; nil for nothing.

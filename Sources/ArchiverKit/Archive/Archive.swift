@@ -56,7 +56,7 @@ public final class Archive: Sendable {
             let summary = try ArchiveStore.rebuildCatalogue(of: directory)
             return CatalogueRepair(
                 segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
-                cutBytes: summary.cutBytes, findings: summary.damage)
+                gaps: summary.gaps, cutBytes: summary.cutBytes, findings: summary.damage)
         }
     }
 
@@ -84,6 +84,8 @@ public struct CatalogueRepair: Sendable, Hashable {
     public let chunks: Int
     /// Snapshots in them.
     public let snapshots: Int
+    /// Gaps in them.
+    public let gaps: Int
     /// Bytes of interrupted writes that were cut off.
     public let cutBytes: Int
     /// Damage that was found, each place as a sentence.

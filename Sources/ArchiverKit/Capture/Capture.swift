@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import SystemPackage
@@ -14,6 +15,10 @@ struct Capture {
     let progress: OperationProgress?
     /// The root's hard links, kept where the root is captured again and again.
     var linkIndex = LinkIndex()
+    /// Names that something was written to, as the watcher tells.
+    var written = WrittenNames()
+    /// What is known of files whose times do not tell everything.
+    var proofs = ReadProofs()
 
     /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
     private static let firstLevel = 3
@@ -38,7 +43,9 @@ struct Capture {
         do {
             let first = try attempt(root, parent, ranges)
             if first.unseen.isEmpty { return first.result }
-            return try attempt(root, parent, (ranges + first.unseen).sorted(), isLast: true).result
+            let isDecisive = first.unseen.contains { DirectoryRules.decides($0.path.name, options.exclusions) }
+            let wider = isDecisive ? [.subtree(.root)] : (ranges + first.unseen).sorted()
+            return try attempt(root, parent, wider, isLast: true).result
         } catch let error as StorageError {
             // What is damaged may well be in the root still: it is all read again and stored where it is lost.
             guard error.code == .damaged else { throw error }
@@ -64,31 +71,38 @@ struct Capture {
             var update = TreeUpdate(
                 base: base?.tree, parent: try base.map { try store.snapshot($0.id) }, nodes: nodes,
                 writer: try NodeWriter(store, commit: commit, level: level),
-                takesDirectoryTimes: options.cause != .watch)
+                takesDirectoryTimes: options.cause != .watch && options.cause != .audit)
             var links = LinkedNames()
-            let scan = TreeScan(store: store, nodes: nodes, commit: commit, level: level, progress: progress)
+            // What never goes to a disk never shows another time for a further store into its pages.
+            let isInMemory = try FileSystem.of(root.directory.descriptor).isInMemory
+            let scan = TreeScan(
+                store: store, nodes: nodes, commit: commit, level: level, progress: progress,
+                rules: options.exclusions, removesExcluded: true,
+                isDoubtful: { path, status in
+                    written.closed.contains(path) && (isInMemory || !proofs.vouch(for: path, status))
+                })
             let time = Timestamp.now
-            try scan.run(root, base: base?.tree, ranges: ranges) { change in
+            let unknown = try scan.run(root, base: base?.tree, ranges: ranges) { change in
                 try update.add(change)
                 links.add(change)
                 progress?.set(storedBytes: commit.storedBytes)
             }
             let tree = try update.finish() ?? labelledTree(parent)
             if let parent, !isLast, !ranges.contains(.subtree(.root)) {
-                let unseen = try linkIndex.otherNames(of: links, in: parent.tree, nodes)
+                let unseen = (try linkIndex.otherNames(of: links, in: parent.tree, nodes) + neighbours(of: unknown))
                     .filter { !ranges.contains($0) }
                 if !unseen.isEmpty {
                     commit.abandon()
-                    return (result(nil, latest: parent, update.tally), unseen)
+                    return (result(nil, latest: parent, update.tally, update.deferred), unseen)
                 }
             }
             if isHealing, tree == parent?.tree, options.label == nil {
                 try commit.keep()
-                return (try unchanged(parent, update.tally, root), [])
+                return (try unchanged(parent, update, root), [])
             }
             guard let tree else {
                 commit.abandon()
-                return (try unchanged(parent, update.tally, root), [])
+                return (try unchanged(parent, update, root), [])
             }
             let record = try finish(commit, root, parent, tree, update.tally, time)
             linkIndex.update(links, to: tree, from: parent?.tree)
@@ -97,6 +111,11 @@ struct Capture {
             commit.abandon()
             throw error
         }
+    }
+
+    /// The directories of names that were written to and are not there: the file may have another name next to it.
+    private func neighbours(of unknown: [RelativePath]) -> [PathRange] {
+        Set(unknown.filter(written.changed.contains).compactMap(\.parent)).map { .children($0) }
     }
 
     /// The tree of `parent` where a new label is all that is new; nil where nothing is.
@@ -112,28 +131,28 @@ struct Capture {
             time: time, rootPath: root.path.bytes, host: CurrentProcess.hostName, cause: options.cause,
             label: options.label, parent: parent?.id, tree: tree, totals: tally.totals, changes: tally.counts,
             changedPaths: tally.changedPaths, problems: tally.problems, storedBytes: commit.storedBytes,
-            ownerNames: tally.ownerNames, groupNames: tally.groupNames)
+            ownerNames: tally.ownerNames, groupNames: tally.groupNames, exclusions: options.exclusions)
         let base = try parent.flatMap { try store.base($0.id.chunk) }
         return try commit.commit(snapshot, base: base)
     }
 
     private func unchanged(
-        _ parent: SnapshotRecord?, _ tally: ChangeTally, _ root: RootDirectory
+        _ parent: SnapshotRecord?, _ update: TreeUpdate, _ root: RootDirectory
     ) throws -> CaptureResult {
         guard let parent else {
             // Even an empty root has its own entry, so only one that vanished gives nothing.
             throw ArchiverError(
                 .noSuchDirectory, "\(root.path) vanished while it was captured", remedy: "try again", path: root.path)
         }
-        return result(nil, latest: parent, tally)
+        return result(nil, latest: parent, update.tally, update.deferred)
     }
 
     private func result(
-        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ tally: ChangeTally
+        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ tally: ChangeTally, _ deferred: [PathRange] = []
     ) -> CaptureResult {
         CaptureResult(
             snapshot: snapshot, latest: latest, changedPaths: tally.changedPaths, problems: tally.problems,
-            problemCount: tally.problemCount)
+            problemCount: tally.problemCount, deferred: deferred)
     }
 }
 

@@ -2,6 +2,8 @@
 
 public import ArchiveFormat
 public import ArchiveStorage
+public import Exclusions
+internal import FileWatching
 
 /// How a root is to be captured.
 public struct CaptureOptions: Sendable {
@@ -9,10 +11,15 @@ public struct CaptureOptions: Sendable {
     public var cause: Cause
     /// The user's name for the snapshot.
     public var label: String?
+    /// What is left out; recorded in the snapshot.
+    public var exclusions: ExclusionRules
 
-    public init(cause: Cause = .capture, label: String? = nil) {
+    public init(
+        cause: Cause = .capture, label: String? = nil, exclusions: ExclusionRules = ExclusionRules()
+    ) {
         self.cause = cause
         self.label = label
+        self.exclusions = exclusions
     }
 }
 
@@ -28,4 +35,6 @@ public struct CaptureResult: Sendable {
     public let problems: [Problem]
     /// How many paths could not be captured as they are.
     public let problemCount: Int
+    /// Where there are directories whose time changed, which is no reason for a snapshot but belongs into the next.
+    let deferred: [PathRange]
 }

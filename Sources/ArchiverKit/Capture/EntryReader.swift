@@ -25,10 +25,21 @@ final class EntryReader {
             return suspect.status.kind == .file ? try readFile(suspect) : try readOther(suspect, suspect.status)
         } catch let error as FileError {
             if error.meansAbsence { return vanished(suspect) }
+            if try hasBeenReplaced(suspect) {
+                let problem = Problem(
+                    path: suspect.path, reason: .unstable, detail: "it was replaced while it was read")
+                return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
+            }
             // One object that cannot be read must not stop the capture: what was known of it stays.
             let problem = Problem(path: suspect.path, reason: .unreadable, detail: error.code.description)
             return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
         }
+    }
+
+    /// Whether another kind of object has come to stand at the path, which fails in ways of its own.
+    private func hasBeenReplaced(_ suspect: Suspect) throws -> Bool {
+        let now = try FileStatus.read(suspect.name, in: suspect.directory.descriptor, path: suspect.path)
+        return now?.kind != suspect.status.kind
     }
 
     /// What is captured of an object that is no longer there.
@@ -102,7 +113,8 @@ final class EntryReader {
         let new = entry(
             suspect.path, status, content: content, attributes: attributes,
             isSettled: EntryReader.isSettled(status), isUnstable: false)
-        return ScanChange(old: suspect.old, new: new)
+        // A change of what is in a directory stamps both times with the same instant.
+        return ScanChange(old: suspect.old, new: new, isTimeSet: status.modified != status.changed)
     }
 
     private func entry(

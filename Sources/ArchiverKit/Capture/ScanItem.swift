@@ -30,6 +30,8 @@ struct ScanChange: Sendable {
     let old: Entry?
     let new: Entry?
     var problem: Problem?
+    /// Whether the object's time was set by somebody, rather than by a change of the object.
+    var isTimeSet = false
 
     /// The path concerned; nil where there is only a problem.
     var path: RelativePath? { new?.path ?? old?.path }
@@ -43,9 +45,10 @@ struct ScanChange: Sendable {
         }
     }
 
-    /// Whether a directory's time is all that differs, which every file that came and went leaves behind.
+    /// Whether a directory's time is all that differs, and nobody has set it: what every file that came and went leaves
+    /// behind.
     var isDirectoryTimeOnly: Bool {
-        guard let old, var new, old.kind == .directory, new.kind == .directory else { return false }
+        guard !isTimeSet, let old, var new, old.kind == .directory, new.kind == .directory else { return false }
         new.modified = old.modified
         return new.hasSameState(as: old)
     }

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Glibc
@@ -16,6 +17,12 @@ struct TreeScan {
     /// zlib's effort for content, 1 to 9.
     let level: Int
     let progress: OperationProgress?
+    /// What is left out.
+    let rules: ExclusionRules
+    /// Whether what the base tree has of that counts as gone; else it is passed over.
+    let removesExcluded: Bool
+    /// Whether a file is to be read although its times are those of the tree.
+    var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
 
     /// A reader of objects with all that it needs; one thread at a time has it.
     private final class Worker: @unchecked Sendable {
@@ -39,14 +46,16 @@ struct TreeScan {
     ///   - base: the root node of the tree to compare with; nil for the tree of nothing.
     ///   - ranges: in walk order, not overlapping.
     ///   - body: takes the changes in walk order, among them such as are no difference.
+    /// - Returns: paths of ranges that neither the root nor the tree has.
+    @discardableResult
     func run(
         _ root: RootDirectory, base: ChunkID?, ranges: [PathRange], _ body: (ScanChange) throws -> Void
-    ) throws {
+    ) throws -> [RelativePath] {
         let archive = try FileStatus.read(CName(), in: Descriptor.open(store.layout.directory, O_RDONLY | O_DIRECTORY))
-        let workers = Pool {
-            [self] in Worker(try ChunkPacker(store, commit: commit, level: level), progress)
+        let workers = Pool { [store, commit, level, progress] in
+            Worker(try ChunkPacker(store, commit: commit, level: level), progress)
         }
-        try withoutActuallyEscaping(body) { body in
+        return try withoutActuallyEscaping(body) { body in
             let pipeline = OrderedPipeline<[ScanItem], [ScanChange]>(
                 width: TreeScan.width,
                 transform: { items in try workers.with { try TreeScan.read(items, with: $0) } },
@@ -56,7 +65,8 @@ struct TreeScan {
             let cursor = try base.map { try TreeCursor($0, in: nodes) }
             var walk = TreeWalk(
                 root, base: cursor,
-                isExcluded: { status in archive.map { status.isSameObject(as: $0) } ?? false }, progress: progress,
+                isHidden: { status in archive.map { status.isSameObject(as: $0) } ?? false }, rules: rules,
+                removesExcluded: removesExcluded, isDoubtful: isDoubtful, progress: progress,
                 emit: { item in
                     batch.append(item)
                     if case .suspect(let suspect) = item, suspect.status.kind == .file {
@@ -70,6 +80,7 @@ struct TreeScan {
                 })
             try walk.walk(ranges)
             try pipeline.finish(with: batch)
+            return walk.unknown
         }
     }
 

@@ -2,6 +2,8 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import FileIO
+internal import FileWatching
 internal import SnapshotTree
 
 /// Turns a capture's changes into a new tree.
@@ -13,6 +15,7 @@ struct TreeUpdate {
     private var editor: TreeEditor<StoredNodes, NodeWriter>?
     /// Changes before the first that matters; they go into the tree only if one comes.
     private var waiting: [ScanChange] = []
+    private var hasForgotten = false
     private(set) var tally: ChangeTally
 
     /// Minor changes kept; those beyond are found again by the next capture.
@@ -38,7 +41,8 @@ struct TreeUpdate {
         if editor == nil {
             let matters = change.isDifference && (takesDirectoryTimes || !change.isDirectoryTimeOnly)
             guard matters else {
-                if waiting.count < TreeUpdate.waitingLimit, change.old != change.new { waiting.append(change) }
+                guard change.old != change.new else { return }
+                if waiting.count < TreeUpdate.waitingLimit { waiting.append(change) } else { hasForgotten = true }
                 return
             }
             editor = try TreeEditor(base: base, source: nodes, sink: writer)
@@ -46,6 +50,13 @@ struct TreeUpdate {
             waiting = []
         }
         try apply(change)
+    }
+
+    /// Where a later capture has to look to take what this one found and left out because nothing that matters changed.
+    var deferred: [PathRange] {
+        if editor != nil { return [] }
+        let directories = waiting.filter(\.isDirectoryTimeOnly).compactMap { $0.path.map(PathRange.entry) }
+        return hasForgotten && !directories.isEmpty ? [.subtree(.root)] : directories
     }
 
     private mutating func apply(_ change: ScanChange) throws {

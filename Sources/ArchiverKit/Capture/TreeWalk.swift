@@ -2,6 +2,7 @@
 // passed over; everything else comes out in order.
 
 internal import ArchiveFormat
+internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Glibc
@@ -14,23 +15,38 @@ internal import SystemPackage
 struct TreeWalk {
     private let root: RootDirectory
     private var base: TreeCursor<StoredNodes>?
-    private let isExcluded: (FileStatus) -> Bool
+    private let isHidden: (FileStatus) -> Bool
+    private let rules: ExclusionRules
+    private let scopes: DirectoryScopes
+    private let removesExcluded: Bool
+    private let isDoubtful: (RelativePath, FileStatus) -> Bool
     private let emit: (ScanItem) throws -> Void
     private let progress: OperationProgress?
     private var pending: ArraySlice<PathRange> = []
+    /// Paths of ranges that neither the root nor the base tree has.
+    private(set) var unknown: [RelativePath] = []
     private var reader = DirectoryReaderBox()
 
     /// - Parameters:
     ///   - base: the tree to compare with, at its start; nil to find everything new.
-    ///   - isExcluded: whether an object is to be treated as if it were not there.
+    ///   - isHidden: whether an object is to be treated as if it were not there.
+    ///   - rules: what is left out.
+    ///   - removesExcluded: whether what the base tree has of that counts as gone; else it is passed over.
+    ///   - isDoubtful: whether a file is to be read although its times are those of the tree.
     ///   - emit: takes what is found, in walk order.
     init(
-        _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isExcluded: @escaping (FileStatus) -> Bool,
-        progress: OperationProgress?, emit: @escaping (ScanItem) throws -> Void
+        _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
+        rules: ExclusionRules, removesExcluded: Bool,
+        isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false }, progress: OperationProgress?,
+        emit: @escaping (ScanItem) throws -> Void
     ) {
         self.root = root
         self.base = base
-        self.isExcluded = isExcluded
+        self.isHidden = isHidden
+        self.rules = rules
+        scopes = DirectoryScopes(root, rules)
+        self.removesExcluded = removesExcluded
+        self.isDoubtful = isDoubtful
         self.progress = progress
         self.emit = emit
     }
@@ -57,34 +73,34 @@ struct TreeWalk {
         if path.isRoot {
             let name = CName(".".utf8)
             let status = try FileStatus.read(name, in: root.directory.descriptor)
-            try visit(path, in: root.directory, name, status, range)
-            return
+            return try visit(path, in: root.directory, DirectoryScope(rules), name, status, range)
         }
         let name = CName(path.name)
-        let found: (parent: SharedDirectory, status: FileStatus?)?
+        let found: (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)?
         do throws(FileError) {
             found = try look(at: path, name)
         } catch {
             return try keepBase(below: path, error)
         }
         guard let found else { return try removeBase(below: path) }
-        try visit(path, in: found.parent, name, found.status, range)
+        guard let scope = found.scope else { return try leaveOut(path) }
+        try visit(path, in: found.parent, scope, name, found.status, range)
     }
 
-    /// The directory that holds `path` and the status of `name` in it; nil where there is no such directory.
+    /// The directory that holds `path`, its scope unless it is left out, and the status of `name` in it; nil where
+    /// there is no such directory.
     private func look(
         at path: RelativePath, _ name: CName
-    ) throws(FileError) -> (parent: SharedDirectory, status: FileStatus?)? {
-        guard let parent = try parent(of: path) else { return nil }
-        return (parent, try FileStatus.read(name, in: parent.descriptor, path: path))
-    }
-
-    /// The directory that holds `path`; nil where there is none.
-    private func parent(of path: RelativePath) throws(FileError) -> SharedDirectory? {
-        guard let parent = path.parent, !parent.isRoot else { return root.directory }
+    ) throws(FileError) -> (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)? {
+        let parent = path.parent ?? .root
         do {
-            return SharedDirectory(
-                try root.directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+            let directory =
+                parent.isRoot
+                ? root.directory
+                : SharedDirectory(
+                    try root.directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+            let scope = try scopes.scope(of: parent)
+            return (directory, scope, try FileStatus.read(name, in: directory.descriptor, path: path))
         } catch {
             guard error.meansAbsence else { throw error }
             return nil
@@ -93,17 +109,22 @@ struct TreeWalk {
 
     /// Looks at one object, and below it as far as `range` asks.
     private mutating func visit(
-        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus?, _ range: PathRange
+        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
+        _ status: FileStatus?, _ range: PathRange
     ) throws {
-        guard let status, !isExcluded(status) else { return try removeBase(below: path) }
+        guard let status, !isHidden(status) else {
+            if base?.path != path { unknown.append(path) }
+            return try removeBase(below: path)
+        }
+        if !path.isRoot, scope.excludes(path, status) { return try leaveOut(path) }
         let old = try takeBase(at: path)
         try compare(path, in: parent, name, status, old)
         guard status.kind == .directory else { return try removeBase(below: path) }
         let isKnown = old?.isSameDirectory(status) ?? false
         switch range {
         case .entry where isKnown: return
-        case .children where isKnown: try list(path, in: parent, name, status, descending: false)
-        default: try list(path, in: parent, name, status, descending: true)
+        case .children where isKnown: try list(path, in: parent, scope, name, status, descending: false)
+        default: try list(path, in: parent, scope, name, status, descending: true)
         }
     }
 
@@ -114,6 +135,7 @@ struct TreeWalk {
         let path: RelativePath
         let directory: SharedDirectory
         let records: [DirectoryRecord]
+        let scope: DirectoryScope
         /// Whether directories that the base tree has are gone through too; those that are new or whose access changed
         /// always are.
         let isDescending: Bool
@@ -123,10 +145,11 @@ struct TreeWalk {
     /// Goes through the directory at `path`, and through those below it that are new, or in the range, or in ranges of
     /// their own.
     private mutating func list(
-        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, descending: Bool
+        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
+        _ status: FileStatus, descending: Bool
     ) throws {
         var frames: [Frame] = []
-        try enter(path, in: parent, name, status, descending: descending, &frames)
+        try enter(path, in: parent, scope, name, status, descending: descending, &frames)
         while let frame = frames.last {
             guard frame.next < frame.records.count else {
                 try removeBase(below: frame.path)
@@ -135,11 +158,15 @@ struct TreeWalk {
                 continue
             }
             frames[frames.count - 1].next += 1
-            let recordName = frame.records[frame.next].name
-            let childPath = frame.path.appending(recordName)
+            let record = frame.records[frame.next]
+            let childPath = frame.path.appending(record.name)
             let range = takeRange(at: childPath)
             try removeBase(before: childPath)
-            let childName = CName(recordName)
+            if let kind = record.kind, frame.scope.excludes(childPath, isDirectory: kind == .directory) {
+                try leaveOut(childPath)
+                continue
+            }
+            let childName = CName(record.name)
             let childStatus: FileStatus?
             do {
                 childStatus = try FileStatus.read(childName, in: frame.directory.descriptor, path: childPath)
@@ -147,7 +174,11 @@ struct TreeWalk {
                 try keepBase(below: childPath, error)
                 continue
             }
-            guard let childStatus, !isExcluded(childStatus) else { continue }
+            guard let childStatus, !isHidden(childStatus) else { continue }
+            if frame.scope.excludes(childPath, childStatus) {
+                try leaveOut(childPath)
+                continue
+            }
             let old = try takeBase(at: childPath)
             try compare(childPath, in: frame.directory, childName, childStatus, old)
             guard childStatus.kind == .directory else {
@@ -156,9 +187,11 @@ struct TreeWalk {
             }
             let isKnown = old?.isSameDirectory(childStatus) ?? false
             if frame.isDescending || !isKnown || range == .subtree(childPath) {
-                try enter(childPath, in: frame.directory, childName, childStatus, descending: true, &frames)
+                try enter(
+                    childPath, in: frame.directory, frame.scope, childName, childStatus, descending: true, &frames)
             } else if range == .children(childPath) {
-                try enter(childPath, in: frame.directory, childName, childStatus, descending: false, &frames)
+                try enter(
+                    childPath, in: frame.directory, frame.scope, childName, childStatus, descending: false, &frames)
             } else {
                 while let range = pending.first, childPath.contains(range.path) {
                     pending.removeFirst()
@@ -170,27 +203,34 @@ struct TreeWalk {
     }
 
     private mutating func enter(
-        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, descending: Bool,
-        _ frames: inout [Frame]
+        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
+        _ status: FileStatus, descending: Bool, _ frames: inout [Frame]
     ) throws {
+        let isOtherMount = status.device != root.status.device || status.mount != root.status.mount
         // What lies under a mount point is neither seen nor gone.
-        if status.device != root.status.device || status.mount != root.status.mount {
-            return try skipBase(below: path)
-        }
-        do {
-            frames.append(try open(path, in: parent, name, descending: descending))
+        if isOtherMount && !rules.crossesMounts { return try skipBase(below: path) }
+        do throws(FileError) {
+            if let frame = try open(path, in: parent, scope, name, descending: descending, isOtherMount) {
+                return frames.append(frame)
+            }
         } catch {
             if error.meansAbsence { return try removeBase(below: path) }
-            try keepBase(below: path, error)
+            return try keepBase(below: path, error)
         }
+        try skipBase(below: path)
     }
 
+    /// - Returns: nil where the directory is one that the kernel makes up, such as `/proc`.
     private func open(
-        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, descending: Bool
-    ) throws(FileError) -> Frame {
+        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName, descending: Bool,
+        _ isOtherMount: Bool
+    ) throws(FileError) -> Frame? {
         let directory = SharedDirectory(try parent.descriptor.openForReading(name, O_DIRECTORY, path: path))
+        if isOtherMount, try FileSystem.of(directory.descriptor, path: path).reach == .pseudo { return nil }
+        let records = try reader.read(directory.descriptor, path)
+        let own = DirectoryRules.read(in: directory.descriptor, rules, among: records)
         return Frame(
-            path: path, directory: directory, records: try reader.read(directory.descriptor, path),
+            path: path, directory: directory, records: records, scope: scope.entering(path, own),
             isDescending: descending)
     }
 
@@ -198,7 +238,7 @@ struct TreeWalk {
         _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, _ old: Entry?
     ) throws {
         progress?.add(entries: 1)
-        if let old, old.isCurrent(status) { return }
+        if let old, old.isCurrent(status), status.kind != .file || !isDoubtful(path, status) { return }
         try emit(.suspect(Suspect(path: path, directory: parent, name: name, status: status, old: old)))
     }
 
@@ -227,6 +267,11 @@ struct TreeWalk {
         }
     }
 
+    /// Treats what the base tree has at `path` and below as what is left out is to be treated.
+    private mutating func leaveOut(_ path: RelativePath) throws {
+        if removesExcluded { try removeBase(below: path) } else { try skipBase(below: path) }
+    }
+
     /// Keeps everything that the base tree has at `path`, if it was not taken yet, and below: it may not be looked at.
     ///
     /// - Throws: `error` where it does not say so.
@@ -253,28 +298,5 @@ private final class DirectoryReaderBox {
 
     func read(_ directory: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> [DirectoryRecord] {
         try reader.read(directory, path: path)
-    }
-}
-
-extension FileError {
-    /// Whether the error says that there is nothing at the path, or no directory on the way to it.
-    var meansAbsence: Bool {
-        code == .noSuchFileOrDirectory || code == .notDirectory || code == .tooManySymbolicLinkLevels
-    }
-}
-
-extension Entry {
-    /// Whether the status is that of a directory with the same access as before: while it is denied, nothing tells of
-    /// changes below, so afterwards everything there is looked at.
-    func isSameDirectory(_ status: FileStatus) -> Bool {
-        kind == .directory && status.kind == .directory && permissions == status.permissions
-            && owner == status.owner && group == status.group
-    }
-
-    /// Whether an object of this status is surely the one that this entry was made from, unchanged.
-    func isCurrent(_ status: FileStatus) -> Bool {
-        guard let signature, !isUnstable, kind == status.kind else { return false }
-        return signature.inode == status.inode && signature.changed == status.changed && modified == status.modified
-            && (kind != .file || size == status.size)
     }
 }

@@ -30,6 +30,8 @@ struct Check {
     /// Nodes and lists of which everything below was found to be there.
     private var good: Set<ChunkID> = []
     private var bad: Set<ChunkID> = []
+    /// Gaps that the segments hold.
+    private var gaps: Set<ChunkID> = []
 
     init(store: ArchiveStore, nodes: StoredNodes, data: Bool, progress: OperationProgress?) {
         self.store = store
@@ -42,6 +44,7 @@ struct Check {
         for segment in try store.catalogue.segments() { try check(segment) }
         let records = try store.catalogue.snapshots()
         result.snapshots = records.count
+        try checkGaps()
         for record in records {
             let before = result.findingCount
             let isGood = try check(record)
@@ -86,6 +89,7 @@ struct Check {
             present.insert(chunk.id)
             if chunk.offset < segment.indexedLength { try checkChunk(chunk.id, file) }
         }
+        gaps.formUnion(scan.gaps)
         progress?.add(entries: scan.chunks.count, bytes: UInt64(scan.length))
     }
 
@@ -97,6 +101,21 @@ struct Check {
             do { _ = try store.read(id) } catch {
                 result.find(error.message)
                 present.remove(id)
+            }
+        }
+    }
+
+    private mutating func checkGaps() throws {
+        let listed = Set(try store.catalogue.gaps())
+        for id in gaps where try store.catalogue.location(of: id) != nil {
+            do throws(StorageError) {
+                let gap = try store.gap(id)
+                if !listed.contains(gap) {
+                    result.find("gap \(id) is not in the catalogue; run 'archiver repair --catalogue'")
+                }
+                result.gaps += 1
+            } catch {
+                result.find("gap \(id): \(error.message)")
             }
         }
     }

@@ -8,6 +8,8 @@ public struct CheckResult: Sendable {
     public internal(set) var snapshots = 0
     /// Snapshots of which everything that was checked is there and right.
     public internal(set) var goodSnapshots = 0
+    /// Spans in which changes may have been seen late.
+    public internal(set) var gaps = 0
     /// Bytes read from segments.
     public internal(set) var bytesRead: UInt64 = 0
     /// The first findings, each a sentence that names the segment, block, snapshot or path; empty: all is well.

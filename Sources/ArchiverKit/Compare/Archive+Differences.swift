@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 public import ArchiveStorage
+internal import Exclusions
 public import FileIO
 internal import FileWatching
 internal import SnapshotTree
@@ -29,7 +30,8 @@ extension Archive {
     /// false.
     ///
     /// Files are read only where their inodes say that they may have changed. The right entries name their chunks, but
-    /// nothing is stored: read such a file from the directory.
+    /// nothing is stored: read such a file from the directory. What is left out, now or in the snapshot, is no
+    /// difference.
     ///
     /// - Parameter path: where to compare: there and below.
     public func differences(
@@ -39,7 +41,10 @@ extension Archive {
         try facing {
             let root = try RootDirectory.open(directory)
             do {
-                try scanDifferences(of: root, from: left.tree, at: path) { difference, _ in
+                let rules = try presentExclusions(ofRoot: left.rootPath, host: left.host)
+                let scopes = SnapshotScopes(left.tree, try store.snapshot(left.id).exclusions, self)
+                try scanDifferences(of: root, from: left.tree, ranges: [.subtree(path)], rules) { difference, _ in
+                    if let added = difference.right, difference.left == nil, try scopes.excludes(added) { return }
                     guard body(difference) else { throw Stop() }
                 }
             } catch is Stop {}
@@ -50,12 +55,19 @@ extension Archive {
     private struct Stop: Error {}
 
     /// Calls `body` with what differs between a tree and a root as it is now, and what could not be read.
+    ///
+    /// - Parameters:
+    ///   - rules: what is left out of the root.
+    ///   - removesExcluded: whether what the tree has of that is a difference.
     func scanDifferences(
-        of root: RootDirectory, from tree: ChunkID, at path: RelativePath,
+        of root: RootDirectory, from tree: ChunkID, ranges: [PathRange], _ rules: ExclusionRules,
+        removesExcluded: Bool = false, _ progress: OperationProgress? = nil,
         _ body: (Difference, Problem?) throws -> Void
     ) throws {
-        let scan = TreeScan(store: store, nodes: nodes, commit: nil, level: 1, progress: nil)
-        try scan.run(root, base: tree, ranges: [.subtree(path)]) { change in
+        let scan = TreeScan(
+            store: store, nodes: nodes, commit: nil, level: 1, progress: progress, rules: rules,
+            removesExcluded: removesExcluded)
+        try scan.run(root, base: tree, ranges: ranges) { change in
             guard change.isDifference, let difference = Difference(left: change.old, right: change.new) else { return }
             try body(difference, change.problem)
         }

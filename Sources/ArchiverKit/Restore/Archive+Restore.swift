@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 public import ArchiveStorage
+internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import SnapshotTree
@@ -51,24 +52,27 @@ struct Restore {
         guard let root = try existing(path) else {
             // There is no state before: the root itself is gone.
             try Directory.create(path, permissions: 0o700, durable: false)
-            return try run(into: RootDirectory.open(path), from: nil).result
+            return try run(into: RootDirectory.open(path), from: nil, nil).result
         }
         let lock = try RootLock.capturing(root.path, in: archive.store.layout)
-        let before = try capture(.beforeRestore).runLocked(root, [.subtree(.root)])
-        var (result, firstMade) = try run(into: root, from: before.latest.tree)
+        let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
+        let before = try capture(.beforeRestore, rules).runLocked(root, [.subtree(.root)])
+        let exempt = try ExemptPaths(before.latest, rules, wanted: snapshot, archive)
+        var (result, firstMade) = try run(into: root, from: before.latest.tree, exempt)
         result.before = before.snapshot
         result.undo = before.latest
         for problem in before.problems {
             result.warn("\(problem.path) could not be captured before the restore: \(problem.detail)")
         }
-        _ = try capture(.restore).runLocked(root, [.subtree(firstMade ?? options.path)])
+        _ = try capture(.restore, rules).runLocked(root, [.subtree(firstMade ?? options.path)])
         withExtendedLifetime(lock) {}
         return result
     }
 
-    private func capture(_ cause: Cause) -> Capture {
+    private func capture(_ cause: Cause, _ rules: ExclusionRules) -> Capture {
         Capture(
-            store: archive.store, nodes: archive.nodes, options: CaptureOptions(cause: cause), progress: nil)
+            store: archive.store, nodes: archive.nodes, options: CaptureOptions(cause: cause, exclusions: rules),
+            progress: nil)
     }
 
     private func existing(_ path: FilePath) throws -> RootDirectory? {
@@ -80,10 +84,12 @@ struct Restore {
 
     /// Makes `options.path` below `root` equal to the snapshot.
     ///
-    /// - Parameter present: the tree of what is there now; nil where nothing is.
+    /// - Parameters:
+    ///   - present: the tree of what is there now; nil where nothing is.
+    ///   - exempt: what is left alone.
     /// - Returns: the result, and the first directory on the way to `options.path` that had to be made.
     private func run(
-        into root: RootDirectory, from present: ChunkID?
+        into root: RootDirectory, from present: ChunkID?, _ exempt: ExemptPaths?
     ) throws -> (result: RestoreResult, firstMade: RelativePath?) {
         let writer = RestoreWriter(
             root, from: archive.store, owners: try owners(),
@@ -94,7 +100,12 @@ struct Restore {
             var diff = try TreeDiff(left: present, right: snapshot.tree, in: archive.nodes, scope: options.path)
             while let found = try diff.next() {
                 guard let path = found.left?.path ?? found.right?.path else { continue }
-                try apply(RestoreStep(path: path, present: found.left, wanted: found.right), to: writer)
+                let step = RestoreStep(path: path, present: found.left, wanted: found.right)
+                if let exempt, try exempt.contains(step) {
+                    writer.leaveAlone(step)
+                } else {
+                    try apply(step, to: writer)
+                }
             }
         } else {
             progress?.expect(entries: nil, bytes: snapshot.totals.bytes)
@@ -195,11 +206,17 @@ struct Restore {
 
     private func tellDifferences(in root: RootDirectory) throws -> RestoreResult {
         var result = RestoreResult(destination: root.path)
-        try archive.scanDifferences(of: root, from: snapshot.tree, at: options.path) { difference, problem in
+        let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
+        let scopes = SnapshotScopes(snapshot.tree, try archive.store.snapshot(snapshot.id).exclusions, archive)
+        let ranges: [PathRange] = [.subtree(options.path)]
+        try archive.scanDifferences(of: root, from: snapshot.tree, ranges: ranges, rules) { difference, problem in
             // What cannot be read is taken for equal; the restore itself finds out.
             if problem != nil, difference.right == nil { return }
             let step = RestoreStep(path: difference.path, present: difference.right, wanted: difference.left)
             guard let action = step.action else { return }
+            if let present = step.present, step.wanted == nil, try scopes.excludes(present) {
+                return result.leftOut += 1
+            }
             onAction?(action)
             result.count(action)
         }

@@ -52,6 +52,8 @@ public struct RestoreResult: Sendable {
     public internal(set) var deleted = 0
     /// Paths left as they are because they changed while the restore ran.
     public internal(set) var skipped = 0
+    /// Paths left as they are because they are left out of snapshots.
+    public internal(set) var leftOut = 0
     /// Bytes of content written.
     public internal(set) var bytesWritten: UInt64 = 0
     /// The first things that could not be restored fully, each as a sentence.

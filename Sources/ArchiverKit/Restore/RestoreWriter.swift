@@ -78,6 +78,11 @@ final class RestoreWriter {
         result.count(action)
     }
 
+    /// Counts a step that is not carried out.
+    func leaveAlone(_ step: RestoreStep) {
+        result.leftOut += 1
+    }
+
     /// Makes the directories that lead to `path` where they are missing; `finish` gives them their metadata.
     ///
     /// - Returns: the first that was missing; nil where none was.

@@ -24,6 +24,8 @@ public struct ArchiverError: Error, Sendable {
         case inUse
         /// Another process watches the root.
         case locked
+        /// No process watches the root.
+        case notWatched
         /// A selector is not written as selectors are.
         case malformedSelector
         /// A selector names no snapshot.

@@ -1,6 +1,7 @@
 // A way from async code to calls that block.
 
 internal import Dispatch
+internal import FileIO
 
 /// Runs blocking work on a thread of its own, off Swift's cooperative pool.
 public enum Blocking {
@@ -13,6 +14,22 @@ public enum Blocking {
         let result: Result<Value, ArchiverError> = await withCheckedContinuation { continuation in
             queue.async {
                 continuation.resume(returning: Result { () throws(ArchiverError) in try body() })
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs `body` on a thread of the lowest priority, for what may take as long as others leave it no time.
+    static func runInBackground<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(ArchiverError) -> Value
+    ) async throws(ArchiverError) -> Value {
+        let result: Result<Value, ArchiverError> = await withCheckedContinuation { continuation in
+            do throws(FileError) {
+                try DetachedThread.start(for: "an audit", .lowest) {
+                    continuation.resume(returning: Result { () throws(ArchiverError) in try body() })
+                }
+            } catch {
+                continuation.resume(returning: .failure(ArchiverError(error)))
             }
         }
         return try result.get()

@@ -32,12 +32,7 @@ struct RootDirectory: Sendable {
     /// - Throws: also `ArchiverError` of the code `unsuitableRoot`.
     static func open(_ path: FilePath, capturedInto archive: FilePath) throws -> RootDirectory {
         let root = try open(path)
-        if root.path.starts(with: try resolved(archive)) {
-            // Each capture would be a change to be captured.
-            throw ArchiverError(
-                .unsuitableRoot, "\(path) is the archive's own directory or lies in it",
-                remedy: "capture another directory, or use another archive with --archive", path: path)
-        }
+        try checkIsOutside(archive, root.path, as: path)
         let fileSystem = try FileSystem.of(root.directory.descriptor)
         if fileSystem.reach == .pseudo {
             throw ArchiverError(
@@ -45,6 +40,31 @@ struct RootDirectory: Sendable {
                 remedy: "capture a directory of files", path: path)
         }
         return root
+    }
+
+    /// Refuses a root in the archive's own directory: each capture would be a change to be captured.
+    ///
+    /// - Parameters:
+    ///   - resolved: the root's path without symbolic links.
+    ///   - path: as the user gave it.
+    static func checkIsOutside(_ archive: FilePath, _ resolved: FilePath, as path: FilePath) throws {
+        guard resolved.starts(with: try self.resolved(archive)) else { return }
+        throw ArchiverError(
+            .unsuitableRoot, "\(path) is the archive's own directory or lies in it",
+            remedy: "capture another directory, or use another archive with --archive", path: path)
+    }
+
+    /// `path` as an absolute path, without symbolic links as far as it exists.
+    static func resolvedAsFarAsItExists(_ path: FilePath) throws -> FilePath {
+        do {
+            return try resolved(path)
+        } catch let error as ArchiverError {
+            guard error.code == .noSuchDirectory, let name = path.lastComponent, name.kind == .regular else {
+                throw error
+            }
+            let parent = path.removingLastComponent()
+            return try resolvedAsFarAsItExists(parent.isEmpty ? "." : parent).appending(name)
+        }
     }
 
     /// `path` as an absolute path without symbolic links.

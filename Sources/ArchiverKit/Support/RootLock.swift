@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Glibc
 internal import SystemPackage
 
 /// Kernel locks that concern one root of an archive; each ends with its value.
@@ -24,8 +25,32 @@ enum RootLock {
             remedy: "end that one first, or use another archive", path: root)
     }
 
+    /// Whether some process watches `root`.
+    static func isWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Bool {
+        try FileLock.isHeld(path("watch", root, layout))
+    }
+
+    /// When the latest watcher of `root` was last at work; nil where there was none.
+    static func lastWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Timestamp? {
+        do throws(FileError) {
+            let file = try Descriptor.open(path("watch", root, layout), O_RDONLY)
+            return try FileStatus.read(file).modified
+        } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
+    }
+
+    /// Where the watcher of `root` listens for questions.
+    static func socket(of root: FilePath, in layout: ArchiveLayout) -> FilePath {
+        layout.lock("watch-\(name(root)).socket")
+    }
+
+    private static func name(_ root: FilePath) -> Substring {
+        ChunkID(hashing: root.bytes).hex.prefix(16)
+    }
+
     private static func path(_ purpose: String, _ root: FilePath, _ layout: ArchiveLayout) -> FilePath {
-        let name = ChunkID(hashing: root.bytes).hex.prefix(16)
-        return layout.lock("\(purpose)-\(name).lock")
+        layout.lock("\(purpose)-\(name(root)).lock")
     }
 }

@@ -2,7 +2,7 @@
 
 public import ArchiveFormat
 public import ArchiveStorage
-public import FileIO
+public import Exclusions
 internal import FileWatching
 public import Mementos
 internal import Synchronization
@@ -17,14 +17,45 @@ public final class WatchService: Sendable {
         /// A capture starts at the latest this long after the first change.
         public var maxDelay: Duration
 
-        public init(settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2)) {
+        /// How changes are noticed.
+        public var backend: Backend
+        /// What is left out.
+        public var exclusions: ExclusionRules
+        /// How often everything is compared with the latest snapshot; nil for never.
+        public var auditInterval: Duration?
+        /// Whether a root that is not there is waited for.
+        public var waitsForRoots: Bool
+
+        public init(
+            settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2), backend: Backend = .auto,
+            exclusions: ExclusionRules = ExclusionRules(), auditInterval: Duration? = .seconds(3600),
+            waitsForRoots: Bool = false
+        ) {
             self.settle = settle
             self.maxDelay = maxDelay
+            self.backend = backend
+            self.exclusions = exclusions
+            self.auditInterval = auditInterval
+            self.waitsForRoots = waitsForRoots
         }
+    }
+
+    /// How changes are noticed.
+    public enum Backend: String, Sendable, CaseIterable {
+        /// By inotify, by fanotify where inotify's limit is reached, by looking at intervals for the rest.
+        case auto
+        case inotify
+        case fanotify
+        /// By looking at intervals.
+        case poll
     }
 
     /// Something happened that a user may want to know.
     public enum Event: Sendable {
+        /// The root is not there; it will be watched when it appears.
+        case waiting(root: FilePath)
+        /// The root lies in another one, with which it is captured.
+        case covered(root: FilePath, by: FilePath)
         /// The root is being read for the first time by this service.
         case starting(root: FilePath)
         /// `snapshot` holds the root's state, and every change from now on will be seen.
@@ -32,13 +63,15 @@ public final class WatchService: Sendable {
         /// A change was captured and is durable.
         case snapshot(SnapshotRecord)
         /// Changes of this span may have been seen late.
-        case gap(root: FilePath, cause: String, start: Timestamp, end: Timestamp)
+        case gap(GapRecord)
         /// Part of the root is looked at at intervals only.
         case degraded(root: FilePath, message: String, remedy: String?)
         /// The root is gone from its path; its last state stays what it was.
         case unavailable(root: FilePath)
         /// The root is back.
         case available(root: FilePath)
+        /// Everything was compared with the latest snapshot.
+        case audited(root: FilePath, AuditResult)
         /// Paths that could not be captured as they are: the first ones, and how many.
         case problems(root: FilePath, [Problem], count: Int)
         /// A capture failed; it will be tried again.
@@ -54,7 +87,7 @@ public final class WatchService: Sendable {
     let archive: Archive
     let options: Options
     private let paths: [FilePath]
-    private let roots = Mutex<[WatchedRoot]>([])
+    private let roots = Mutex<[RootCaretaker]>([])
     private let isStopping = Atomic(false)
 
     /// A service for the directories `roots`; nothing happens before `run`.
@@ -107,17 +140,27 @@ public final class WatchService: Sendable {
     /// Whether `stop` was called.
     var shouldStop: Bool { isStopping.load(ordering: .sequentiallyConsistent) }
 
+    /// Looks at everything in all roots, captures what no event had told of, and mends the watching.
+    ///
+    /// - Returns: what was found, by root.
+    public func audit() async throws(ArchiverError) -> [FilePath: AuditResult] {
+        var results: [FilePath: AuditResult] = [:]
+        for root in roots.withLock({ $0 }) { results[root.path] = try await root.audit().get() }
+        return results
+    }
+
     /// Opens and locks all roots, so that either all are watched or none.
-    private func open() throws -> [WatchedRoot] {
-        let watcher = try WatchedRoot.watcher()
-        var opened: [WatchedRoot] = []
-        for path in paths {
-            let root = try RootDirectory.open(path, capturedInto: archive.directory)
-            if opened.contains(where: { $0.path == root.path }) { continue }
-            let lock = try RootLock.watching(root.path, in: archive.store.layout)
-            opened.append(try WatchedRoot(self, root, lock, watcher))
+    private func open() throws -> [RootCaretaker] {
+        let roots = try WatchedPaths(paths, options, archive)
+        for (inner, outer) in roots.covered { events.send(.covered(root: inner, by: outer)) }
+        let watcher = try TreeWatcher.make(options.backend)
+        let layout = archive.store.layout
+        let opened = try roots.paths.map { path in
+            let lastWatched = try RootLock.lastWatched(path, in: layout)
+            return try RootCaretaker(
+                self, path, RootLock.watching(path, in: layout), lastWatched: lastWatched, watcher)
         }
-        roots.withLock { $0 = opened }
+        self.roots.withLock { $0 = opened }
         return opened
     }
 }

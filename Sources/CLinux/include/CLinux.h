@@ -64,6 +64,37 @@ int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
 /// ioctl(FIONREAD): bytes waiting to be read, or -1.
 int clinux_bytes_waiting(int descriptor);
 
+/// accept4(2) with SOCK_CLOEXEC.
+int clinux_accept(int listener);
+
+/// Gives the calling thread the least share of processor and disk (setpriority(2), ioprio_set(2)).
+int clinux_lower_priority(void);
+
+/// 1 where a time service keeps the clock right, 0 where none does (adjtimex(2)), -1 where the system does not tell.
+int clinux_clock_is_kept(void);
+
+/// fanotify_init(2) for an unprivileged group that reports directories and names; EMFILE, ENOSYS, EINVAL, EPERM.
+int clinux_fanotify_init(void);
+
+/// fanotify_mark(2): marks the open directory itself with the bits of `mask`, added to those it has.
+int clinux_fanotify_mark(int group, int directory, uint64_t mask);
+
+/// fanotify_mark(2): removes all marks of the group.
+int clinux_fanotify_flush(int group);
+
+/// The open file's identity as fanotify events carry it: file system id (8 bytes), handle length (4), handle type (4),
+/// handle. Returns the bytes written to `buffer`, which must hold CLINUX_MAX_IDENTITY, or -1 (name_to_handle_at(2)).
+int clinux_fanotify_identity(int descriptor, void *buffer);
+
+/// timerfd_create(2): a descriptor that becomes readable when the wall clock is set or the machine wakes up, only then.
+int clinux_clock_alarm(void);
+
+/// Makes a clock alarm unreadable again, until the next time; returns 1 where it was readable.
+int clinux_clock_alarm_reset(int alarm);
+
+/// Nanoseconds that the machine has been suspended since it was started: CLOCK_BOOTTIME less CLOCK_MONOTONIC.
+int64_t clinux_suspended_nanoseconds(void);
+
 /// makedev, major and minor in the kernel's 64-bit encoding of glibc.
 uint64_t clinux_makedev(uint32_t major, uint32_t minor);
 
@@ -76,6 +107,8 @@ enum {
     CLINUX_RENAME_EXCHANGE = 2,
     CLINUX_SEEK_DATA = 3,
     CLINUX_SEEK_HOLE = 4,
+    CLINUX_MAX_IDENTITY = 16 + 128,
+    CLINUX_FAN_EVENT_ON_CHILD = 0x08000000,
 };
 
 #endif

@@ -23,6 +23,11 @@ extension TreeListing {
         return listing
     }
 
+    /// The listing without what is at `paths` and below them.
+    func without(_ paths: [RelativePath]) -> TreeListing {
+        paths.reduce(self) { $0.without(below: TreeListing.key($1)) }
+    }
+
     func kinds(ofDifferencesTo right: TreeListing) -> [String: Difference.Kind] {
         var kinds: [String: Difference.Kind] = [:]
         for (path, _) in right.withoutLinks.differences(from: withoutLinks) {

@@ -14,14 +14,21 @@ final class Watcher {
     private var events: AsyncStream<WatchService.Event>.AsyncIterator
     private let run: Task<Void, any Error>
 
-    /// Starts a service that captures soon, and waits until it watches.
-    init(_ archive: Archive, roots: [FilePath]) async throws {
-        let options = WatchService.Options(settle: .milliseconds(20), maxDelay: .milliseconds(300))
+    /// Starts a service that captures soon, and waits until it watches `count` roots, or all.
+    ///
+    /// - Parameter configure: changes the service's options.
+    init(
+        _ archive: Archive, roots: [FilePath], watching count: Int? = nil,
+        _ configure: (inout WatchService.Options) -> Void = { _ in }
+    ) async throws {
+        var options = WatchService.Options(
+            settle: .milliseconds(20), maxDelay: .milliseconds(300), auditInterval: nil)
+        configure(&options)
         let service = WatchService(archive, roots: roots, options)
         self.service = service
         events = service.events.events().makeAsyncIterator()
         run = Task { try await service.run() }
-        for _ in roots {
+        for _ in 0..<(count ?? roots.count) {
             try await next { if case .watching = $0 { true } else { false } }
         }
     }
@@ -57,6 +64,9 @@ final class Watcher {
     var names: [String] {
         seen.map { event in
             switch event {
+            case .waiting: "waiting"
+            case .covered: "covered"
+            case .audited: "audited"
             case .starting: "starting"
             case .watching: "watching"
             case .snapshot: "snapshot"

@@ -1,0 +1,60 @@
+// What is left out, as the command line says it.
+
+internal import ArgumentParser
+internal import Exclusions
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// Options of the commands that capture.
+struct ExclusionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Leave out what matches, as a line of .gitignore would; may be repeated.", valueName: "pattern"))
+    var exclude: [ByteArgument] = []
+
+    @Option(help: ArgumentHelp("Leave out what matches one of the file's lines.", valueName: "file"))
+    var excludeFrom: [PathArgument] = []
+
+    @Option(help: ArgumentHelp("Leave out larger files: 500K, 100M, 2G.", valueName: "size"))
+    var excludeLargerThan: SizeArgument?
+
+    @Flag(help: "Of directories tagged as caches (CACHEDIR.TAG), take the tag only.")
+    var excludeCaches = false
+
+    @Flag(help: "Heed .gitignore files as well as .archiverignore files.")
+    var useGitignore = false
+
+    @Flag(help: "Enter directories that carry other file systems.")
+    var crossFileSystems = false
+
+    @Flag(help: "Enter no directory that carries another file system: so it is without this, too.")
+    var oneFileSystem = false
+
+    func validate() throws {
+        if crossFileSystems && oneFileSystem {
+            throw ValidationError("--cross-file-systems and --one-file-system exclude each other")
+        }
+    }
+
+    /// The rules that the options make.
+    ///
+    /// - Throws: `Failure` where a file of patterns cannot be read.
+    func rules() throws -> ExclusionRules {
+        var patterns = exclude.map(\.bytes)
+        for file in excludeFrom { patterns += try ExclusionOptions.patterns(in: file.path) }
+        return ExclusionRules(
+            patterns: patterns,
+            ignoreFileNames: useGitignore
+                ? [ExclusionRules.gitIgnoreFileName, ExclusionRules.ignoreFileName] : [ExclusionRules.ignoreFileName],
+            largerThan: excludeLargerThan?.bytes, excludesCaches: excludeCaches, crossesMounts: crossFileSystems)
+    }
+
+    /// A list of patterns may have this many bytes.
+    private static let fileLimit = 16 << 20
+
+    private static func patterns(in path: FilePath) throws -> [[UInt8]] {
+        let file = try Descriptor.open(path, O_RDONLY)
+        return ExclusionRules.patterns(in: try file.readToEnd(limit: fileLimit, path: path))
+    }
+}

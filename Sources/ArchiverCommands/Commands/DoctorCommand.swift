@@ -1,0 +1,73 @@
+// `archiver doctor`: whether watching will work here.
+
+internal import ArchiverKit
+internal import ArgumentParser
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Find out whether a directory can be watched here, and what stands in the way.",
+        discussion: """
+            Looks at the kernel, the limits on watching and how much of them is in use, the file systems, the room for \
+            the archive, the clock, and with a directory at its size and at what in it cannot be read. Changes nothing. \
+            The exit code is 1 if anything is bad; each such line says what to do.
+
+            Examples:
+              archiver doctor ~/project
+            """)
+
+    @Argument(help: ArgumentHelp("The directory that is to be watched.", valueName: "dir"))
+    var directory: PathArgument?
+
+    @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let console = Console(global)
+        let doctor = Doctor(
+            archive: global.archive?.path ?? Archive.defaultDirectory, directory: directory?.path,
+            rules: try exclusions.rules())
+        let findings = try doctor.examine()
+        if console.isJSON {
+            try console.output.line(JSONText.of(findings.map(FindingJSON.init)))
+        } else {
+            for finding in findings { try console.output.line(FindingText.line(finding, console.style)) }
+        }
+        if findings.contains(where: { $0.verdict == .bad }) { throw ExitStatus.failed }
+    }
+}
+
+/// Findings as lines.
+private enum FindingText {
+    /// "bad   watches     63000 of 65536 watches are in use … — run …".
+    static func line(_ finding: Finding, _ style: Style) -> String {
+        let mark: Style.Mark =
+            switch finding.verdict {
+            case .good: .green
+            case .note: .yellow
+            case .bad: .red
+            }
+        let verdict = style(mark, finding.verdict.rawValue) + blanks(finding.verdict.rawValue, 6)
+        let remedy = finding.remedy.map { " — " + Escaping.text($0) } ?? ""
+        return verdict + finding.topic + blanks(finding.topic, 12) + Escaping.text(finding.message) + remedy
+    }
+
+    private static func blanks(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(1, width - text.count))
+    }
+}
+
+/// A finding as JSON.
+private struct FindingJSON: Encodable {
+    let topic: String
+    let verdict: String
+    let message: String
+    let remedy: String?
+
+    init(_ finding: Finding) {
+        topic = finding.topic
+        verdict = finding.verdict.rawValue
+        message = finding.message
+        remedy = finding.remedy
+    }
+}

@@ -1,0 +1,40 @@
+// `archiver status`: whether everything is watched and captured.
+
+internal import ArchiverKit
+internal import ArgumentParser
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Prove that directories are watched and their changes captured.",
+        discussion: """
+            Asks each running watcher, which answers once it has taken in all that changed before the question: nothing \
+            here is read off a file that a dead process may have left. Tells of every remembered directory since when \
+            it is watched and how, what could not be captured, and when changes may have been seen late. The exit code \
+            is 0 only if all is well; else each line that begins with “!” says why, and what to do.
+
+            Examples:
+              archiver status
+              archiver status ~/project --json
+            """)
+
+    @Argument(help: ArgumentHelp("The directory to ask about; without it, all.", valueName: "dir"))
+    var directory: PathArgument?
+
+    @Option(help: ArgumentHelp("How long a watcher may take to answer.", valueName: "duration"))
+    var patience = DurationArgument(.seconds(15))
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let console = Console(global)
+        let archive = try global.openArchive()
+        let status = try archive.status(of: directory?.path, patience: patience.duration)
+        if console.isJSON {
+            try console.output.line(JSONText.of(ArchiveStatusJSON(status)))
+        } else {
+            for line in StatusText.lines(status, console.style) { try console.output.line(line) }
+        }
+        if !status.isWell { throw ExitStatus.failed }
+    }
+}

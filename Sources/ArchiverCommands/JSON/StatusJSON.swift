@@ -1,0 +1,131 @@
+// How everything stands, as JSON.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import SystemPackage
+
+/// What `status --json` writes.
+struct ArchiveStatusJSON: Encodable {
+    let status: ArchiveStatus
+
+    init(_ status: ArchiveStatus) { self.status = status }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(status.isWell, forKey: "well")
+        try object.encode(status.roots.map(RootStatusJSON.init), forKey: "roots")
+        try object.encode(status.concerns.map(ConcernJSON.init), forKey: "concerns")
+        var archive = object.nestedContainer(keyedBy: JSONKey.self, forKey: "archive")
+        try archive.encode(bytes: status.directory.bytes, forKey: "path")
+        try archive.encode(status.storedBytes, forKey: "storedBytes")
+        try archive.encode(status.freeBytes, forKey: "freeBytes")
+        var limits = object.nestedContainer(keyedBy: JSONKey.self, forKey: "limits")
+        try limits.encode(status.limits.watches, forKey: "inotifyWatches")
+        try limits.encode(status.limits.instances, forKey: "inotifyInstances")
+        try limits.encode(status.limits.queuedEvents, forKey: "inotifyQueuedEvents")
+        try limits.encode(status.limits.marks, forKey: "fanotifyMarks")
+    }
+}
+
+/// One root in it; what only a running watcher knows is under `watcher`, null where there is none.
+struct RootStatusJSON: Encodable {
+    let status: RootStatus
+
+    init(_ status: RootStatus) { self.status = status }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: status.root.path.bytes, forKey: "root")
+        try object.encode(status.concerns.isEmpty, forKey: "well")
+        try object.encode(status.isWatched, forKey: "watched")
+        try object.encode(status.watcher.map(WatcherJSON.init), forKey: "watcher")
+        try object.encode(status.lastWatched?.rfc3339, forKey: "lastWatched")
+        try object.encode(status.latest.map(SnapshotJSON.init), forKey: "latest")
+        try object.encode(status.snapshotCount, forKey: "snapshots")
+        try object.encode(status.storedInLastDay, forKey: "storedInLastDay")
+        try object.encode(status.gaps.map(GapJSON.init), forKey: "gapsInLastDay")
+        try object.encode(status.concerns.map(ConcernJSON.init), forKey: "concerns")
+    }
+}
+
+/// A running watcher.
+private struct WatcherJSON: Encodable {
+    let status: WatcherStatus
+
+    init(_ status: WatcherStatus) { self.status = status }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(status.process, forKey: "process")
+        try object.encode(status.phase.rawValue, forKey: "phase")
+        try object.encode(status.backend, forKey: "backend")
+        try object.encode(status.since, forKey: "since")
+        try object.encode(status.isCurrent, forKey: "current")
+        try object.encode(status.probeSeconds, forKey: "probeSeconds")
+        try object.encode(status.lastEvent?.rfc3339, forKey: "lastEvent")
+        try object.encode(status.lastCapture?.rfc3339, forKey: "lastCapture")
+        try object.encode(status.backlog, forKey: "backlog")
+        try object.encode(status.directories, forKey: "directories")
+        try object.encode(status.problems.map(ProblemJSON.init), forKey: "problemPaths")
+        try object.encode(status.problemCount, forKey: "problems")
+        try object.encode(status.openGaps.map(OpenGapJSON.init), forKey: "openGaps")
+        try object.encode(status.lastAudit, forKey: "lastAudit")
+    }
+}
+
+/// A gap that is not over.
+private struct OpenGapJSON: Encodable {
+    let cause: String
+    let start: String
+
+    init(_ gap: WatcherStatus.OpenGap) {
+        cause = gap.cause.rawValue
+        start = gap.start.rfc3339
+    }
+}
+
+/// What keeps all from being well.
+private struct ConcernJSON: Encodable {
+    let message: String
+    let remedy: String?
+
+    init(_ concern: Concern) {
+        message = concern.message
+        remedy = concern.remedy
+    }
+}
+
+/// A gap.
+struct GapJSON: Encodable {
+    let gap: GapRecord
+
+    init(_ gap: GapRecord) { self.gap = gap }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: gap.rootPath, forKey: "root")
+        try object.encode(gap.cause.rawValue, forKey: "cause")
+        try object.encode(gap.start, forKey: "start")
+        try object.encode(gap.end, forKey: "end")
+        try object.encode(gap.detail, forKey: "detail")
+    }
+}
+
+/// What an audit came to.
+struct AuditJSON: Encodable {
+    let root: FilePath
+    let result: AuditResult
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: root.bytes, forKey: "root")
+        try object.encode(result.time, forKey: "time")
+        try object.encode(result.seconds, forKey: "seconds")
+        try object.encode(result.entries, forKey: "entries")
+        try object.encode(result.found, forKey: "found")
+        try object.encode(result.repaired, forKey: "repaired")
+        try object.encode(result.snapshot?.hex, forKey: "snapshot")
+    }
+}

@@ -1,0 +1,121 @@
+// How everything stands, in words.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import SystemPackage
+
+/// Texts of `status` and `audit`.
+enum StatusText {
+    static func lines(_ status: ArchiveStatus, _ style: Style) -> [String] {
+        var lines: [String] = []
+        for root in status.roots { lines += self.lines(root, style) + [""] }
+        let snapshots = status.roots.reduce(0) { $0 + $1.snapshotCount }
+        lines.append(
+            "archive \(name(status.directory)): \(Plural.of(snapshots, "snapshot")), \(ByteCount.text(status.storedBytes)), "
+                + "\(ByteCount.text(status.freeBytes)) free")
+        let limits = [
+            status.limits.watches.map { "\($0) directories by inotify" },
+            status.limits.marks.map { "\($0) by fanotify" },
+            status.limits.queuedEvents.map { "\($0) events waiting" },
+        ].compactMap { $0 }
+        let used = status.roots.reduce(0) { $0 + ($1.watcher?.directories.watched ?? 0) }
+        lines.append("limits: \(limits.joined(separator: ", ")); watched here: \(used)")
+        return lines + status.concerns.map { concern($0, style) }
+    }
+
+    private static func lines(_ root: RootStatus, _ style: Style) -> [String] {
+        var lines = [style(root.concerns.isEmpty ? .green : .red, state(root)) + "  " + name(root.root.path)]
+        if let watcher = root.watcher {
+            lines += self.lines(watcher)
+        } else if let last = root.lastWatched {
+            lines.append("  last watched \(LocalTime.text(last))")
+        }
+        if let latest = root.latest {
+            lines.append(
+                "  latest snapshot \(latest.name), \(root.snapshotCount) in all, "
+                    + "\(ByteCount.text(root.storedInLastDay)) stored in the last day")
+        }
+        for gap in root.gaps { lines.append("  " + self.gap(gap)) }
+        return lines + root.concerns.map { concern($0, style) }
+    }
+
+    private static func state(_ root: RootStatus) -> String {
+        guard root.isWatched else { return "not watched" }
+        guard let watcher = root.watcher else { return "no answer" }
+        switch watcher.phase {
+        case .waiting: return "waiting"
+        case .reading: return "reading"
+        case .unavailable: return "unavailable"
+        case .watching: return watcher.isCurrent ? "up to date" : "behind"
+        }
+    }
+
+    private static func lines(_ watcher: WatcherStatus) -> [String] {
+        let directories = watcher.directories
+        var parts = [Plural.of(directories.watched, "directory", "directories") + " watched"]
+        for (count, word) in [
+            (directories.polled, "polled"), (directories.unreadable, "unreadable"),
+            (directories.mountPoints, "mount points not entered"), (directories.leftOut, "left out"),
+        ] where count > 0 { parts.append("\(count) \(word)") }
+        var lines = [
+            "  by process \(watcher.process) since \(LocalTime.text(watcher.since)), \(watcher.backend); "
+                + "it answered in \(milliseconds(watcher.probeSeconds))",
+            "  " + parts.joined(separator: ", ")
+                + (watcher.backlog > 0 ? "; \(watcher.backlog) places to look at" : ""),
+            "  last event \(time(watcher.lastEvent)), last capture \(time(watcher.lastCapture))",
+        ]
+        for gap in watcher.openGaps {
+            lines.append("  since \(LocalTime.text(gap.start)) changes may be seen late (\(gap.cause.rawValue))")
+        }
+        if let audit = watcher.lastAudit {
+            lines.append("  last audit \(LocalTime.text(audit.time)): \(outcome(audit))")
+        }
+        return lines
+    }
+
+    /// What an audit found.
+    static func audit(_ root: FilePath, _ result: AuditResult) -> String { "\(name(root)): \(outcome(result))" }
+
+    private static func outcome(_ result: AuditResult) -> String {
+        let found =
+            result.found == 0
+            ? "nothing missed" : "\(Plural.of(result.found, "change")) that no event had told of, captured now"
+        let repaired =
+            result.repaired > 0 ? ", \(Plural.of(result.repaired, "directory", "directories")) watched anew" : ""
+        return "\(result.entries) entries in \(milliseconds(result.seconds)), \(found)\(repaired)"
+    }
+
+    /// "changes from … to … were seen late (overflow)".
+    static func gap(_ gap: GapRecord) -> String {
+        "changes from \(LocalTime.text(gap.start)) to \(LocalTime.text(gap.end)) may have been seen late "
+            + "(\(gap.cause.words))"
+    }
+
+    private static func concern(_ concern: Concern, _ style: Style) -> String {
+        style(.red, "! ") + Escaping.text(concern.message) + (concern.remedy.map { " — " + Escaping.text($0) } ?? "")
+    }
+
+    private static func time(_ time: Timestamp?) -> String { time.map(LocalTime.text) ?? "none" }
+
+    private static func milliseconds(_ seconds: Double) -> String {
+        seconds < 10 ? "\(Int((seconds * 1000).rounded())) ms" : "\(Int(seconds.rounded())) s"
+    }
+
+    private static func name(_ path: FilePath) -> String { Escaping.text(path.bytes) }
+}
+
+extension GapCause {
+    /// The cause in words.
+    var words: String {
+        switch self {
+        case .overflow: "too many events at once"
+        case .downtime: "no watcher was running"
+        case .suspend: "the machine slept"
+        case .polling: "some directories could only be looked at now and then"
+        case .unavailable: "the directory was not there"
+        default: rawValue
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// What the status of an object says of the entry that was made from it.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import SystemPackage
+
+extension FileError {
+    /// Whether the error says that there is nothing at the path, or no directory on the way to it.
+    var meansAbsence: Bool {
+        code == .noSuchFileOrDirectory || code == .notDirectory || code == .tooManySymbolicLinkLevels
+    }
+}
+
+extension Entry {
+    /// Whether the status is that of a directory with the same access as before: while it is denied, nothing tells of
+    /// changes below, so afterwards everything there is looked at.
+    func isSameDirectory(_ status: FileStatus) -> Bool {
+        kind == .directory && status.kind == .directory && permissions == status.permissions
+            && owner == status.owner && group == status.group
+    }
+
+    /// Whether an object of this status is surely the one that this entry was made from, unchanged.
+    func isCurrent(_ status: FileStatus) -> Bool {
+        guard let signature, !isUnstable, kind == status.kind else { return false }
+        return signature.inode == status.inode && signature.changed == status.changed && modified == status.modified
+            && (kind != .file || size == status.size)
+    }
+}

@@ -1,0 +1,42 @@
+// Examines whether a directory can be watched and captured here, before it matters.
+
+public import Exclusions
+internal import FileIO
+internal import Glibc
+public import SystemPackage
+
+/// Examines the machine, an archive's place and a directory.
+public struct Doctor: Sendable {
+    private let archive: FilePath
+    private let directory: FilePath?
+    private let rules: ExclusionRules
+
+    /// - Parameters:
+    ///   - archive: where the archive is or would be.
+    ///   - directory: what is to be watched; nil to examine the machine alone.
+    ///   - rules: what is left out of it.
+    public init(archive: FilePath, directory: FilePath? = nil, rules: ExclusionRules = ExclusionRules()) {
+        self.archive = archive
+        self.directory = directory
+        self.rules = rules
+    }
+
+    /// Looks at everything.
+    ///
+    /// - Throws: `ArchiverError` where the directory cannot be a root at all.
+    public func examine() throws(ArchiverError) -> [Finding] {
+        try facing {
+            var findings = [KernelExamination.kernel(), KernelExamination.clock(), KernelExamination.openFiles()]
+            let place = try ArchiveExamination(archive)
+            var need: TreeSurvey?
+            if let directory {
+                let root = try RootDirectory.open(directory)
+                let survey = try TreeSurvey(of: root, rules, archive: archive)
+                findings += survey.findings
+                need = survey
+            }
+            findings += WatchExamination.findings(directories: need?.directories)
+            return findings + (try place.findings(for: need))
+        }
+    }
+}

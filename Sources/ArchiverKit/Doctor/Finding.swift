@@ -1,0 +1,27 @@
+// What an examination of the machine comes to.
+
+/// One thing that was looked at.
+public struct Finding: Sendable, Hashable {
+    public enum Verdict: String, Sendable, Hashable {
+        /// As it should be.
+        case good
+        /// Good to know.
+        case note
+        /// Something will not work, or not well.
+        case bad
+    }
+
+    /// What was looked at, in a word: "kernel", "watches", "disk".
+    public let topic: String
+    public let verdict: Verdict
+    public let message: String
+    /// What to do about it.
+    public let remedy: String?
+
+    init(_ topic: String, _ verdict: Verdict, _ message: String, remedy: String? = nil) {
+        self.topic = topic
+        self.verdict = verdict
+        self.message = message
+        self.remedy = remedy
+    }
+}

@@ -1,0 +1,117 @@
+// Asking the watchers and the catalogue how everything stands.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import FileWatching
+internal import Glibc
+public import SystemPackage
+
+extension Archive {
+    /// How the archive and the roots of this machine stand; blocks until the watchers have answered.
+    ///
+    /// - Parameters:
+    ///   - directory: the one root to look at; nil for all.
+    ///   - patience: how long each watcher may take to answer.
+    /// - Throws: `ArchiverError` of the code `noSuchDirectory` where the archive knows no such root.
+    public func status(
+        of directory: FilePath? = nil, patience: Duration = .seconds(15)
+    ) throws(ArchiverError) -> ArchiveStatus {
+        try facing {
+            let now = Timestamp.now
+            let roots = try roots(directory)
+            let free = try FileSystem.freeBytes(of: Descriptor.open(self.directory, O_RDONLY | O_DIRECTORY))
+            var concerns: [Concern] = []
+            if !store.isWritable {
+                concerns.append(Concern("the archive cannot be written to", remedy: "make its directory writable"))
+            }
+            if free < Archive.leastFreeBytes {
+                concerns.append(
+                    Concern(
+                        "there are only \(free >> 20) MiB left where the archive is",
+                        remedy: "free some space on that file system"))
+            }
+            if roots.isEmpty { concerns.append(Concern("nothing is watched", remedy: "run 'archiver watch DIR'")) }
+            // Asked first: watchers capture before they answer.
+            let statuses = try roots.map { try status(of: $0, isNamed: directory != nil, now, patience) }
+            let limits = KernelLimits.current
+            return ArchiveStatus(
+                directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, roots: statuses,
+                limits: WatchLimits(
+                    watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],
+                    queuedEvents: limits[.inotifyQueue], marks: limits[.fanotifyMarks]),
+                concerns: concerns)
+        }
+    }
+
+    /// Has the process that watches `directory` look at everything; blocks until it has.
+    ///
+    /// - Throws: `ArchiverError` of the code `notWatched` where no process does.
+    public func audit(_ directory: FilePath) throws(ArchiverError) -> AuditResult {
+        try facing {
+            let path = try RootDirectory.resolvedAsFarAsItExists(directory)
+            // It takes as long as it takes; where the watcher ends, so does the connection.
+            let response = try ControlClient.ask(.audit, about: path, in: store.layout, patience: nil)
+            guard let result = response?.audit else {
+                throw ArchiverError(
+                    .notWatched, "\(path) is not being watched",
+                    remedy: "'archiver watch \(path)' watches it, 'archiver capture \(path)' captures it now",
+                    path: path)
+            }
+            return result
+        }
+    }
+
+    /// Less than this is a concern.
+    private static let leastFreeBytes: UInt64 = 256 << 20
+    private static let secondsADay: Int64 = 86_400
+
+    /// The roots of this machine that have snapshots or a watcher.
+    private func roots(_ directory: FilePath?) throws -> [ArchivedRoot] {
+        let host = CurrentProcess.hostName
+        let known = try roots().filter { $0.host == host }
+        guard let directory else { return known }
+        let path = try RootDirectory.resolvedAsFarAsItExists(directory)
+        if let root = known.first(where: { $0.path == path }) { return [root] }
+        guard try RootLock.isWatched(path, in: store.layout) else {
+            throw ArchiverError(
+                .notWatched, "\(path) is not being watched and has no snapshots",
+                remedy: "run 'archiver watch \(path)'",
+                path: path)
+        }
+        return [ArchivedRoot(path: path, host: host)]
+    }
+
+    private func status(
+        of root: ArchivedRoot, isNamed: Bool, _ now: Timestamp, _ patience: Duration
+    ) throws -> RootStatus {
+        let number = try number(of: root)
+        let dayAgo = Timestamp(seconds: now.seconds - Archive.secondsADay)
+        let isWatched = try RootLock.isWatched(root.path, in: store.layout)
+        let lastWatched = try RootLock.lastWatched(root.path, in: store.layout)
+        var watcher: WatcherStatus?
+        var failure: ArchiverError?
+        if isWatched {
+            do throws(ArchiverError) {
+                watcher = try ControlClient.ask(
+                    .status, about: root.path, in: store.layout, patience: patience)?.status
+            } catch { failure = error }
+        }
+        var concerns: [Concern] = []
+        if let watcher {
+            concerns = RootConcerns.of(watcher)
+        } else if isWatched {
+            concerns = [RootConcerns.silent(failure)]
+        } else if isNamed || lastWatched != nil {
+            concerns = [Concern("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
+        }
+        return RootStatus(
+            root: root, isWatched: isWatched, watcher: watcher, lastWatched: lastWatched,
+            latest: try number.flatMap { number in
+                try store.catalogue.snapshots(.init(root: number, newestFirst: true, limit: 1)).first
+            },
+            snapshotCount: try number.map { try store.catalogue.snapshotCount(root: $0) } ?? 0,
+            storedInLastDay: try number.map { try store.catalogue.storedBytes(root: $0, since: dayAgo) } ?? 0,
+            gaps: try gaps(of: root, since: dayAgo), concerns: concerns)
+    }
+}

@@ -1,0 +1,52 @@
+// What is to be worried about in a watcher's answer.
+
+internal import ArchiveFormat
+
+/// Reasons why the watching of a root is not well.
+enum RootConcerns {
+    static func of(_ watcher: WatcherStatus) -> [Concern] {
+        var concerns: [Concern] = []
+        switch watcher.phase {
+        case .waiting: concerns.append(Concern("it does not exist; its appearance is waited for"))
+        case .reading: concerns.append(Concern("it is being read for the first time", remedy: "wait"))
+        case .unavailable:
+            concerns.append(
+                Concern("it is gone from its path; its last state is kept", remedy: "bring it back, or mount it"))
+        case .watching:
+            if !watcher.isCurrent {
+                concerns.append(
+                    Concern(
+                        "the watcher is behind: it has not captured everything that changed",
+                        remedy: "wait, and ask again"))
+            }
+        }
+        if let failure = watcher.failure {
+            concerns.append(Concern("the last capture failed: \(failure.message)", remedy: failure.remedy))
+        }
+        // What fanotify took over is watched as well as ever.
+        for degradation in watcher.degradations where watcher.directories.polled > 0 {
+            concerns.append(Concern(degradation.message, remedy: degradation.remedy))
+        }
+        if watcher.problemCount > 0 {
+            let first = watcher.problems.first.map { ": \($0.path) (\($0.detail))" } ?? ""
+            concerns.append(
+                Concern(
+                    "\(watcher.problemCount) paths could not be captured as they are\(first)",
+                    remedy: "give the watcher's user access to them, or leave them out with --exclude"))
+        }
+        if watcher.directories.unreadable > 0 {
+            concerns.append(
+                Concern(
+                    "\(watcher.directories.unreadable) directories cannot be read",
+                    remedy: "give the watcher's user access to them, or leave them out with --exclude"))
+        }
+        return concerns
+    }
+
+    /// The watcher holds its lock but does not answer.
+    static func silent(_ failure: ArchiverError?) -> Concern {
+        Concern(
+            failure?.message ?? "the process that watches it cannot be asked",
+            remedy: failure?.remedy ?? "end it and watch again")
+    }
+}

@@ -1,0 +1,38 @@
+// What is said between a running watcher and those who ask it: one line of JSON each way.
+
+internal import ArchiveFormat
+internal import FileIO
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A question to the watcher of a root.
+struct ControlRequest: Codable, Sendable {
+    enum Action: String, Codable, Sendable {
+        /// How is it?
+        case status
+        /// Look at everything.
+        case audit
+    }
+
+    let action: Action
+}
+
+/// The watcher's answer.
+struct ControlResponse: Codable, Sendable {
+    var status: WatcherStatus?
+    var audit: AuditResult?
+    var failure: WatcherStatus.Trouble?
+}
+
+/// Messages as lines.
+enum ControlMessage {
+    static func line(_ message: some Encodable) throws -> [UInt8] { Array(try JSONEncoder().encode(message)) }
+
+    static func decode<Message: Decodable>(_ line: [UInt8]) throws -> Message {
+        try JSONDecoder().decode(Message.self, from: Data(line))
+    }
+}

@@ -1,0 +1,125 @@
+// The audit: everything is compared with the latest snapshot, because some changes give no event (a live memory map, a
+// hard link from outside, another machine).
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Exclusions
+internal import FileIO
+internal import FileWatching
+internal import Mementos
+internal import Synchronization
+internal import SystemPackage
+
+extension RootCaretaker {
+    /// Changed paths of an audit that are kept one by one; beyond them everything is captured anew.
+    private static let pathsLimit = 65_536
+
+    /// Looks at everything, captures what no event had told of, and mends the watching.
+    ///
+    /// Where an audit is under way already, its result is waited for.
+    func audit() async -> Result<AuditResult, ArchiverError> {
+        let task = auditing.withLock { running in
+            if let running { return running }
+            let task = Task { await self.runAudit() }
+            running = task
+            return task
+        }
+        return await task.value
+    }
+
+    /// Audits at intervals until cancelled.
+    func auditPeriodically() async {
+        guard let interval = service.options.auditInterval else { return }
+        while !Task.isCancelled {
+            // The clock goes on while the machine sleeps, so that one is due soon after.
+            do { try await Task.sleep(for: interval, tolerance: interval / 10, clock: .continuous) } catch { return }
+            _ = await audit()
+        }
+    }
+
+    private func runAudit() async -> Result<AuditResult, ArchiverError> {
+        defer { auditing.withLock { $0 = nil } }
+        do throws(ArchiverError) {
+            guard journal.phase == .watching else {
+                throw ArchiverError(
+                    .noSuchDirectory, "\(path) cannot be audited: it is \(journal.phase.rawValue)",
+                    remedy: "try again when it is watched", path: path)
+            }
+            let result = try await compareAll()
+            journal.add(result)
+            service.events.send(.audited(root: path, result))
+            return .success(result)
+        } catch {
+            if !service.shouldStop { service.events.send(.error(root: path, error)) }
+            return .failure(error)
+        }
+    }
+
+    private func compareAll() async throws(ArchiverError) -> AuditResult {
+        let (time, start) = (Timestamp.now, ContinuousClock.now)
+        let watching = await watch.audit()
+        journal.beginCollecting()
+        let progress = OperationProgress()
+        let (archive, rules, path) = (service.archive, service.options.exclusions, path)
+        let changed: [RelativePath]
+        do throws(ArchiverError) {
+            // Of low priority, and without the root's lock: captures go on meanwhile.
+            changed = try await Blocking.runInBackground { () throws(ArchiverError) in
+                try facing {
+                    try archive.changedPaths(of: path, rules, limit: RootCaretaker.pathsLimit, progress)
+                }
+            }
+        } catch {
+            _ = journal.endCollecting()
+            throw error
+        }
+        await settle()
+        let told = journal.endCollecting()
+        let untold = changed.filter { path in !told.contains { $0.covers(path) } }
+        var result = AuditResult(
+            time: time, seconds: 0, entries: progress.reading.entries, found: 0,
+            repaired: (watching?.missingWatches ?? 0) + (watching?.strayWatches ?? 0), snapshot: nil)
+        if !untold.isEmpty {
+            let isAll = changed.count >= RootCaretaker.pathsLimit
+            let capture = try await capture(isAll ? [.subtree(.root)] : untold.map { .entry($0) }, cause: .audit)
+            if let snapshot = capture.snapshot {
+                result.snapshot = snapshot.id
+                result.found = Int(snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed)
+                service.events.send(.snapshot(snapshot))
+            }
+        }
+        result.seconds = (ContinuousClock.now - start).seconds
+        return result
+    }
+}
+
+extension Archive {
+    /// The paths at which a root differs from its latest snapshot, in walk order, at most `limit`.
+    func changedPaths(
+        of path: FilePath, _ rules: ExclusionRules, limit: Int, _ progress: OperationProgress
+    ) throws -> [RelativePath] {
+        let root = try RootDirectory.open(path)
+        let host = CurrentProcess.hostName
+        guard let latest = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: host) else { return [] }
+        var paths: [RelativePath] = []
+        do {
+            try scanDifferences(
+                of: root, from: latest.tree, ranges: [.subtree(.root)], rules, removesExcluded: true, progress
+            ) { difference, problem in
+                guard problem == nil, !difference.isDirectoryTimeOnly else { return }
+                paths.append(difference.path)
+                if paths.count >= limit { throw Enough() }
+            }
+        } catch is Enough {}
+        return paths
+    }
+
+    private struct Enough: Error {}
+}
+
+extension Duration {
+    /// The whole duration in seconds.
+    var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,292 @@
+// One root of a watch service: arm, capture, then capture what changes.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Exclusions
+internal import FileIO
+internal import FileWatching
+internal import Glibc
+internal import Mementos
+internal import Synchronization
+internal import SystemPackage
+
+/// Watches one root and captures its changes.
+final class RootCaretaker: Sendable {
+    let path: FilePath
+    let watch: RootWatch
+    let journal = WatchJournal()
+    let service: WatchService
+    private let lock: FileLock
+    /// When the watcher before this one was last at work; nil where there was none.
+    private let lastWatched: Timestamp?
+    private let linkIndex = LinkIndex()
+    private let proofs = ReadProofs()
+    /// Flushes whose changes are captured.
+    private let captured = Milestones()
+    private let subscription: Subscription
+    /// The directory that is being watched; another one may come to stand at the path.
+    private let identity = Mutex<FileStatus?>(nil)
+    /// Whether the root is not there and its appearance is waited for.
+    private let isAwaited = Atomic(false)
+    private let server = Mutex<ControlServer?>(nil)
+    let auditing = Mutex<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
+
+    /// After a failed capture, the next is tried after this long, then twice as long, and so on.
+    private static let firstRetry = Duration.seconds(1)
+    private static let lastRetry = Duration.seconds(60)
+
+    /// - Parameters:
+    ///   - path: absolute, without symbolic links as far as it exists.
+    ///   - lock: the root's lock for watching.
+    init(
+        _ service: WatchService, _ path: FilePath, _ lock: consuming FileLock, lastWatched: Timestamp?,
+        _ watcher: TreeWatcher
+    ) throws {
+        self.service = service
+        self.path = path
+        self.lock = lock
+        self.lastWatched = lastWatched
+        let archive = try FileStatus.read(Descriptor.open(service.archive.directory, O_RDONLY | O_DIRECTORY))
+        watch = watcher.watch(
+            path, excluding: [FileIdentity(archive)], rules: service.options.exclusions,
+            timing: WatchTiming(settle: service.options.settle, maxDelay: service.options.maxDelay))
+        let (events, journal) = (service.events, journal)
+        subscription = watch.events.subscribe { event in
+            WatchNews.take(event, of: path, into: journal).map(events.send)
+        }
+    }
+
+    // MARK: Running
+
+    /// Watches until the service is stopped.
+    func run() async throws {
+        defer { captured.end() }
+        try listen()
+        defer { server.withLock { $0 = nil } }
+        guard let stats = try await arm() else { return service.events.send(.stopped(root: path)) }
+        if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
+        let first = try await capture([.subtree(.root)])
+        journal.enter(.watching)
+        service.events.send(
+            .watching(
+                root: path, directories: stats.watchedDirectories, snapshot: first.latest,
+                isNew: first.snapshot != nil))
+        tellProblems(first)
+        if service.shouldStop { hasten() }
+        let audits = Task { await auditPeriodically() }
+        await captureChanges()
+        audits.cancel()
+        let openGaps = await watch.status()?.openGaps ?? [:]
+        watch.stop()
+        await record(open: openGaps)
+        lock.touch()
+        service.events.send(.stopped(root: path))
+    }
+
+    /// Watches every directory of the root.
+    ///
+    /// - Returns: nil where the service was stopped before the root appeared.
+    private func arm() async throws -> WatchStats? {
+        let isThere = (try? RootDirectory.open(path)) != nil
+        if isThere || !service.options.waitsForRoots {
+            service.events.send(.starting(root: path))
+        } else {
+            isAwaited.store(true, ordering: .sequentiallyConsistent)
+            journal.enter(.waiting)
+            service.events.send(.waiting(root: path))
+        }
+        do {
+            let stats = try await watch.arm(waiting: service.options.waitsForRoots)
+            isAwaited.store(false, ordering: .sequentiallyConsistent)
+            journal.enter(.reading)
+            if !isThere { service.events.send(.starting(root: path)) }
+            return stats
+        } catch {
+            if service.shouldStop, error.code == .canceled { return nil }
+            throw error
+        }
+    }
+
+    private func listen() throws {
+        let path = RootLock.socket(of: path, in: service.archive.store.layout)
+        let server: ControlServer
+        do {
+            server = try ControlServer(at: path) { [weak self] request in
+                await self?.answer(request) ?? ControlResponse()
+            }
+        } catch {
+            // Watching goes on without: some file systems have no sockets.
+            return service.events.send(
+                .degraded(
+                    root: self.path, message: "the watcher cannot be asked how it is: \(error)",
+                    remedy: "keep the archive on a file system that has sockets"))
+        }
+        self.server.withLock { $0 = server }
+    }
+
+    private func answer(_ request: ControlRequest) async -> ControlResponse {
+        switch request.action {
+        case .status: return ControlResponse(status: await status())
+        case .audit:
+            switch await audit() {
+            case .success(let result): return ControlResponse(audit: result)
+            case .failure(let error):
+                return ControlResponse(failure: WatcherStatus.Trouble(message: error.message, remedy: error.remedy))
+            }
+        }
+    }
+
+    /// Makes the next batch due at once: what happened until now is in it.
+    func hasten() {
+        if isAwaited.load(ordering: .sequentiallyConsistent) { watch.stop() }
+        Task { await watch.flush() }
+    }
+
+    /// Returns once everything that changed before the call is captured and durable, or watching has ended.
+    func settle() async {
+        guard let flush = await watch.flush() else { return }
+        await captured.wait(for: flush)
+    }
+
+    // MARK: Capturing
+
+    private func captureChanges() async {
+        var retry = RootCaretaker.firstRetry
+        while !service.shouldStop, let batch = await watch.nextBatch() {
+            if await take(batch) {
+                retry = RootCaretaker.firstRetry
+            } else {
+                await pause(retry)
+                retry = min(retry * 2, RootCaretaker.lastRetry)
+            }
+        }
+        // A batch taken before may lack the last changes: only what a flush of our own makes due has them all.
+        guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return }
+        _ = await take(last)
+    }
+
+    /// Captures what a batch leads to.
+    ///
+    /// - Returns: false where that failed and is to be tried again.
+    private func take(_ batch: ChangeBatch) async -> Bool {
+        if !batch.gaps.isEmpty { await record(batch.gaps.map(gap)) }
+        if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audit() } }
+        if !batch.isEmpty {
+            journal.add(batch.written)
+            do {
+                try await capture(batch)
+            } catch {
+                watch.markDirty(batch.ranges)
+                proofs.forget()
+                let error = ArchiverError(any: error)
+                // A root that goes while it is captured is the watcher's to tell.
+                if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return true }
+                journal.captureFailed(error)
+                service.events.send(.error(root: path, error))
+                return false
+            }
+        }
+        captured.reach(batch.flushes)
+        return true
+    }
+
+    private func capture(_ batch: ChangeBatch) async throws(ArchiverError) {
+        let start = ContinuousClock.now
+        let result = try await capture(batch.ranges)
+        if !batch.polled.isEmpty { watch.polled(found: result.snapshot != nil, took: ContinuousClock.now - start) }
+        if let snapshot = result.snapshot { service.events.send(.snapshot(snapshot)) }
+        tellProblems(result)
+    }
+
+    /// Waits, but not beyond the service's end.
+    private func pause(_ duration: Duration) async {
+        let clock = ContinuousClock()
+        let end = clock.now + duration
+        while clock.now < end, !service.shouldStop {
+            try? await Task.sleep(until: min(end, clock.now + .milliseconds(100)))
+        }
+    }
+
+    func capture(_ ranges: [PathRange], cause: Cause = .watch) async throws(ArchiverError) -> CaptureResult {
+        let (archive, progress) = (service.archive, service.progress)
+        let options = CaptureOptions(cause: cause, exclusions: service.options.exclusions)
+        journal.captureBegins()
+        let ranges = journal.addDeferred(to: ranges)
+        let written = journal.written
+        let result = try await Blocking.run { [self] () throws(ArchiverError) in
+            try facing {
+                progress.reset()
+                let root = try RootDirectory.open(path)
+                try checkIdentity(of: root)
+                let capture = Capture(
+                    store: archive.store, nodes: archive.nodes, options: options, progress: progress,
+                    linkIndex: linkIndex, written: written, proofs: proofs)
+                let result = try capture.run(root, ranges: ranges)
+                try archive.store.enter(journal.takeUnrecorded())
+                lock.touch()
+                return result
+            }
+        }
+        journal.captureEnded(ranges, result, at: .now)
+        return result
+    }
+
+    /// Refuses the bare mount point of a root that was unmounted: that is not the root's new, empty state.
+    private func checkIdentity(of root: RootDirectory) throws {
+        let known = identity.withLock { $0 }
+        if let known, !known.isSameObject(as: root.status), known.device != root.status.device {
+            let listed = try Descriptor.open(root.path, O_RDONLY | O_DIRECTORY)
+            if try DirectoryReader.list(listed, path: .root).isEmpty {
+                throw ArchiverError(
+                    .noSuchDirectory, "\(path) is no longer mounted", remedy: "mount it again", path: path)
+            }
+        }
+        identity.withLock { $0 = root.status }
+    }
+
+    private func tellProblems(_ result: CaptureResult) {
+        guard result.problemCount > 0 else { return }
+        service.events.send(.problems(root: path, result.problems, count: result.problemCount))
+        // What kept changing is looked at again; what cannot be read waits for its next change.
+        watch.markDirty(result.problems.filter { $0.reason == .unstable }.map { .entry($0.path) })
+    }
+
+    // MARK: Gaps
+
+    private func gap(_ gap: Gap) -> GapRecord { self.gap(gap.cause.recorded, from: gap.start, to: gap.end) }
+
+    private func gap(_ cause: GapCause, from start: Timestamp, to end: Timestamp) -> GapRecord {
+        GapRecord(rootPath: path.bytes, host: CurrentProcess.hostName, cause: cause, start: start, end: end)
+    }
+
+    /// Enters gaps into the archive; where that fails now, with the next capture.
+    private func record(_ gaps: [GapRecord]) async {
+        for gap in gaps { service.events.send(.gap(gap)) }
+        journal.add(gaps)
+        let unrecorded = journal.takeUnrecorded()
+        let store = service.archive.store
+        do {
+            try await Blocking.run { () throws(ArchiverError) in try facing { try store.enter(unrecorded) } }
+        } catch {
+            journal.add(unrecorded)
+            service.events.send(.error(root: path, error))
+        }
+    }
+
+    /// Enters the gaps that the end of the watching ends.
+    private func record(open openGaps: [Gap.Cause: Timestamp]) async {
+        await record(openGaps.map { gap($0.recorded, from: $1, to: .now) })
+    }
+}
+
+extension Gap.Cause {
+    /// The archive's word for it.
+    var recorded: GapCause {
+        switch self {
+        case .overflow: .overflow
+        case .rootUnavailable: .unavailable
+        case .polling: .polling
+        case .suspend: .suspend
+        }
+    }
+}

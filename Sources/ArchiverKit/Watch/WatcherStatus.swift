@@ -1,0 +1,90 @@
+// How the watching of one root stands, as the watching process itself tells it.
+
+public import ArchiveFormat
+public import FileIO
+
+/// A running watcher's answer to the question how it is.
+public struct WatcherStatus: Codable, Sendable {
+    /// What the watcher is doing with the root.
+    public enum Phase: String, Codable, Sendable {
+        /// The root is not there yet; it is waited for.
+        case waiting
+        /// The root is being read for the first time.
+        case reading
+        /// Every change is captured as it comes.
+        case watching
+        /// The root is gone from its path; its return is waited for.
+        case unavailable
+    }
+
+    /// How many directories are watched in which way.
+    public struct Directories: Codable, Sendable, Hashable {
+        /// By events.
+        public var watched = 0
+        /// By looking at intervals, with all below them.
+        public var polled = 0
+        public var unreadable = 0
+        /// Carrying another mount, and not entered.
+        public var mountPoints = 0
+        /// Left out by rule.
+        public var leftOut = 0
+    }
+
+    /// A gap that is not over.
+    public struct OpenGap: Codable, Sendable, Hashable {
+        public var cause: GapCause
+        public var start: Timestamp
+    }
+
+    /// Something that is not as it should be, and what to do about it.
+    public struct Trouble: Codable, Sendable, Hashable {
+        public var message: String
+        public var remedy: String?
+    }
+
+    /// The watching process.
+    public var process: Int32
+    public var phase: Phase
+    /// How changes are noticed: "inotify", "fanotify", "poll", or several of them joined by "+".
+    public var backend: String
+    /// When the watching began.
+    public var since: Timestamp
+    /// Whether everything that changed before the question was captured before the answer.
+    public var isCurrent: Bool
+    /// How long that took, in seconds.
+    public var probeSeconds: Double
+    /// When the last event came; nil where none has.
+    public var lastEvent: Timestamp?
+    /// When the root was last compared with its latest snapshot.
+    public var lastCapture: Timestamp?
+    /// Places that are to be looked at.
+    public var backlog: Int
+    public var directories: Directories
+    /// Paths that are not in the archive as they are.
+    public var problemCount: Int
+    /// The first of them.
+    public var problems: [Problem]
+    /// Spans that are not over, in which changes may be seen late.
+    public var openGaps: [OpenGap]
+    public var lastAudit: AuditResult?
+    /// Why the last capture failed; nil where it did not.
+    public var failure: Trouble?
+    /// Why part of the root is polled.
+    public var degradations: [Trouble]
+}
+
+/// What an audit found.
+public struct AuditResult: Codable, Sendable, Hashable {
+    /// When it began.
+    public var time: Timestamp
+    /// How long it took, in seconds.
+    public var seconds: Double
+    /// Files, directories and so on that were looked at.
+    public var entries: UInt64
+    /// Paths that had changed without an event, and are captured now.
+    public var found: Int
+    /// Directories that were not watched as they should have been, and are now.
+    public var repaired: Int
+    /// The snapshot that holds what was found.
+    public var snapshot: SnapshotID?
+}

@@ -1,0 +1,43 @@
+// When directories that cannot be watched are looked at: often where that finds something, seldom where it costs much.
+
+/// Instants whose distance follows what a look costs and what it yields.
+struct PollSchedule {
+    static let shortest = Duration.seconds(1)
+    static let longest = Duration.seconds(60)
+    /// A look may take one part in so many of the time.
+    static let costFactor = 20
+
+    private(set) var next: ContinuousClock.Instant?
+    /// The time between two looks; never below what the last look's cost allows.
+    private(set) var interval = PollSchedule.shortest
+
+    func isDue(at now: ContinuousClock.Instant) -> Bool {
+        next.map { now >= $0 } ?? false
+    }
+
+    mutating func start(at now: ContinuousClock.Instant) {
+        interval = PollSchedule.shortest
+        next = now + interval
+    }
+
+    mutating func stop() {
+        next = nil
+    }
+
+    /// A look begins; where nobody says how it went, the next follows at the same distance.
+    mutating func begin(at now: ContinuousClock.Instant) {
+        next = now + interval
+    }
+
+    /// Takes in how the last look went.
+    ///
+    /// - Parameters:
+    ///   - found: whether it found a change: then the next comes sooner, otherwise later.
+    ///   - took: how long it took.
+    mutating func finish(found: Bool, took: Duration, at now: ContinuousClock.Instant) {
+        let affordable = min(max(took * PollSchedule.costFactor, PollSchedule.shortest), PollSchedule.longest)
+        let wanted = found ? interval / 2 : interval * 2
+        interval = min(max(wanted, affordable), PollSchedule.longest)
+        if next != nil { next = now + interval }
+    }
+}

@@ -1,0 +1,153 @@
+// A root that comes and goes: armed, renamed away, deleted, replaced, covered, unmounted, and back again.
+
+internal import FileIO
+internal import Glibc
+internal import Mementos
+internal import SystemPackage
+
+extension WatchedRoot {
+    func arm(waiting: Bool, _ continuation: ArmingContinuation) {
+        isWaitedFor = waiting
+        callers.arming = continuation
+        do {
+            try begin(with: OpenRoot(settings.path))
+        } catch {
+            guard waiting, [.noSuchFileOrDirectory, .notDirectory].contains(error.code) else {
+                return callers.answerArming(.failure(error))
+            }
+            goAway(.waiting)
+        }
+    }
+
+    /// The root, opened if it is the one that was armed.
+    func openRoot() throws(FileError) -> OpenRoot {
+        if let root { return root }
+        let opened = try OpenRoot(settings.path)
+        guard let identity, opened.status.isSameObject(as: identity) else {
+            throw FileError("watch", settings.path, .noSuchFileOrDirectory)
+        }
+        root = opened
+        return opened
+    }
+
+    /// Looks whether the root is at its path, where there is a reason to.
+    func checkRoot() {
+        guard tracker.rootNeedsCheck || phase.isAway && absence.isDue(at: hooks.now()) else { return }
+        tracker.rootNeedsCheck = false
+        switch phase {
+        case .waiting, .unavailable: lookForRoot()
+        case .armed:
+            // A new directory may have the old one's inode number, but it does not have its watch.
+            if !isInPlace || tracker.tree.state(of: .root) == .unknown { becomeUnavailable() }
+        case .returning: if !isInPlace { becomeUnavailable() }
+        case .arming:
+            if isInPlace { return }
+            if isWaitedFor { return goAway(.waiting) }
+            failArming(.noSuchFileOrDirectory)
+        }
+    }
+
+    func failArming(_ code: Errno) {
+        retireEverything()
+        callers.answerArming(.failure(FileError("watch", settings.path, code)))
+    }
+
+    /// Whether the directory that is watched is at the root's path.
+    var isInPlace: Bool {
+        guard let identity, let found = try? OpenRoot(settings.path) else { return false }
+        return found.status.isSameObject(as: identity)
+    }
+
+    func becomeUnavailable() {
+        gaps.begin(.rootUnavailable, at: .now)
+        goAway(.unavailable)
+    }
+
+    /// Forgets the tree, so that nothing of what is at the path now can pass for it, and waits for the root.
+    private func goAway(_ phase: WatchPhase) {
+        retireEverything()
+        rule.reset()
+        polling.stop()
+        endGap(.polling)
+        self.phase = phase
+        if phase == .waiting { identity = nil }
+        cancelAudit()
+        settings.events.send(.rootUnavailable)
+        absence.start(from: hooks.now())
+        lookForRoot()
+    }
+
+    private func lookForRoot() {
+        watchAbove()
+        if absence.isDue(at: hooks.now()) { absence.advance(from: hooks.now()) }
+        guard let found = try? OpenRoot(settings.path) else { return }
+        // On another file system it is not the root but what an unmounted root had covered, or what covers it.
+        if let identity, identity.device != found.status.device { return }
+        do {
+            try begin(with: found)
+        } catch {
+            callers.answerArming(.failure(error))
+        }
+    }
+
+    /// Crawls the root that was found.
+    private func begin(with found: OpenRoot) throws(FileError) {
+        let fileSystem = hooks.fileSystem(try FileSystem.of(found.descriptor))
+        if fileSystem.reach == .pseudo { throw FileError("watch", settings.path, .notSupported) }
+        deafness = fileSystem.reach == .remote ? .remoteFileSystem : nil
+        isUnproven = fileSystem.mayBeSilent
+        absence.stop()
+        giveUpLookout()
+        identity = found.status
+        realPath = found.realPath?.bytes
+        root = found
+        phase = phase == .unavailable ? .returning : .arming
+        tracker.pending = [.root(reports: phase == .returning)]
+    }
+
+    /// Watches the nearest directory above the root that is there, before looking for the root.
+    private func watchAbove() {
+        var path = settings.path.removingLastComponent()
+        while true {
+            if let directory = try? Descriptor.open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY) {
+                let watch = try? sources.add(directory, path: .root, noting: &shortages)
+                if watch != lookout { giveUpLookout() }
+                lookout = watch
+                return
+            }
+            if path.isEmpty || path.components.isEmpty { return }
+            path.removeLastComponent()
+        }
+    }
+
+    private func giveUpLookout() {
+        if let lookout { sources.retire([lookout]) }
+        lookout = nil
+    }
+
+    /// Watches the place of each directory above the root: the renaming of one takes the root along, unseen by the root.
+    ///
+    /// Where one cannot be read or watched, its renaming is noticed with the next change in the root.
+    func watchAncestors() {
+        if isPolledWhole { return }
+        var limits: Set<KernelLimit> = []
+        guard let realPath else { return }
+        var path = FilePath(bytes: realPath)
+        while path.removeLastComponent() {
+            guard let directory = try? Descriptor.open(path, O_RDONLY | O_DIRECTORY) else { continue }
+            if let watch = try? sources.add(directory, path: .root, .place, noting: &limits) { ancestors.insert(watch) }
+        }
+    }
+
+    /// Gives up all watches and forgets the tree.
+    func retireEverything() {
+        giveUpLookout()
+        sources.retire(Array(ancestors))
+        ancestors = []
+        sources.retire(tracker.tree.watches)
+        tracker = ChangeTracker(rules: settings.rules)
+        root = nil
+        polledPaths = []
+        hasCrawled = false
+    }
+}

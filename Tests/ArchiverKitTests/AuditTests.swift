@@ -1,0 +1,79 @@
+// What no event tells of is found by the audit.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct AuditTests {
+    @Test func anAuditFindsAWriteThroughALinkFromOutside() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.base.write("outside", "before")
+        try sandbox.root.makeLink("inside", to: "../outside")
+        try sandbox.root.write("other", "x")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try sandbox.base.write("outside", "after")
+        await watcher.service.settle()
+        #expect(try sandbox.archive.snapshots().count == 1, "no event told of it")
+
+        let result = try #require(try await watcher.service.audit()[sandbox.root.directory])
+        #expect(result.found == 1)
+        #expect(result.entries == 3)
+        let snapshot = try sandbox.archive.snapshot(.latest)
+        #expect(snapshot.id == result.snapshot)
+        #expect(snapshot.cause == .audit)
+        let content = try sandbox.archive.entry(at: .at("inside"), in: snapshot)?.content
+        #expect(content == .inline(Array("after".utf8)))
+        try await watcher.stop()
+        #expect(watcher.names == ["starting", "watching", "snapshot", "audited", "stopped"])
+    }
+
+    @Test func anAuditFindsWhatIsWrittenThroughAnOpenMemoryMap() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", [UInt8](repeating: 0, count: 4096))
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let file = try Descriptor.open(sandbox.root.directory.appending("file"), O_RDWR)
+        let map = try #require(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0))
+        map.storeBytes(of: 7, as: UInt8.self)
+        await watcher.service.settle()
+        #expect(try sandbox.archive.snapshots().count == 1, "no event tells of a map that is still open")
+        #expect(try await watcher.service.audit()[sandbox.root.directory]?.found == 1)
+        let latest = try sandbox.archive.snapshot(.latest)
+        let target = sandbox.base.directory.appending("restored")
+        _ = try sandbox.archive.restore(latest, RestoreOptions(target: target))
+        #expect(try Files(target).read("file").first == 7)
+        munmap(map, 4096)
+        try await watcher.stop()
+    }
+
+    @Test func anAuditOfWhatWasToldFindsNothing() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
+            ($0.settle, $0.maxDelay) = (.seconds(600), .seconds(600))
+        }
+        // The event is there, the capture is not: that is nothing missed.
+        try sandbox.root.write("file", "x")
+        let (archive, path) = (sandbox.archive, sandbox.root.directory)
+        let result = try await onThread { try archive.audit(path) }
+        #expect(result.found == 0)
+        #expect(result.snapshot == nil)
+        #expect(try sandbox.archive.snapshot(.latest).cause == .watch)
+        #expect(try sandbox.archive.entry(at: .at("file"), in: sandbox.archive.snapshot(.latest)) != nil)
+        let again = try await onThread { try archive.audit(path) }
+        #expect(again.found == 0)
+        #expect(try sandbox.archive.snapshots().count == 2)
+        try await watcher.stop()
+    }
+
+    @Test func auditsRepeatByThemselves() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
+            $0.auditInterval = .milliseconds(20)
+        }
+        for _ in 0..<2 { try await watcher.next { if case .audited = $0 { true } else { false } } }
+        try await watcher.stop()
+    }
+}

@@ -1,0 +1,252 @@
+// What is left out: not read, not stored, not touched by a restore, and never taken from earlier snapshots.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import Exclusions
+import FileIO
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite struct ExclusionTests {
+    // MARK: Capturing
+
+    @Test func ignoreFilesDecideForTheirDirectoryAndBelow() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("build/deep")
+        try sandbox.root.makeDirectory("builda")
+        try sandbox.root.makeDirectory("src/build")
+        try sandbox.root.write(".archiverignore", "/build/\n*.o\n")
+        try sandbox.root.write("src/.archiverignore", "!keep.o\nsecret\n")
+        for file in ["build/deep/f", "builda/f", "a.o", "src/a.o", "src/keep.o", "src/build/f", "src/secret", "secret"]
+        {
+            try sandbox.root.write(FilePath(file), "x")
+        }
+        let snapshot = try sandbox.capture()
+        #expect(
+            try sandbox.files(in: snapshot) == [
+                ".archiverignore", "builda/f", "secret", "src/.archiverignore", "src/build/f", "src/keep.o",
+            ])
+        #expect(try sandbox.archive.entry(at: .at("build"), in: snapshot) == nil)
+        #expect(snapshot.totals.directories == 4)
+    }
+
+    @Test func optionsLeaveOutByPatternSizeAndCacheTag() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("cache/deep")
+        try sandbox.root.write("cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# by a test")
+        try sandbox.root.write("cache/deep/f", "x")
+        try sandbox.root.makeDirectory("no cache")
+        try sandbox.root.write("no cache/CACHEDIR.TAG", "something else")
+        try sandbox.root.write("no cache/f", "x")
+        try sandbox.root.write("large", [UInt8](repeating: 7, count: 1001))
+        try sandbox.root.write("small", [UInt8](repeating: 7, count: 1000))
+        try sandbox.root.write("a.log", "x")
+        let rules = ExclusionRules(patterns: [Array("*.log".utf8)], largerThan: 1000, excludesCaches: true)
+        let result = try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: rules))
+        let expected = ["cache/CACHEDIR.TAG", "no cache/CACHEDIR.TAG", "no cache/f", "small"]
+        #expect(try sandbox.files(in: result.latest) == expected)
+        #expect(try sandbox.archive.details(of: result.latest).exclusions == rules)
+    }
+
+    /// A directory that nobody may read would be a problem if it were looked into.
+    @Test func whatIsLeftOutIsNotRead() async throws {
+        try await asOrdinaryUser {
+            let sandbox = try Sandbox()
+            try sandbox.root.makeDirectory("private/deep")
+            try sandbox.root.write("secret", "x")
+            try sandbox.root.setPermissions("private", 0)
+            try sandbox.root.setPermissions("secret", 0)
+            try sandbox.root.write(".archiverignore", "private\nsecret\n")
+            let snapshot = try sandbox.capture()
+            #expect(try sandbox.files(in: snapshot) == [".archiverignore"])
+        }
+    }
+
+    @Test func aChangeOfAnIgnoreFileTakesEffectAndLeavesHistoryAlone() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("d")
+        try sandbox.root.write("d/a.o", "object")
+        try sandbox.root.write("d/a.c", "source")
+        let first = try sandbox.capture()
+        try sandbox.root.write(".archiverignore", "*.o\n")
+        let second = try sandbox.capture()
+        #expect(try sandbox.files(in: second) == [".archiverignore", "d/a.c"])
+        #expect(second.changes.removed == 1)
+        try sandbox.root.write(".archiverignore", "")
+        let third = try sandbox.capture()
+        #expect(try sandbox.files(in: third) == [".archiverignore", "d/a.c", "d/a.o"])
+        #expect(try sandbox.files(in: first) == ["d/a.c", "d/a.o"])
+        try sandbox.expectCleanArchive()
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3, .random(in: 4...999_999)])
+    func whatIsCapturedIsWhatGitWouldTake(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let sandbox = try Sandbox()
+        let names = ["a", "b", "ab", "a.o", "b.o", "build", "x y"]
+        let patterns = [
+            "a", "*.o", "!a.o", "/build", "build/", "**/b", "a/**", "!*/", "/*/a", "[ab].o", "x\\ y", "a/b", "?b",
+        ]
+        for _ in 0..<120 {
+            let depth = Int.random(in: 0...3, using: &random)
+            let directory = (0..<depth).map { _ in names[Int.random(in: 0..<names.count, using: &random)] }
+                .joined(separator: "/")
+            // A file may stand where a directory is wanted, and the other way round.
+            try? sandbox.root.makeDirectory(FilePath(directory))
+            let name = names[Int.random(in: 0..<names.count, using: &random)]
+            try? sandbox.root.write(FilePath(directory).appending(name), "x")
+            guard Int.random(in: 0..<8, using: &random) == 0 else { continue }
+            let lines = (0..<3).map { _ in patterns[Int.random(in: 0..<patterns.count, using: &random)] }
+            try? sandbox.root.write(FilePath(directory).appending(".gitignore"), lines.joined(separator: "\n"))
+        }
+        let rules = ExclusionRules(ignoreFileNames: [ExclusionRules.gitIgnoreFileName])
+        let result = try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: rules))
+        let taken = try sandbox.files(in: result.latest).filter { !$0.hasSuffix(".gitignore") }
+        #expect(try taken == gitFiles(in: sandbox.root.directory), "seed \(seed)")
+    }
+
+    /// The files that `git add .` would take, without ignore files, in walk order.
+    private func gitFiles(in directory: FilePath) throws -> [String] {
+        let git = Process()
+        git.executableURL = URL(fileURLWithPath: "/bin/sh")
+        git.arguments = [
+            "-c",
+            """
+            export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_DIR="$1.git" GIT_WORK_TREE="$1"
+            git init -q && cd "$1" && git ls-files -z --others --exclude-per-directory=.gitignore
+            """, "sh", directory.string,
+        ]
+        let output = Pipe()
+        git.standardOutput = output
+        try git.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        git.waitUntilExit()
+        try #require(git.terminationStatus == 0)
+        return bytes.split(separator: 0).compactMap { RelativePath(Array($0)) }.sorted().map(\.description)
+            .filter { !$0.hasSuffix(".gitignore") }
+    }
+
+    // MARK: Restoring
+
+    @Test func aRestoreLeavesWhatIsLeftOutAlone() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write(".archiverignore", "*.o\n/build/\n")
+        try sandbox.root.makeDirectory("build")
+        try sandbox.root.write("build/out", "built")
+        try sandbox.root.write("a.c", "one")
+        let first = try sandbox.capture()
+        try sandbox.root.makeDirectory("later")
+        try sandbox.root.write("later/b.c", "two")
+        try sandbox.root.write("later/b.o", "object of two")
+        try sandbox.root.write("a.c", "three")
+        try sandbox.root.write("a.o", "object")
+        let result = try sandbox.archive.restore(first)
+        #expect(try sandbox.root.read("a.c") == Array("one".utf8))
+        #expect(try sandbox.root.read("a.o") == Array("object".utf8))
+        #expect(try sandbox.root.read("build/out") == Array("built".utf8))
+        #expect(!sandbox.root.exists("later/b.c"))
+        // What is left out was not captured before the restore, so its directory has to stay.
+        #expect(try sandbox.root.read("later/b.o") == Array("object of two".utf8))
+        #expect(result.warningCount == 1)
+    }
+
+    /// What is left out now was not captured before the restore: it must not be written over.
+    @Test func whatIsLeftOutOnlyNowIsNotBroughtBackOverWhatIsThere() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("out")
+        try sandbox.root.write("out/a", "old")
+        try sandbox.root.write("a.o", "old")
+        let first = try sandbox.capture()
+        try sandbox.root.write(".archiverignore", "*.o\nout\n")
+        try sandbox.root.write("a.o", "precious")
+        try sandbox.root.write("out/b", "precious")
+        try sandbox.capture()
+        let planned = try sandbox.archive.restore(first, RestoreOptions(isDryRun: true))
+        let result = try sandbox.archive.restore(first)
+        #expect(try sandbox.root.read("a.o") == Array("precious".utf8))
+        #expect(try sandbox.root.read("out/b") == Array("precious".utf8))
+        #expect(result.leftOut == 3)
+        #expect(result.skipped == 0)
+        #expect((planned.created, planned.deleted) == (result.created, result.deleted))
+        // Now that the rule is gone with the restore, nothing stands in the way any more.
+        #expect(!sandbox.root.exists(".archiverignore"))
+    }
+
+    /// What the wanted snapshot left out may well have been there.
+    @Test func whatWasLeftOutThenIsNotRemovedNow() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("a.c", "one")
+        try sandbox.root.write("a.o", "object")
+        let rules = ExclusionRules(patterns: [Array("*.o".utf8)])
+        let first = try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: rules)).latest
+        try sandbox.root.write("a.c", "two")
+        try sandbox.capture()
+        try sandbox.archive.differences(from: first, toDirectory: sandbox.root.directory) { difference in
+            #expect(difference.path.description != "a.o")
+            return true
+        }
+        let result = try sandbox.archive.restore(first)
+        #expect(try sandbox.root.read("a.o") == Array("object".utf8))
+        #expect(try sandbox.root.read("a.c") == Array("one".utf8))
+        #expect(result.leftOut == 1)
+    }
+
+    @Test func aRestoreElsewhereBringsBackAllThatTheSnapshotHolds() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("a.o", "object")
+        let first = try sandbox.capture()
+        try sandbox.root.write(".archiverignore", "*.o\n")
+        try sandbox.capture()
+        let target = sandbox.base.directory.appending("elsewhere")
+        _ = try sandbox.archive.restore(first, RestoreOptions(target: target))
+        #expect(try Files(target).read("a.o") == Array("object".utf8))
+    }
+
+    // MARK: Watching
+
+    @Test(.timeLimit(.minutes(10))) func aWatcherHeedsIgnoreFilesAtOnce() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("build/deep")
+        try sandbox.root.write(".archiverignore", "/build/\n*.o\n")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try sandbox.root.write("build/deep/out", "x")
+        try sandbox.root.write("a.o", "x")
+        await watcher.service.settle()
+        #expect(try sandbox.archive.snapshots().count == 1, "nothing happened to what is remembered")
+
+        try sandbox.root.write(".archiverignore", "*.o\n")
+        await watcher.service.settle()
+        let second = try sandbox.archive.snapshot(.latest)
+        #expect(try sandbox.files(in: second) == [".archiverignore", "build/deep/out"])
+        try sandbox.root.write("build/deep/out", "changed")
+        await watcher.service.settle()
+        let third = try sandbox.archive.snapshot(.latest)
+        let content = try sandbox.archive.entry(at: .at("build/deep/out"), in: third)?.content
+        #expect(content == .inline(Array("changed".utf8)))
+
+        try sandbox.root.write("build/.archiverignore", "deep\n")
+        await watcher.service.settle()
+        let expected = [".archiverignore", "build/.archiverignore"]
+        #expect(try sandbox.files(in: sandbox.archive.snapshot(.latest)) == expected)
+        try sandbox.root.rename("build", to: "other")
+        try sandbox.root.remove("other/.archiverignore")
+        await watcher.service.settle()
+        #expect(try sandbox.files(in: sandbox.archive.snapshot(.latest)) == [".archiverignore", "other/deep/out"])
+        try await watcher.stop()
+    }
+}
+
+extension Sandbox {
+    /// The paths of the files that `snapshot` holds, in walk order.
+    fileprivate func files(in snapshot: SnapshotRecord) throws -> [String] {
+        var paths: [String] = []
+        try archive.forEachEntry(in: snapshot) { entry in
+            if entry.kind == .file { paths.append(entry.path.description) }
+            return true
+        }
+        return paths
+    }
+}

@@ -1,0 +1,61 @@
+// Spans in which nobody watched are recorded, and told apart.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import SystemPackage
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct GapTests {
+    @Test func theTimeBetweenTwoWatchersIsAGap() async throws {
+        let sandbox = try Sandbox()
+        let first = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        #expect(try sandbox.archive.gaps().isEmpty, "nobody watched before, so nothing was interrupted")
+        try await first.stop()
+        let stopped = Timestamp.now
+        try sandbox.root.write("meanwhile", "x")
+        let second = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let watching = Timestamp.now
+        try await second.stop()
+
+        let gap = try #require(try sandbox.archive.gaps().first)
+        #expect(try sandbox.archive.gaps().count == 1)
+        #expect(gap.cause == .downtime)
+        #expect(gap.rootPath == sandbox.root.directory.bytes)
+        #expect(gap.start <= stopped && gap.end >= stopped && gap.end <= watching)
+        #expect(second.names.prefix(3) == ["starting", "gap", "watching"])
+        // It is in the segments, not only in the catalogue.
+        let archive = try sandbox.reopened()
+        #expect(try archive.gaps() == [gap])
+        let check = try archive.check(data: true)
+        #expect(check.findings == [] && check.gaps == 1)
+    }
+
+    @Test func anAbsentRootIsAGap() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "x")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try sandbox.base.rename("root", to: "elsewhere")
+        try await watcher.next { if case .unavailable = $0 { true } else { false } }
+        let (archive, path) = (sandbox.archive, sandbox.root.directory)
+        let status = try await onThread { try archive.status(of: path) }
+        #expect(status.roots.first?.watcher?.phase == .unavailable)
+        #expect(status.roots.first?.watcher?.openGaps.map(\.cause) == [.unavailable])
+        #expect(!status.isWell)
+        try sandbox.base.rename("elsewhere", to: "root")
+        try await watcher.next { if case .available = $0 { true } else { false } }
+        try await watcher.stop()
+        #expect(try sandbox.archive.gaps().map(\.cause) == [.unavailable])
+    }
+
+    /// A gap that the end of the watching ends is recorded as well.
+    @Test func aGapThatIsStillOpenAtTheEndIsRecorded() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try sandbox.root.removeAll()
+        try await watcher.next { if case .unavailable = $0 { true } else { false } }
+        try await watcher.stop()
+        #expect(try sandbox.archive.gaps().map(\.cause) == [.unavailable])
+    }
+}

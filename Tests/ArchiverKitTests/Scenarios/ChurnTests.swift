@@ -1,0 +1,30 @@
+// Churn: several processes change a watched tree at random; nothing may be missed, whatever befalls the watcher.
+
+import Foundation
+import Glibc
+import Testing
+
+/// One mishap after another: each run uses all cores.
+@Suite("Churn", .serialized) struct ChurnTests {
+    @Test("The latest snapshot is the tree", .timeLimit(.minutes(10)), arguments: Mishap.allCases.filter(\.isPossible))
+    func nothingIsMissed(_ mishap: Mishap) async throws {
+        try await ChurnRun(mishap).run(operations: 10_000)
+    }
+
+    /// For as long as the environment's SOAK_MINUTES says, up to the first difference.
+    @Test("The latest snapshot is the tree, for as long as asked", .enabled(if: getenv("SOAK_MINUTES") != nil))
+    func soak() async throws {
+        let minutes = getenv("SOAK_MINUTES").flatMap { Int(String(cString: $0)) } ?? 60
+        let end = ContinuousClock.now + .seconds(minutes * 60)
+        var rounds = 0
+        while ContinuousClock.now < end {
+            for mishap in Mishap.allCases where mishap.isPossible {
+                let run = try ChurnRun(mishap)
+                try await run.run(operations: 30_000)
+                if run.isEvidence { return }
+            }
+            rounds += 1
+            print("soak: \(rounds) rounds without a difference")
+        }
+    }
+}

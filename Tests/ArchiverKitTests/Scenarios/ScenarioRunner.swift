@@ -1,0 +1,236 @@
+// Runs a scenario: changes the tree while it is watched, and compares at every barrier.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+import TreeScripts
+
+/// A scenario under way.
+final class ScenarioRunner {
+    private let script: Script
+    private let manner: Manner
+    private let inMemory: Files?
+    private let sandbox: Sandbox
+    private let tree: ScriptTree
+    private let watcher: any ScenarioWatcher
+
+    /// The latest snapshot at the last barrier and at the one before.
+    private var latest: SnapshotRecord?
+    private var previous: SnapshotRecord?
+    /// How many snapshots lie between those barriers.
+    private var newSnapshots = 0
+    private var known = 0
+    /// What the watcher told between them and nobody has expected yet.
+    private var events: [String] = []
+    /// What ignore files leave out: it is neither captured nor compared.
+    private var leftOut: [RelativePath] = []
+    private var isWatching = false
+    private var line = "the set-up"
+
+    init(_ script: Script, _ manner: Manner) throws {
+        self.script = script
+        self.manner = manner
+        // Durability is not in question here, and waiting for a disk would take most of the time. The tree itself is on
+        // one file system and on the other.
+        let memory = ScenarioRunner.memoryDirectory()
+        switch manner.pace {
+        case .patient: sandbox = try Sandbox(archive: memory?.appending("archive") ?? "archive")
+        case .eager: sandbox = try Sandbox(in: memory)
+        }
+        inMemory = memory.map { Files($0) }
+        try sandbox.base.makeDirectory("outside")
+        tree = ScriptTree(base: sandbox.base.directory)
+        watcher = ServiceWatcher(sandbox.archive, root: tree.root)
+    }
+
+    deinit {
+        try? inMemory?.removeAll()
+    }
+
+    /// Performs every line; then shows that the watcher has not become deaf, and that the last snapshot can be restored.
+    func run() async throws {
+        for line in script.lines {
+            self.line = "\(script.name):\(line.number): \(line)"
+            try await perform(line)
+        }
+        line = "\(script.name): the end"
+        if isWatching { try await settle() }
+        if isWatching && hasRoot { try await expectHearing() }
+        expectNothingElse()
+        if isWatching { try await watcher.stop() }
+        if hasRoot && latest != nil { try expectRestorable() }
+        try sandbox.expectCleanArchive()
+    }
+
+    /// A new directory on the file system that systems keep in memory; nil where there is none.
+    private static func memoryDirectory() -> FilePath? {
+        var template = Array("/dev/shm/ArchiverKitTests.XXXXXX".utf8CString)
+        return mkdtemp(&template) == nil ? nil : FilePath(platformString: template)
+    }
+
+    private func perform(_ line: Script.Line) async throws {
+        switch line.command {
+        case "requires": break
+        case "watch": try await watch(line.arguments)
+        case "settle": try await settle()
+        case "barrier":
+            try await watcher.settle()
+            try look()
+        case "stop":
+            try await watcher.stop()
+            isWatching = false
+            try compare()
+        case "until":
+            guard line.arguments.first == "snapshots", let count = line.arguments.dropFirst().first.flatMap({ Int($0) })
+            else { throw ScriptError(line.description, "until what?") }
+            let repeated = line.words.dropFirst(3)
+            while watcher.log.snapshots < count {
+                try Task.checkCancellation()
+                guard try tree.run(Array(repeated), line.description) else {
+                    throw ScriptError(line.description, "no such command")
+                }
+                await Task.yield()
+            }
+        case "audit": try await watcher.audit()
+        case "left-out": leftOut = try line.words.dropFirst().map { try #require(RelativePath($0), "\(line)") }
+        case "expect": try expect(line.arguments, line)
+        case "allow": allow(line.arguments)
+        default:
+            if try !tree.run(line) { throw ScriptError(line.description, "no such command") }
+        }
+    }
+
+    // MARK: Watching
+
+    /// Performs `watch`, which may be given `meanwhile`, `settle=` and `max-delay=`.
+    private func watch(_ arguments: [String]) async throws {
+        var options = manner.options
+        for argument in arguments {
+            let parts = argument.split(separator: "=")
+            let milliseconds = parts.last.flatMap { Int($0.prefix { $0.isNumber }) }.map { Duration.milliseconds($0) }
+            switch (parts.first, milliseconds) {
+            case ("settle", let duration?): options.settle = duration
+            case ("max-delay", let duration?): options.maxDelay = duration
+            default: if argument != "meanwhile" { throw ScriptError(argument, "no such option") }
+            }
+        }
+        do {
+            try await watcher.start(options, waits: !arguments.contains("meanwhile"))
+            isWatching = true
+            if !arguments.contains("meanwhile") { try compare() }
+        } catch let error as ArchiverError where script.expects("refused") {
+            events.append("refused \(error.code)")
+        }
+    }
+
+    private func settle() async throws {
+        try await watcher.settle()
+        try compare()
+    }
+
+    private var hasRoot: Bool {
+        var status = stat()
+        return stat(tree.root.string, &status) == 0
+    }
+
+    /// Takes in what the watcher told and captured since the last barrier.
+    private func look() throws {
+        expectNothingElse()
+        events = watcher.log.takeEvents()
+        let snapshots = try sandbox.archive.snapshots()
+        newSnapshots = snapshots.count - known
+        known = snapshots.count
+        previous = latest
+        latest = snapshots.last
+    }
+
+    /// Expects the latest snapshot to be the tree, where there is one.
+    private func compare() throws {
+        try look()
+        guard hasRoot else { return }
+        let snapshot = try #require(latest, "\(line): nothing was captured")
+        let captured = try TreeListing(of: snapshot, in: sandbox.archive)
+        expect(captured, equals: try TreeListing(of: tree.root).without(leftOut).withoutHoles, "the latest snapshot")
+    }
+
+    /// Compares all but what a watcher leaves for its next snapshot: a directory's time where nothing else changed.
+    private func expect(_ found: TreeListing, equals wanted: TreeListing, _ what: String) {
+        let isComplete = isExact && newSnapshots > 0
+        let (found, wanted) = isComplete ? (found, wanted) : (found.withoutDirectoryTimes, wanted.withoutDirectoryTimes)
+        found.expect(equals: wanted, "\(line), \(what)")
+    }
+
+    // MARK: The end
+
+    /// What the scenario left behind must not have made the watcher deaf.
+    private func expectHearing() async throws {
+        line = "\(script.name): after the end"
+        for words in [["mkdir", "-p", "later/still"], ["write", "later/still/f", "1"], ["write", "later-f", "1"]] {
+            _ = try tree.run(words.map { Array($0.utf8) }, words.joined(separator: " "))
+        }
+        try await settle()
+        _ = try tree.run(["append", "later/still/f", "2"].map { Array($0.utf8) }, "append")
+        try await settle()
+    }
+
+    private func expectRestorable() throws {
+        let snapshot = try sandbox.archive.snapshot(.latest)
+        let listing = try TreeListing(of: tree.root).without(leftOut).without(S_IFSOCK)
+        let restored = try sandbox.restored(snapshot, ignoringSockets: true)
+        expect(restored, equals: listing, "restored")
+    }
+}
+
+// MARK: - Expectations
+
+extension ScenarioRunner {
+    /// Whether what a barrier finds can be foretold exactly.
+    private var isExact: Bool { manner.pace == .patient }
+
+    private func expect(_ words: [String], _ line: Script.Line) throws {
+        let comment = Comment(rawValue: self.line)
+        switch (words.first, words.dropFirst().first) {
+        case ("snapshots", let count?):
+            if isExact { #expect(newSnapshots == Int(count), comment) }
+        case ("added", _?), ("modified", _?), ("removed", _?), ("unchanged", _?):
+            guard isExact else { return }
+            let found = try difference(at: line.words[2])?.rawValue ?? "unchanged"
+            #expect(found == words.first, comment)
+        default:
+            #expect(events.contains(words.joined(separator: " ")), comment)
+            allow(words)
+        }
+    }
+
+    private func allow(_ words: [String]) {
+        let event = words.joined(separator: " ")
+        events.removeAll { $0 == event }
+    }
+
+    /// How the entry at `path` differs between the last two barriers.
+    private func difference(at path: [UInt8]) throws -> Difference.Kind? {
+        let path = path == Array(".".utf8) ? RelativePath.root : try #require(RelativePath(path), "\(line)")
+        let left = try previous.flatMap { try sandbox.archive.entry(at: path, in: $0) }
+        let right = try latest.flatMap { try sandbox.archive.entry(at: path, in: $0) }
+        switch (left, right) {
+        case (nil, nil): return nil
+        case (nil, _?): return .added
+        case (_?, nil): return .removed
+        case (let left?, let right?): return left.hasSameState(as: right) ? nil : .modified
+        }
+    }
+
+    /// Whatever the watcher told that no line expected is a finding.
+    private func expectNothingElse() {
+        // What changes while it is read is told and read again; a root may go while it is being captured.
+        if manner.backend == .poll { events.removeAll { $0 == "gap polling" || $0 == "degraded" } }
+        let isRacing = { (event: String) in event == "problems" || event == "error noSuchDirectory" }
+        let surprises = events.filter { isExact || !isRacing($0) }
+        #expect(surprises.isEmpty, "\(line): nobody expected this since the barrier before")
+        events = []
+    }
+}

@@ -1,0 +1,108 @@
+// The watchers that a scenario can be run with.
+
+import ArchiverKit
+import FileWatching
+import Mementos
+import Synchronization
+import SystemPackage
+
+/// How a scenario's tree is watched.
+struct Manner: Sendable, CustomStringConvertible {
+    /// When changes are captured.
+    enum Pace: String, CaseIterable {
+        /// Only when the scenario settles: what each step leads to can be foretold.
+        case patient
+        /// At once and all the time: captures meet a tree that is changing.
+        case eager
+    }
+
+    /// How changes are noticed.
+    enum Backend: String, CaseIterable {
+        case inotify, fanotify, poll
+
+        /// Those that this machine has.
+        static let available = allCases.filter { $0 != .fanotify || (try? TreeWatcher(backend: .fanotify)) != nil }
+    }
+
+    let backend: Backend
+    let pace: Pace
+
+    var description: String { "\(backend.rawValue), \(pace.rawValue)" }
+
+    var options: WatchService.Options {
+        var options = WatchService.Options(backend: .init(rawValue: backend.rawValue) ?? .auto, auditInterval: nil)
+        (options.settle, options.maxDelay) =
+            pace == .patient ? (.seconds(600), .seconds(600)) : (.milliseconds(1), .milliseconds(3))
+        return options
+    }
+
+    /// The manners to run a script in; what is polled is captured at barriers and not in between.
+    static let all = Backend.available.flatMap { backend in
+        Pace.allCases.filter { backend != .poll || $0 == .patient }.map { Manner(backend: backend, pace: $0) }
+    }
+}
+
+/// Something that watches a root on behalf of a scenario.
+protocol ScenarioWatcher {
+    var log: WatchLog { get }
+    /// Starts watching.
+    ///
+    /// - Parameter waits: whether to wait until the root is watched and captured.
+    /// - Throws: what the watcher refuses with.
+    func start(_ options: WatchService.Options, waits: Bool) async throws
+    /// Returns once everything so far is captured and durable.
+    func settle() async throws
+    /// Returns once everything was looked at, and what no event had told of is captured.
+    func audit() async throws
+    /// Captures a last time and ends.
+    func stop() async throws
+}
+
+/// A service in this process.
+final class ServiceWatcher: ScenarioWatcher {
+    let log = WatchLog()
+    private let archive: Archive
+    private let root: FilePath
+    private var service: WatchService?
+    private var subscription: Subscription?
+    private var run: Task<Void, any Error>?
+
+    init(_ archive: Archive, root: FilePath) {
+        self.archive = archive
+        self.root = root
+    }
+
+    func start(_ options: WatchService.Options, waits: Bool) async throws {
+        let service = WatchService(archive, roots: [root], options)
+        let (steps, step) = AsyncStream<WatchService.Event>.makeStream()
+        let log = log
+        subscription = service.events.subscribe { event in
+            log.note(event)
+            step.yield(event)
+        }
+        let run = Task {
+            defer { step.finish() }
+            try await service.run()
+        }
+        self.service = service
+        self.run = run
+        for await event in steps {
+            switch event {
+            case .starting: if !waits { return }
+            case .watching: return
+            default: break
+            }
+        }
+        try await run.value
+    }
+
+    func settle() async throws { await service?.settle() }
+
+    func audit() async throws { _ = try await service?.audit() }
+
+    func stop() async throws {
+        service?.stop()
+        try await run?.value
+        service = nil
+    }
+}

@@ -1,0 +1,91 @@
+// What a running watcher answers, what a dead one cannot, and what is left behind by each.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct StatusTests {
+    @Test func aRunningWatcherProvesThatItHasCapturedEverything() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("d")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
+            // Settling alone would take longer than the test: the question must hasten the capture.
+            ($0.settle, $0.maxDelay) = (.seconds(600), .seconds(600))
+        }
+        try sandbox.root.write("d/file", "just now")
+        let (archive, path) = (sandbox.archive, sandbox.root.directory)
+        let status = try await onThread { try archive.status(of: path) }
+        #expect(status.isWell, "\(status)")
+        let root = try #require(status.roots.first)
+        #expect(root.isWatched)
+        let answer = try #require(root.watcher)
+        #expect(answer.process == getpid())
+        #expect(answer.phase == .watching)
+        #expect(answer.isCurrent)
+        #expect(answer.backlog == 0)
+        #expect(answer.directories.watched == 2)
+        #expect(answer.lastEvent != nil)
+        let latest = try #require(root.latest)
+        #expect(try sandbox.archive.entry(at: .at("d/file"), in: latest) != nil)
+        #expect(root.snapshotCount == 2)
+        #expect(root.storedInLastDay > 0)
+        #expect(status.storedBytes > 0)
+        try await watcher.stop()
+    }
+
+    @Test func aRootThatIsNoLongerWatchedIsNotWell() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try await watcher.stop()
+        let status = try sandbox.archive.status()
+        #expect(!status.isWell)
+        let root = try #require(status.roots.first)
+        #expect(!root.isWatched)
+        #expect(root.watcher == nil)
+        #expect(root.lastWatched != nil)
+        #expect(root.concerns.map(\.message) == ["it is not being watched"])
+    }
+
+    /// Nobody said that it is to be watched, so that is no reason for worry; unless somebody asks for it by name.
+    @Test func aRootThatNeverWasWatchedIsAReasonForWorryOnlyIfNamed() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "x")
+        try sandbox.capture()
+        #expect(try sandbox.archive.status().isWell)
+        #expect(try !sandbox.archive.status(of: sandbox.root.directory).isWell)
+    }
+
+    @Test func anUnknownDirectoryIsAnError() throws {
+        let sandbox = try Sandbox()
+        ArchiverError.expect(.notWatched) { _ = try sandbox.archive.status(of: sandbox.base.directory) }
+        ArchiverError.expect(.notWatched) { _ = try sandbox.archive.audit(sandbox.root.directory) }
+        #expect(try sandbox.archive.status().concerns.map(\.message) == ["nothing is watched"])
+    }
+
+    @Test func unreadableFilesAreWorriesUntilTheyCanBeRead() async throws {
+        try await asOrdinaryUserAsync { sandbox in
+            try sandbox.root.write("secret", "x")
+            try sandbox.root.write("open", "x")
+            try sandbox.root.setPermissions("secret", 0)
+            let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+            let (archive, path) = (sandbox.archive, sandbox.root.directory)
+            let status = try await onThread { try archive.status(of: path) }
+            #expect(status.roots.first?.watcher?.problems.map(\.path) == [try .at("secret")])
+            #expect(!status.isWell)
+            try sandbox.root.setPermissions("secret", 0o600)
+            let later = try await onThread { try archive.status(of: path) }
+            #expect(later.roots.first?.watcher?.problemCount == 0)
+            #expect(later.isWell, "\(later.roots)")
+            try await watcher.stop()
+        }
+    }
+
+    /// Root reads everything, so there is nothing to see.
+    private func asOrdinaryUserAsync(_ body: (Sandbox) async throws -> Void) async throws {
+        if !isRoot { try await body(try Sandbox()) }
+    }
+}

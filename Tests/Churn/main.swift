@@ -1,0 +1,19 @@
+// `churn DIRECTORY OPERATIONS [SEED]`: changes what is below DIRECTORY at random, as fast as it can.
+//
+// Several may work in one directory at once. Names are few, so that they often meet; what is impossible at the moment is
+// passed over. DIRECTORY/../outside, which must be there, is where things are moved out to and in from.
+
+internal import Glibc
+internal import TestSupport
+
+let words = CommandLine.arguments
+guard words.count >= 3, let operations = Int(words[2]) else {
+    let usage = "usage: churn DIRECTORY OPERATIONS [SEED]\n"
+    _ = write(STDERR_FILENO, usage, usage.utf8.count)
+    exit(2)
+}
+let random = words.dropFirst(3).first.flatMap { UInt64($0) }.map { SeededGenerator(seed: $0) } ?? SeededGenerator()
+var churn = Churn(directory: words[1], random)
+print("churn: seed \(random.seed)")
+let done = churn.run(operations)
+print("churn: \(done) of \(operations) operations changed something")

@@ -1,0 +1,87 @@
+// Mounts come and go: as lines of the kernel's table, and live where the process may mount.
+
+import FileIO
+import Testing
+
+@testable import FileWatching
+
+@Suite struct MountTableTests {
+    private static let lines = """
+        21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+        30 21 0:25 / /srv/with\\040blank rw - tmpfs tmpfs rw
+        31 21 0:26 /sub /srv/back\\134slash rw,noatime - btrfs /dev/vdb rw
+        torn
+        """
+
+    @Test func linesAreRead() {
+        let table = MountTable(Array(Self.lines.utf8))
+        #expect(
+            table.mounts == [
+                .init(id: 21, path: Array("/".utf8)), .init(id: 30, path: Array("/srv/with blank".utf8)),
+                .init(id: 31, path: Array("/srv/back\\slash".utf8)),
+            ])
+    }
+
+    @Test func whatCameAndWentIsTold() {
+        let before = MountTable(Array("21 1 0:1 / / rw\n30 21 0:2 / /a rw\n31 21 0:3 / /b rw".utf8))
+        let after = MountTable(Array("21 1 0:1 / / rw\n32 21 0:2 / /a rw\n33 21 0:3 / /c rw".utf8))
+        #expect(after.changes(from: before) == Set(["/a", "/b", "/c"].map { Array($0.utf8) }), "mounted anew at /a")
+        #expect(after.changes(from: after).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("/home/me", MountRelation.covers), ("/home", .covers), ("/", .covers), ("/home/me/a/b", .inside("a/b")),
+        ("/home/mean", .elsewhere), ("/mnt", .elsewhere),
+    ])
+    func aMountPointLiesSomewhereToARoot(_ point: String, _ relation: MountRelation) {
+        #expect(MountRelation(of: Array(point.utf8), to: Array("/home/me".utf8)) == relation)
+    }
+
+    @Test func everythingIsBelowTheRootOfAll() {
+        #expect(MountRelation(of: Array("/mnt".utf8), to: Array("/".utf8)) == .inside("mnt"))
+        #expect(MountRelation(of: Array("/".utf8), to: Array("/".utf8)) == .covers)
+    }
+}
+
+@Suite(.enabled(if: Mount.isAllowed))
+struct MountTests {
+    @Test(arguments: WatchBackend.telling)
+    func aMountInTheTreeIsNoticed(_ backend: WatchBackend) async throws {
+        let watched = try await WatchedTree("mkdir -p on/hidden\nmkdir beside", backend: backend)
+        let mount = try Mount(at: watched.tree.root + "/on")
+        defer { mount.end() }
+        #expect(try await watched.batch().ranges == [.subtree("on")])
+        #expect(await watched.watch.status()?.stats.mountPoints == 1)
+        try watched.run("write on/f 1\nwrite beside/f 1")
+        #expect(try await watched.batch().ranges == [.entry("beside"), .entry("beside/f")])
+
+        mount.end()
+        #expect(try await watched.batch().ranges == [.subtree("on")])
+        #expect(await watched.watch.status()?.stats.mountPoints == 0)
+        try watched.run("write on/hidden/f 1")
+        #expect(try await watched.batch().ranges == [.entry("on/hidden"), .entry("on/hidden/f")])
+    }
+
+    @Test(arguments: WatchBackend.available)
+    func aMountOverTheRootMakesItUnavailable(_ backend: WatchBackend) async throws {
+        let watched = try await WatchedTree("mkdir -p a\nwrite a/f 1", backend: backend)
+        let mount = try Mount(at: watched.tree.root)
+        defer { mount.end() }
+        try watched.run("write stranger 1")
+        #expect(try await watched.batch().isEmpty, "what covers the root is not the root")
+        #expect(watched.events.all.last == .rootUnavailable)
+        mount.end()
+        let batch = try await watched.check()
+        #expect(batch.ranges == [.subtree(.root)] && batch.gaps.map(\.cause).contains(.rootUnavailable))
+        try watched.run("write a/f 22")
+        try await watched.check()
+    }
+
+    @Test func aMountElsewhereIsNobodysBusiness() async throws {
+        let watched = try await WatchedTree("mkdir a")
+        let mount = try Mount(at: watched.tree.base + "/outside")
+        defer { mount.end() }
+        #expect(try await watched.batch().isEmpty)
+        #expect(!watched.events.all.contains(.rootUnavailable))
+    }
+}

@@ -1,0 +1,32 @@
+// Waiting for something that happens on another thread.
+
+import Synchronization
+
+/// Something that happens once; those who wait go on then.
+final class Signal: Sendable {
+    private struct State {
+        var hasHappened = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func send() {
+        let waiters = state.withLock { state in
+            state.hasHappened = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let hasHappened = state.withLock { state in
+                if !state.hasHappened { state.waiters.append(continuation) }
+                return state.hasHappened
+            }
+            if hasHappened { continuation.resume() }
+        }
+    }
+}

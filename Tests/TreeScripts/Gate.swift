@@ -1,0 +1,49 @@
+// A door for a few at a time.
+
+internal import Synchronization
+
+/// Lets only so many tasks be inside at once; the others wait in line.
+package final class Gate: Sendable {
+    private struct State {
+        var free: Int
+        var line: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    package init(width: Int) {
+        state = Mutex(State(free: width))
+    }
+
+    /// Waits until there is room, runs `body`, and makes room again.
+    package func pass<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        await enter()
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter() async {
+        await withCheckedContinuation { continuation in
+            let mayEnter = state.withLock { state in
+                if state.free > 0 {
+                    state.free -= 1
+                    return true
+                }
+                state.line.append(continuation)
+                return false
+            }
+            if mayEnter { continuation.resume() }
+        }
+    }
+
+    private func leave() {
+        let next = state.withLock { state in
+            guard !state.line.isEmpty else {
+                state.free += 1
+                return nil as CheckedContinuation<Void, Never>?
+            }
+            return state.line.removeFirst()
+        }
+        next?.resume()
+    }
+}
