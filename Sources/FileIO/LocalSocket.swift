@@ -17,45 +17,61 @@ package struct LocalSocket: ~Copyable, Sendable {
     /// The descriptor's number, for poll(2).
     package var number: CInt { descriptor.number }
 
-    /// Listens at `path`; a socket file that was left behind there is replaced, so the caller must hold a lock.
+    /// Connections that may wait to be accepted; the kernel may allow fewer (net.core.somaxconn).
+    private static let backlog: CInt = 128
+
+    /// Listens at `path`, for this user alone; a socket file that was left behind there is replaced, so the caller must
+    /// hold a lock.
     ///
     /// - Throws: `FileError`, among others where the file system has no sockets.
     package static func listen(at path: FilePath) throws(FileError) -> LocalSocket {
         _ = path.withPlatformString { unlink($0) }
-        let socket = try make(path)
-        // Whoever may open the directory may talk: the mode of the socket file itself.
-        let result = try address(of: path) { bind(socket.number, $0, $1) }
-        guard result == 0, Glibc.listen(socket.number, 16) == 0 else { throw FileError("listen at", path, .current) }
-        _ = path.withPlatformString { chmod($0, 0o600) }
+        let socket = try make("listen at", path)
+        // The file gets the permissions that the socket has before it is bound.
+        guard fchmod(socket.number, 0o600) == 0 else { throw FileError("listen at", path, .current) }
+        if let code = try call(bind, socket, at: path, "listen at") { throw FileError("listen at", path, code) }
+        guard Glibc.listen(socket.number, backlog) == 0 else { throw FileError("listen at", path, .current) }
         return socket
     }
 
     /// Connects to whoever listens at `path`.
     ///
-    /// - Returns: nil where nobody does.
-    package static func connect(to path: FilePath) throws(FileError) -> LocalSocket? {
-        let socket = try make(path)
-        let result: CInt
-        do {
-            result = try address(of: path) { Glibc.connect(socket.number, $0, $1) }
+    /// - Parameter deadline: when to give up, because the other side accepts nothing; nil to wait without end.
+    /// - Returns: nil where nobody listens.
+    /// - Throws: `FileError`, with the code `.timedOut` at the deadline.
+    package static func connect(
+        to path: FilePath, by deadline: ContinuousClock.Instant? = nil
+    ) throws(FileError) -> LocalSocket? {
+        let socket = try make("connect to", path)
+        try socket.setTimeout(SO_SNDTIMEO, deadline, "connect to")
+        do throws(FileError) {
+            guard let code = try call(Glibc.connect, socket, at: path, "connect to") else { return socket }
+            throw FileError("connect to", path, code == .wouldBlock ? .timedOut : code)
         } catch {
-            guard error.code == .noSuchFileOrDirectory else { throw error }
+            guard error.code == .connectionRefused || error.code == .noSuchFileOrDirectory else { throw error }
             return nil
         }
-        if result == 0 { return socket }
-        let code = Errno.current
-        if code == .connectionRefused || code == .noSuchFileOrDirectory { return nil }
-        throw FileError("connect to", path, code)
     }
 
     /// Takes the next connection; blocks until there is one.
     ///
-    /// - Returns: nil once `stopListening` was called, or where the connection is gone again.
+    /// - Returns: nil once `stopListening` was called.
     package borrowing func accept() -> LocalSocket? {
         let listener = number
-        let accepted = retryingInterrupts { clinux_accept(listener) }
-        return accepted < 0 ? nil : LocalSocket(Descriptor(owning: accepted), path)
+        while true {
+            let accepted = retryingInterrupts { clinux_accept(listener) }
+            if accepted >= 0 { return LocalSocket(Descriptor(owning: accepted), path) }
+            switch Errno.current {
+            case .connectionAbort: continue
+            // The connection stays where it is until there is a descriptor, or memory, for it.
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .noMemory: usleep(LocalSocket.pause)
+            default: return nil
+            }
+        }
     }
+
+    /// Microseconds between attempts to accept a connection for which there is no room.
+    private static let pause: UInt32 = 50_000
 
     /// A second descriptor of the same socket.
     package borrowing func duplicate() throws(FileError) -> LocalSocket {
@@ -64,75 +80,107 @@ package struct LocalSocket: ~Copyable, Sendable {
         return LocalSocket(Descriptor(owning: copy), path)
     }
 
-    /// Ends the wait of whoever accepts.
+    /// Ends the wait of whoever accepts, and removes the socket's file; the caller still holds the lock.
     package borrowing func stopListening() {
+        _ = path.withPlatformString { unlink($0) }
         shutdown(number, CInt(SHUT_RDWR))
-    }
-
-    /// Makes reading and writing fail after `limit` without progress.
-    package borrowing func setTimeout(_ limit: Duration) {
-        let (seconds, attoseconds) = limit.components
-        var time = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-        }
     }
 
     /// Reads up to a line feed or the end.
     ///
+    /// - Parameters:
+    ///   - limit: the most bytes that a line may have.
+    ///   - deadline: when to give up; nil to wait without end.
     /// - Returns: the line without the line feed; nil where the other side closed before it wrote anything.
-    package borrowing func readLine(limit: Int = 1 << 20) throws(FileError) -> [UInt8]? {
+    /// - Throws: `FileError`, with the codes `.messageTooLong` and `.timedOut` for what the names say.
+    package borrowing func readLine(
+        limit: Int = 1 << 20, by deadline: ContinuousClock.Instant? = nil
+    ) throws(FileError) -> [UInt8]? {
         let socket = number
         var line: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while line.count < limit {
+        while line.count <= limit {
+            try setTimeout(SO_RCVTIMEO, deadline, "read from")
             let length = buffer.withUnsafeMutableBytes { bytes in
                 retryingInterrupts { read(socket, bytes.baseAddress, bytes.count) }
             }
-            if length < 0 { throw FileError("read from", path, .current) }
+            if length < 0 { throw failure("read from") }
             if length == 0 { return line.isEmpty ? nil : line }
-            if let end = buffer[..<length].firstIndex(of: UInt8(ascii: "\n")) { return line + buffer[..<end] }
-            line += buffer[..<length]
+            let end = buffer[..<length].firstIndex(of: UInt8(ascii: "\n"))
+            line += buffer[..<(end ?? length)]
+            if end != nil && line.count <= limit { return line }
         }
         throw FileError("read from", path, .messageTooLong)
     }
 
     /// Writes `line` and a line feed.
-    package borrowing func writeLine(_ line: [UInt8]) throws(FileError) {
+    ///
+    /// - Parameter deadline: when to give up, because the other side does not read; nil to wait without end.
+    /// - Throws: `FileError`, with the code `.timedOut` at the deadline, `.brokenPipe` where nobody is there.
+    package borrowing func writeLine(
+        _ line: [UInt8], by deadline: ContinuousClock.Instant? = nil
+    ) throws(FileError) {
         let socket = number
         var rest = (line + [UInt8(ascii: "\n")])[...]
         while !rest.isEmpty {
+            try setTimeout(SO_SNDTIMEO, deadline, "write to")
             let written = rest.withUnsafeBytes { bytes in
                 retryingInterrupts { send(socket, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)) }
             }
-            if written < 0 { throw FileError("write to", path, .current) }
+            if written < 0 { throw failure("write to") }
             rest = rest.dropFirst(written)
         }
     }
 
-    private static func make(_ path: FilePath) throws(FileError) -> LocalSocket {
+    // MARK: -
+
+    /// Makes the next call fail at `deadline` (socket(7), SO_RCVTIMEO and SO_SNDTIMEO).
+    private borrowing func setTimeout(
+        _ option: CInt, _ deadline: ContinuousClock.Instant?, _ operation: String
+    ) throws(FileError) {
+        guard let deadline else { return }
+        let (seconds, attoseconds) = (deadline - .now).components
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        // Zero would be no limit at all.
+        if microseconds <= 0 { throw FileError(operation, path, .timedOut) }
+        var time = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
+        setsockopt(number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// What errno says after a call that had a limit.
+    private borrowing func failure(_ operation: String) -> FileError {
+        let code = Errno.current
+        return FileError(operation, path, code == .wouldBlock ? .timedOut : code)
+    }
+
+    private static func make(_ operation: String, _ path: FilePath) throws(FileError) -> LocalSocket {
         let number = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        if number < 0 { throw FileError("connect to", path, .current) }
+        if number < 0 { throw FileError(operation, path, .current) }
         return LocalSocket(Descriptor(owning: number), path)
     }
 
-    /// Calls `body` with the address of `path`, which goes through its directory's descriptor because an address has
-    /// room for 107 bytes only.
-    private static func address(
-        of path: FilePath, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
-    ) throws(FileError) -> CInt {
+    /// Calls bind(2) or connect(2) with the address of `path`, which goes through its directory's descriptor because an
+    /// address has room for 107 bytes only.
+    ///
+    /// - Returns: why the call failed; nil where it did not.
+    private static func call(
+        _ function: (CInt, UnsafePointer<sockaddr>, socklen_t) -> CInt, _ socket: borrowing LocalSocket,
+        at path: FilePath, _ operation: String
+    ) throws(FileError) -> Errno? {
         let directory = try Descriptor.open(path.removingLastComponent(), CInt(CLINUX_O_PATH) | O_DIRECTORY)
+        let name = path.lastComponent.map { FilePath(root: nil, [$0]).bytes } ?? []
+        let bytes = Array("/proc/self/fd/\(directory.number)/".utf8) + name
         var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let name =
-            Array("/proc/self/fd/\(directory.number)/".utf8) + (path.lastComponent.map { Array($0.string.utf8) } ?? [])
-        guard name.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw FileError("connect to", path, .fileNameTooLong)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw FileError(operation, path, .fileNameTooLong)
         }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let number = socket.number
         return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+                return retryingInterrupts { function(number, address, length) } == 0 ? nil : .current
             }
         }
     }

@@ -10,8 +10,8 @@ package import FileIO
 /// (mmap(2): "st_ctime and st_mtime … will be updated after a write … and before a subsequent msync"), so a file that was
 /// captured in between looks unchanged although it is not; when the map ends, a writer's close is told.
 package struct WrittenNames: Sendable {
-    /// Names in all; of what comes beyond, only the times tell.
-    private static let limit = 65_536
+    /// Names in both sets together; of what comes beyond, only the times tell.
+    static let limit = 65_536
 
     /// Names whose file's content or attributes changed.
     package private(set) var changed: Set<RelativePath> = []
@@ -24,9 +24,8 @@ package struct WrittenNames: Sendable {
 
     /// Takes in the event `mask` of the name `path`.
     mutating func note(_ mask: EventMask, of path: RelativePath) {
-        let isFull = changed.count + closed.count >= WrittenNames.limit
-        if !mask.isDisjoint(with: [.modify, .closeWrite, .attributes]), !isFull { changed.insert(path) }
         if mask.contains(.closeWrite), !isFull { closed.insert(path) }
+        if !mask.isDisjoint(with: [.modify, .closeWrite, .attributes]), !isFull { changed.insert(path) }
         // What had the name has another one now, under which it is looked at.
         if mask.contains(.movedFrom) { changed.remove(path) }
     }
@@ -38,9 +37,11 @@ package struct WrittenNames: Sendable {
         return names
     }
 
-    /// Adds names of another batch.
+    /// Adds names of another batch, as far as there is room.
     package mutating func formUnion(_ other: WrittenNames) {
-        changed.formUnion(other.changed)
-        closed.formUnion(other.closed)
+        for path in other.closed where !isFull { closed.insert(path) }
+        for path in other.changed where !isFull { changed.insert(path) }
     }
+
+    private var isFull: Bool { changed.count + closed.count >= WrittenNames.limit }
 }

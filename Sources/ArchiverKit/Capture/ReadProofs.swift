@@ -20,18 +20,19 @@ final class ReadProofs: Sendable {
 
     /// Whether a file whose status is as it was captured surely has the content that was captured.
     ///
-    /// Where it does not say so, the file is going to be read, and counts as proven from then on if it is old enough.
-    func vouch(for path: RelativePath, _ status: FileStatus) -> Bool {
+    /// Where it does not say so, the file is going to be read, and counts as proven from then on if its change is old
+    /// enough.
+    func vouch(for path: RelativePath, _ status: FileStatus, at now: Timestamp = .now) -> Bool {
         known.withLock { known in
             if known[path] == status.changed { return true }
-            guard status.changed.advanced(byNanoseconds: ReadProofs.writeBack) < .now else { return false }
+            guard status.changed.advanced(byNanoseconds: ReadProofs.writeBack) < now else { return false }
             if known.count >= ReadProofs.limit { known.removeAll() }
             known[path] = status.changed
             return false
         }
     }
 
-    /// Forgets everything: what was to be read was not.
+    /// Forgets everything: what was to be read was not, or what was read is not kept.
     func forget() {
         known.withLock { $0.removeAll() }
     }

@@ -52,9 +52,13 @@ final class SnapshotScopes {
             guard let entry = try tree.entry(at: directory.appending(name)), entry.kind == .file else { return nil }
             var reader = ContentReader(entry.content, in: store)
             var text: [UInt8] = []
-            while text.count <= DirectoryRules.ignoreFileByteLimit, let piece = try reader.next() {
-                guard case .data(let bytes) = piece else { return nil }
-                text += bytes
+            // One byte more than an ignore file may have says that it has too many.
+            let limit = DirectoryRules.ignoreFileByteLimit + 1
+            while text.count < limit, let piece = try reader.next() {
+                switch piece {
+                case .data(let bytes): text += bytes
+                case .hole(let length): text += repeatElement(0, count: Int(min(length, UInt64(limit))))
+                }
             }
             return text
         }

@@ -1,4 +1,4 @@
-// The place of an archive: room, access, file system, time of the latest snapshot.
+// The place of an archive: room, access, file system, what is there already.
 
 internal import ArchiveStorage
 internal import FileIO
@@ -10,6 +10,8 @@ struct ArchiveExamination {
     private let path: FilePath
     /// The archive's directory, or the nearest one above that is there.
     private let place: FilePath
+    /// Why the archive's directory cannot be opened although something is there.
+    private let obstacle: ArchiverError?
     private let status: FileStatus
     private let free: UInt64
     private let fileSystem: FileSystem
@@ -18,17 +20,32 @@ struct ArchiveExamination {
 
     init(_ archive: FilePath) throws {
         path = try RootDirectory.resolvedAsFarAsItExists(archive)
-        var place = path
-        while (try? RootDirectory.open(place)) == nil, !place.components.isEmpty { place.removeLastComponent() }
-        self.place = place
-        let directory = try Descriptor.open(place, O_RDONLY | O_DIRECTORY)
-        status = try FileStatus.read(directory)
-        free = try FileSystem.freeBytes(of: directory)
-        fileSystem = try FileSystem.of(directory)
+        let found = try ArchiveExamination.nearestDirectory(to: path)
+        (place, status, obstacle) = (found.directory.path, found.directory.status, found.obstacle)
+        free = try FileSystem.freeBytes(of: found.directory.directory.descriptor)
+        fileSystem = try FileSystem.of(found.directory.directory.descriptor)
+    }
+
+    /// The directory at `path`, or the nearest one above that can be opened.
+    ///
+    /// - Returns: also why one below could not be, unless that is because it is not there.
+    private static func nearestDirectory(
+        to path: FilePath
+    ) throws -> (directory: RootDirectory, obstacle: ArchiverError?) {
+        var (place, obstacle) = (path, ArchiverError?.none)
+        while true {
+            do {
+                return (try RootDirectory.open(place), obstacle)
+            } catch {
+                let error = ArchiverError(any: error)
+                if error.code != .noSuchDirectory { obstacle = obstacle ?? error }
+                guard place.removeLastComponent() else { throw error }
+            }
+        }
     }
 
     /// - Parameter survey: what is to be captured into it.
-    func findings(for survey: TreeSurvey?) throws -> [Finding] {
+    func findings(for survey: TreeSurvey?) -> [Finding] {
         var findings = [access, room(for: survey)]
         if fileSystem.reach == .remote {
             findings.append(
@@ -43,14 +60,15 @@ struct ArchiveExamination {
                     "the archive is on the same file system as the directory: if that breaks, both are lost",
                     remedy: "copy the archive elsewhere now and then, or keep it on another disk"))
         }
-        if exists, let finding = try time() { findings.append(finding) }
+        if exists, let finding = contents { findings.append(finding) }
         return findings
     }
 
     private var access: Finding {
-        if place.withPlatformString({ Glibc.access($0, W_OK | X_OK) }) != 0 {
-            return Finding(
-                "archive", .bad, "\(place) cannot be written to", remedy: "choose another place with --archive")
+        let otherPlace = "choose another place with --archive"
+        if let obstacle { return Finding("archive", .bad, obstacle.message, remedy: otherPlace) }
+        if place.withPlatformString({ faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) }) != 0 {
+            return Finding("archive", .bad, "\(place) cannot be written to", remedy: otherPlace)
         }
         if exists && status.permissions & 0o077 != 0 {
             return Finding(
@@ -71,14 +89,18 @@ struct ArchiveExamination {
         return Finding("room", .good, text)
     }
 
-    private func time() throws -> Finding? {
-        guard let archive = try? Archive.open(path),
-            let latest = try archive.snapshots(
-                SnapshotQuery(newestFirst: true, limit: 1)
-            ).first, latest.time > .now
-        else { return nil }
-        return Finding(
-            "clock", .bad, "the latest snapshot is of a time to come: the clock was set back",
-            remedy: "set the clock right; what is captured before that time will not count as the latest")
+    /// What is wrong with what is in the archive's directory; nil where nothing is.
+    private var contents: Finding? {
+        do {
+            let newest = SnapshotQuery(newestFirst: true, limit: 1)
+            guard let latest = try Archive.open(path).snapshots(newest).first, latest.time > .now else { return nil }
+            return Finding(
+                "clock", .bad, "the latest snapshot is of a time to come: the clock was set back",
+                remedy: "set the clock right; what is captured before that time will not count as the latest")
+        } catch {
+            // An empty directory becomes an archive.
+            if error.code == .noArchive { return nil }
+            return Finding("archive", .bad, error.message, remedy: error.remedy)
+        }
     }
 }

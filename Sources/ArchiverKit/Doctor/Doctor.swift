@@ -1,5 +1,6 @@
 // Examines whether a directory can be watched and captured here, before it matters.
 
+internal import ArchiveStorage
 public import Exclusions
 internal import FileIO
 internal import Glibc
@@ -26,17 +27,15 @@ public struct Doctor: Sendable {
     /// - Throws: `ArchiverError` where the directory cannot be a root at all.
     public func examine() throws(ArchiverError) -> [Finding] {
         try facing {
-            var findings = [KernelExamination.kernel(), KernelExamination.clock(), KernelExamination.openFiles()]
+            let machine = [KernelExamination.kernel(), KernelExamination.clock(), KernelExamination.openFiles()]
             let place = try ArchiveExamination(archive)
-            var need: TreeSurvey?
-            if let directory {
-                let root = try RootDirectory.open(directory)
-                let survey = try TreeSurvey(of: root, rules, archive: archive)
-                findings += survey.findings
-                need = survey
-            }
-            findings += WatchExamination.findings(directories: need?.directories)
-            return findings + (try place.findings(for: need))
+            guard let directory else { return machine + WatchExamination().findings + place.findings(for: nil) }
+            let root = try RootDirectory.open(directory)
+            let survey = try TreeSurvey(of: root, rules, archive: archive)
+            // What is watched already is among the watches in use.
+            let isWatched = (try? RootLock.isWatched(root.path, in: ArchiveLayout(archive))) ?? false
+            let watching = WatchExamination(directories: isWatched ? 0 : survey.directories)
+            return machine + survey.findings + watching.findings + place.findings(for: survey)
         }
     }
 }

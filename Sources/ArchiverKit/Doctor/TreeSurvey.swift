@@ -18,8 +18,10 @@ struct TreeSurvey {
     private var fileSystem: FileSystem
     private var unreadable = 0
     private var firstUnreadable: RelativePath?
+    /// What kept the walk from going on.
+    private var failure: FileError?
 
-    /// Looks at every name in `root`, and reads nothing.
+    /// Looks at every name in `root`, and reads nothing; holds one open directory a level, and its names.
     init(of root: RootDirectory, _ rules: ExclusionRules, archive: FilePath) throws {
         path = root.path
         device = root.status.device
@@ -30,7 +32,11 @@ struct TreeSurvey {
         var walk = TreeWalk(
             root, base: nil, isHidden: { status in own.map { status.isSameObject(as: $0) } ?? false }, rules: rules,
             removesExcluded: true, progress: nil, emit: { counted.count($0) })
-        try walk.walk([.subtree(.root)])
+        do {
+            try walk.walk([.subtree(.root)])
+        } catch let error as FileError {
+            counted.failure = error.below(path)
+        }
         self = counted
     }
 
@@ -78,6 +84,7 @@ struct TreeSurvey {
     }
 
     private var access: Finding {
+        if let failure { return Finding("access", .bad, failure.description, remedy: failure.remedy) }
         guard let firstUnreadable else { return Finding("access", .good, "everything in it can be read") }
         return Finding(
             "access", .bad, "\(unreadable) paths cannot be read: \(firstUnreadable) is the first",

@@ -14,15 +14,23 @@ enum ControlClient {
     static func ask(
         _ action: ControlRequest.Action, about root: FilePath, in layout: ArchiveLayout, patience: Duration?
     ) throws(ArchiverError) -> ControlResponse? {
+        try ask(action, about: root, at: RootLock.socket(of: root, in: layout), patience: patience)
+    }
+
+    /// Asks whoever listens at `path`.
+    static func ask(
+        _ action: ControlRequest.Action, about root: FilePath, at path: FilePath, patience: Duration?
+    ) throws(ArchiverError) -> ControlResponse? {
         try facing {
-            guard let socket = try LocalSocket.connect(to: RootLock.socket(of: root, in: layout)) else { return nil }
-            if let patience { socket.setTimeout(patience) }
-            guard let line = try answer(to: action, socket) else {
+            let deadline = patience.map { ContinuousClock.now + $0 }
+            let question = try ControlMessage.line(ControlRequest(action: action))
+            guard let socket = try connect(to: path, deadline, root) else { return nil }
+            guard let line = try answer(to: question, socket, deadline) else { throw silence(root) }
+            guard let response: ControlResponse = try? ControlMessage.decode(line) else {
                 throw ArchiverError(
-                    .system, "the process that watches \(root) does not answer",
-                    remedy: "look whether it is stopped or overloaded; end it and watch again", path: root)
+                    .system, "the process that watches \(root) answers in words that are not understood",
+                    remedy: "end it and watch again, so that it runs this version of the program", path: root)
             }
-            let response: ControlResponse = try ControlMessage.decode(line)
             if let failure = response.failure {
                 throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
             }
@@ -30,24 +38,32 @@ enum ControlClient {
         }
     }
 
+    private static func connect(
+        to path: FilePath, _ deadline: ContinuousClock.Instant?, _ root: FilePath
+    ) throws -> LocalSocket? {
+        do throws(FileError) {
+            return try LocalSocket.connect(to: path, by: deadline)
+        } catch {
+            throw error.code == .timedOut ? silence(root) : error as any Error
+        }
+    }
+
     /// - Returns: nil where none came in time.
     private static func answer(
-        to action: ControlRequest.Action, _ socket: borrowing LocalSocket
-    ) throws -> [UInt8]? {
-        do throws(FileError) {
-            try socket.writeLine(try line(action))
-            return try socket.readLine()
+        to question: [UInt8], _ socket: borrowing LocalSocket, _ deadline: ContinuousClock.Instant?
+    ) throws(FileError) -> [UInt8]? {
+        do {
+            try socket.writeLine(question, by: deadline)
+            return try socket.readLine(by: deadline)
         } catch {
-            guard [.wouldBlock, .brokenPipe, .connectionReset].contains(error.code) else { throw error }
+            guard [.timedOut, .brokenPipe, .connectionReset].contains(error.code) else { throw error }
             return nil
         }
     }
 
-    private static func line(_ action: ControlRequest.Action) throws(FileError) -> [UInt8] {
-        do {
-            return try ControlMessage.line(ControlRequest(action: action))
-        } catch {
-            throw FileError("ask", FilePath(action.rawValue), .invalidArgument)
-        }
+    private static func silence(_ root: FilePath) -> ArchiverError {
+        ArchiverError(
+            .system, "the process that watches \(root) does not answer",
+            remedy: "look whether it is stopped or overloaded; end it and watch again", path: root)
     }
 }

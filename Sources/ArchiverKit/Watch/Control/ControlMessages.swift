@@ -26,6 +26,12 @@ struct ControlResponse: Codable, Sendable {
     var status: WatcherStatus?
     var audit: AuditResult?
     var failure: WatcherStatus.Trouble?
+
+    /// To what is no question, or one of another version of the program.
+    static let notUnderstood = ControlResponse(
+        failure: WatcherStatus.Trouble(
+            message: "the watcher does not understand the question",
+            remedy: "end it and watch again, so that it runs this version of the program"))
 }
 
 /// Messages as lines.

@@ -1,14 +1,25 @@
 // The watcher's side of the control socket: answers questions about one root.
 
+internal import Dispatch
 internal import FileIO
 internal import SystemPackage
 
 /// Listens for questions about a root until it ends.
+///
+/// Whoever asks may be slow, silent or confused, and there may be many: each connection has a thread of its own while it
+/// is read from or written to, none while the answer is being found, and there are never more than `connectionLimit`.
+/// Those beyond wait in the kernel's queue.
 final class ControlServer: Sendable {
+    typealias Answer = @Sendable (ControlRequest) async -> ControlResponse
+
     private let socket: LocalSocket
 
-    /// A client that says nothing for this long is left alone.
+    /// Connections at once: each takes a descriptor, and a thread's memory while it is silent.
+    private static let connectionLimit = 64
+    /// How long a question may take to come, and an answer to be taken.
     private static let patience = Duration.seconds(5)
+    /// Bytes of the longest question.
+    private static let questionLimit = 4096
 
     /// Begins to answer.
     ///
@@ -16,14 +27,17 @@ final class ControlServer: Sendable {
     ///   - path: the socket's; whoever holds the root's lock may take it.
     ///   - answer: called for each question.
     /// - Throws: `FileError` where the archive's file system has no sockets.
-    init(
-        at path: FilePath, _ answer: @escaping @Sendable (ControlRequest) async -> ControlResponse
-    ) throws(FileError) {
+    init(at path: FilePath, _ answer: @escaping Answer) throws(FileError) {
         socket = try LocalSocket.listen(at: path)
         // The thread must not keep the server: its end is what ends the thread.
         let listener = try socket.duplicate()
         try DetachedThread.start(for: "the control socket") {
-            while let connection = listener.accept() { ControlServer.serve(connection, answer) }
+            let places = Places(ControlServer.connectionLimit)
+            places.take()
+            while let connection = listener.accept() {
+                ControlServer.serve(Connection(connection, places), answer)
+                places.take()
+            }
         }
     }
 
@@ -31,39 +45,55 @@ final class ControlServer: Sendable {
         socket.stopListening()
     }
 
-    private static func serve(
-        _ connection: consuming LocalSocket, _ answer: @escaping @Sendable (ControlRequest) async -> ControlResponse
-    ) {
-        connection.setTimeout(patience)
-        let client = Client(connection)
-        Task {
-            guard let request = try? await client.request() else { return }
-            let response = await answer(request)
-            try? await client.respond(response)
+    /// Answers in the background; where there can be no further thread, the connection ends without an answer.
+    private static func serve(_ connection: Connection, _ answer: @escaping Answer) {
+        try? DetachedThread.start(for: "a question") {
+            guard let line = connection.question() else { return }
+            guard let request: ControlRequest = try? ControlMessage.decode(line) else {
+                return connection.respond(.notUnderstood)
+            }
+            Task {
+                let response = await answer(request)
+                try? DetachedThread.start(for: "an answer") { connection.respond(response) }
+            }
         }
     }
 
-    /// A connection that a task can hold.
-    private final class Client: Sendable {
-        private let connection: LocalSocket
+    /// Places for connections, to be taken before and given back after.
+    private final class Places: Sendable {
+        private let free = DispatchSemaphore(value: 0)
 
-        init(_ connection: consuming LocalSocket) {
-            self.connection = connection
+        init(_ count: Int) {
+            // A semaphore must not end with a lower value than it began with.
+            for _ in 0..<count { free.signal() }
         }
 
-        func request() async throws(ArchiverError) -> ControlRequest? {
-            try await Blocking.run { [self] () throws(ArchiverError) in
-                try facing {
-                    guard let line = try connection.readLine() else { return nil }
-                    return try ControlMessage.decode(line)
-                }
-            }
+        func take() { free.wait() }
+        func giveBack() { free.signal() }
+    }
+
+    /// A connection that threads and tasks can hold, one after another.
+    private final class Connection: Sendable {
+        private let socket: LocalSocket
+        private let places: Places
+
+        init(_ socket: consuming LocalSocket, _ places: Places) {
+            self.socket = socket
+            self.places = places
         }
 
-        func respond(_ response: ControlResponse) async throws(ArchiverError) {
-            try await Blocking.run { [self] () throws(ArchiverError) in
-                try facing { try connection.writeLine(try ControlMessage.line(response)) }
-            }
+        deinit {
+            places.giveBack()
+        }
+
+        /// - Returns: nil where none came.
+        func question() -> [UInt8]? {
+            try? socket.readLine(limit: ControlServer.questionLimit, by: .now + ControlServer.patience)
+        }
+
+        func respond(_ response: ControlResponse) {
+            guard let line = try? ControlMessage.line(response) else { return }
+            try? socket.writeLine(line, by: .now + ControlServer.patience)
         }
     }
 }
