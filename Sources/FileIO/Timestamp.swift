@@ -1,5 +1,6 @@
 // An instant as the file system and the archive know it.
 
+internal import CLinux
 internal import Glibc
 
 /// A point in time: whole seconds since 1970-01-01T00:00:00Z and nanoseconds within that second.

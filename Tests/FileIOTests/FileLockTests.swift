@@ -23,39 +23,74 @@ import Testing
         return false
     }
 
-    private func isSharable(_ path: FilePath) throws -> Bool {
-        if let lock = try FileLock.tryShared(path) {
-            _ = consume lock
-            return true
-        }
-        return false
-    }
-
     @Test func oneHolderAtATime() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path.appending("lock")
         do {
             let lock = try FileLock.exclusive(path)
             #expect(try !isFree(path))
-            #expect(try !isSharable(path))
             _ = consume lock
         }
         try waitUntilFree(path)
     }
 
-    @Test func sharersShareAndKeepOthersOut() throws {
+    @Test func askingTellsWhetherTheLockIsHeldAndWritesNothing() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path.appending("lock")
+        #expect(try !FileLock.isHeld(path))
+        #expect(try directory.names() == [], "asking must not make the file")
+        try directory.write("left behind", to: "lock")
+        let before = try #require(try directory.status(CName("lock")))
+        #expect(try !FileLock.isHeld(path))
+        #expect(try directory.contents(of: "lock") == "left behind")
         do {
-            let first = try FileLock.shared(path)
-            let second = try FileLock.shared(path)
-            #expect(try isSharable(path))
-            #expect(try !isFree(path))
-            _ = consume first
-            #expect(try !isFree(path))
-            _ = consume second
+            let lock = try FileLock.exclusive(path)
+            let held = try directory.contents(of: "lock")
+            #expect(try FileLock.isHeld(path))
+            #expect(try FileLock.isHeld(path), "asking must not take the lock away")
+            #expect(try directory.contents(of: "lock") == held)
+            _ = consume lock
         }
         try waitUntilFree(path)
+        #expect(try !FileLock.isHeld(path))
+        #expect(try directory.status(CName("lock"))?.inode == before.inode)
+    }
+
+    @Test func whereTheLockFileCannotBeReadAskingFails() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "file")
+        #expect(throws: FileError.self) { try FileLock.isHeld(directory.path.appending("file").appending("lock")) }
+    }
+
+    /// Asking shares the lock for a moment; nobody may be kept from taking it by that.
+    @Test func thoseWhoAskKeepNobodyOut() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        let isOver = Flag()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<2 {
+                group.addTask { try await onThread { while !isOver.isSet { _ = try FileLock.isHeld(path) } } }
+            }
+            var failures = 0
+            for _ in 0..<500 where try !isFree(path) { failures += 1 }
+            isOver.set()
+            // A process that another test is starting has a copy of the descriptor until it executes its program.
+            #expect(failures < 50, "those who only asked had the lock")
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func touchingSetsTheFilesTimeToNow() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path.appending("lock")
+        let lock = try FileLock.exclusive(path)
+        try directory.root.setModified(Timestamp(seconds: 1), of: CName("lock"), path: path)
+        let start = Timestamp.now.advanced(byNanoseconds: -100_000_000)
+        lock.touch()
+        // File times come from a coarser clock, which lags behind by a tick.
+        #expect(try #require(try directory.status(CName("lock"))).modified > start)
+        #expect(try FileLock.holder(of: path)?.process == getpid(), "the holder stays named")
+        _ = consume lock
     }
 
     @Test func theHolderIsNamedWhileItHolds() throws {
@@ -133,7 +168,7 @@ import Testing
         #expect(try !isFree(path))
         kill(child.processIdentifier, SIGKILL)
         child.waitUntilExit()
-        #expect(try isFree(path))
+        try waitUntilFree(path)
     }
 
     @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0)) func otherProcessesRespectIt() throws {
@@ -160,6 +195,14 @@ private final class Log: Sendable {
 
     func add(_ line: String) { entries.withLock { $0.append(line) } }
     var lines: [String] { entries.withLock { $0 } }
+}
+
+/// Something that threads tell each other once.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    func set() { value.store(true, ordering: .relaxed) }
+    var isSet: Bool { value.load(ordering: .relaxed) }
 }
 
 /// A lock in a value that can be passed around.

@@ -15,9 +15,7 @@ final class ControlServer: Sendable {
     private let socket: LocalSocket
 
     /// Connections at once: each takes a descriptor, and a thread's memory while it is silent.
-    private static let connectionLimit = 64
-    /// How long a question may take to come, and an answer to be taken.
-    private static let patience = Duration.seconds(5)
+    private static let connectionLimit = 128
     /// Bytes of the longest question.
     private static let questionLimit = 4096
 
@@ -25,9 +23,12 @@ final class ControlServer: Sendable {
     ///
     /// - Parameters:
     ///   - path: the socket's; whoever holds the root's lock may take it.
+    ///   - patience: how long a question may take to come, and an answer to be taken.
     ///   - answer: called for each question.
     /// - Throws: `FileError` where the archive's file system has no sockets.
-    init(at path: FilePath, _ answer: @escaping Answer) throws(FileError) {
+    init(
+        at path: FilePath, patience: Duration = .seconds(5), _ answer: @escaping Answer
+    ) throws(FileError) {
         socket = try LocalSocket.listen(at: path)
         // The thread must not keep the server: its end is what ends the thread.
         let listener = try socket.duplicate()
@@ -35,7 +36,7 @@ final class ControlServer: Sendable {
             let places = Places(ControlServer.connectionLimit)
             places.take()
             while let connection = listener.accept() {
-                ControlServer.serve(Connection(connection, places), answer)
+                ControlServer.serve(Connection(connection, patience, places), answer)
                 places.take()
             }
         }
@@ -75,10 +76,12 @@ final class ControlServer: Sendable {
     /// A connection that threads and tasks can hold, one after another.
     private final class Connection: Sendable {
         private let socket: LocalSocket
+        private let patience: Duration
         private let places: Places
 
-        init(_ socket: consuming LocalSocket, _ places: Places) {
+        init(_ socket: consuming LocalSocket, _ patience: Duration, _ places: Places) {
             self.socket = socket
+            self.patience = patience
             self.places = places
         }
 
@@ -88,12 +91,12 @@ final class ControlServer: Sendable {
 
         /// - Returns: nil where none came.
         func question() -> [UInt8]? {
-            try? socket.readLine(limit: ControlServer.questionLimit, by: .now + ControlServer.patience)
+            try? socket.readLine(limit: ControlServer.questionLimit, by: .now + patience)
         }
 
         func respond(_ response: ControlResponse) {
             guard let line = try? ControlMessage.line(response) else { return }
-            try? socket.writeLine(line, by: .now + ControlServer.patience)
+            try? socket.writeLine(line, by: .now + patience)
         }
     }
 }
