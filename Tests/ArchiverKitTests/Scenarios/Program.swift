@@ -2,16 +2,12 @@
 
 import Foundation
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// A running program whose output is read line by line; killed where it is let go of before its end.
 final class Program {
     private let process = Process()
-    private let reader: Task<Void, Never>
-    private var lines: AsyncStream<String>.AsyncIterator
-    /// What it has written so far, for failure messages.
-    private let written = Mutex("")
+    private let output: ProgramOutput
 
     /// The program ended where something else was awaited.
     struct Ended: Error, CustomStringConvertible {
@@ -25,62 +21,76 @@ final class Program {
         return own.map { FilePath(platformString: $0).removingLastComponent().appending(name).string } ?? name
     }
 
-    init(_ words: [String], environment: [String: String] = [:]) throws {
-        let output = Pipe()
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - words: its name, which is looked for as a shell does, and its arguments.
+    ///   - input: what it reads; nil for nothing.
+    init(_ words: [String], input: FileHandle? = nil) throws {
+        let pipe = try ClosedOnExec()
+        output = ProgramOutput(pipe.reader)
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = words
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        let (stream, continuation) = AsyncStream<String>.makeStream()
-        lines = stream.makeAsyncIterator()
+        process.standardOutput = pipe.writer
+        process.standardInput = input ?? FileHandle.nullDevice
         try process.run()
-        let descriptor = output.fileHandleForReading
-        reader = Task.detached {
-            await Program.read(descriptor, continuation)
-        }
+        try pipe.writer.close()
+        output.startReading()
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { send(SIGKILL) }
     }
 
-    private static func read(_ file: FileHandle, _ lines: AsyncStream<String>.Continuation) async {
-        _ = try? await onThread {
-            var rest = Data()
-            while true {
-                let piece = file.availableData
-                if piece.isEmpty { break }
-                rest += piece
-                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    lines.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
-                    rest = Data(rest[(end + 1)...])
-                }
-            }
-            lines.finish()
+    var identifier: pid_t { process.processIdentifier }
+
+    /// The next line that it writes; nil after its end.
+    func nextLine() async -> String? {
+        let identifier = identifier
+        return await withTaskCancellationHandler {
+            await output.nextLine()
+        } onCancel: {
+            // Then its end is what comes next.
+            kill(identifier, SIGKILL)
         }
     }
+
+    /// The lines that it has written so far and nobody has taken.
+    func takeLines() -> [String] { output.takeLines() }
 
     /// The next line for which `isWanted` is true; those before it are passed over.
     @discardableResult
     func line(where isWanted: (String) -> Bool) async throws -> String {
-        while let line = await lines.next(isolation: #isolation) {
-            written.withLock { $0 += line + "\n" }
+        while let line = await nextLine() {
             if isWanted(line) { return line }
         }
-        throw Ended(description: "ended too early, after: \(written.withLock { String($0.suffix(2_000)) })")
+        throw Ended(description: "ended too early, after: \(output.text.suffix(2_000))")
     }
 
-    func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
+    func send(_ signal: CInt) { kill(identifier, signal) }
 
     /// Waits for the program's end.
     ///
     /// - Returns: its exit status, minus the signal's number where one ended it, and all that it wrote.
     func end() async throws -> (status: Int32, output: String) {
-        while let line = await lines.next(isolation: #isolation) { written.withLock { $0 += line + "\n" } }
+        while await nextLine() != nil {}
         let process = process
         try await onThread { process.waitUntilExit() }
         let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-        return (status, written.withLock { $0 })
+        return (status, output.text)
+    }
+}
+
+/// A pipe whose ends no other program inherits that is started meanwhile: it would keep them open.
+struct ClosedOnExec {
+    let reader: FileHandle
+    let writer: FileHandle
+
+    init() throws {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw SystemFailure("pipe", "") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        reader = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+        writer = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
     }
 }

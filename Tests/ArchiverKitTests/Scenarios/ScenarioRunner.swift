@@ -9,6 +9,16 @@ import SystemPackage
 import Testing
 import TreeScripts
 
+/// Who watches the tree of a scenario.
+enum Host {
+    /// A service in this process.
+    case service
+    /// The program.
+    case program
+    /// The program, with mounts and limits of its own.
+    case namespace(Namespace)
+}
+
 /// A scenario under way.
 final class ScenarioRunner {
     private let script: Script
@@ -17,6 +27,9 @@ final class ScenarioRunner {
     private let sandbox: Sandbox
     private let tree: ScriptTree
     private let watcher: any ScenarioWatcher
+    /// The watcher where it is a program, and where that runs.
+    let program: ProgramWatcher?
+    let namespace: Namespace?
 
     /// The latest snapshot at the last barrier and at the one before.
     private var latest: SnapshotRecord?
@@ -28,10 +41,12 @@ final class ScenarioRunner {
     private var events: [String] = []
     /// What ignore files leave out: it is neither captured nor compared.
     private var leftOut: [RelativePath] = []
-    private var isWatching = false
+    /// Where file systems are mounted in the root: the snapshot keeps what they cover, the tree shows what is in them.
+    var mountPoints: [RelativePath] = []
+    var isWatching = false
     private var line = "the set-up"
 
-    init(_ script: Script, _ manner: Manner) throws {
+    init(_ script: Script, _ manner: Manner, _ host: Host) throws {
         self.script = script
         self.manner = manner
         // Durability is not in question here, and waiting for a disk would take most of the time. The tree itself is on
@@ -43,8 +58,15 @@ final class ScenarioRunner {
         }
         inMemory = memory.map { Files($0) }
         try sandbox.base.makeDirectory("outside")
-        tree = ScriptTree(base: sandbox.base.directory)
-        watcher = ServiceWatcher(sandbox.archive, root: tree.root)
+        if case .namespace(let space) = host { namespace = space } else { namespace = nil }
+        tree = ScriptTree(base: namespace?.seen(sandbox.base.directory) ?? sandbox.base.directory)
+        if case .service = host {
+            program = nil
+            watcher = ServiceWatcher(sandbox.archive, root: sandbox.root.directory)
+        } else {
+            let program = ProgramWatcher(sandbox.archive.directory, root: sandbox.root.directory, in: namespace)
+            (self.program, watcher) = (program, program)
+        }
     }
 
     deinit {
@@ -100,30 +122,43 @@ final class ScenarioRunner {
         case "expect": try expect(line.arguments, line)
         case "allow": allow(line.arguments)
         default:
+            if try await performOnProgram(line) { return }
             if try !tree.run(line) { throw ScriptError(line.description, "no such command") }
         }
     }
 
+    /// Where a script's path is for a program in the namespace.
+    func place(of path: [UInt8]) -> FilePath {
+        let up = Array("../".utf8)
+        if path.starts(with: up) { return sandbox.base.directory.pushing(FilePath(bytes: path.dropFirst(up.count))) }
+        return path == [UInt8(ascii: ".")] ? sandbox.root.directory : sandbox.root.full(FilePath(bytes: path))
+    }
+
     // MARK: Watching
 
-    /// Performs `watch`, which may be given `meanwhile`, `settle=` and `max-delay=`.
+    /// Performs `watch`, which may be given `meanwhile`, `wait`, `settle=` and `max-delay=`.
     private func watch(_ arguments: [String]) async throws {
         var options = manner.options
+        var readiness = Readiness.watching
         for argument in arguments {
             let parts = argument.split(separator: "=")
             let milliseconds = parts.last.flatMap { Int($0.prefix { $0.isNumber }) }.map { Duration.milliseconds($0) }
             switch (parts.first, milliseconds) {
             case ("settle", let duration?): options.settle = duration
             case ("max-delay", let duration?): options.maxDelay = duration
-            default: if argument != "meanwhile" { throw ScriptError(argument, "no such option") }
+            case ("meanwhile", _): readiness = .begun
+            case ("wait", _):
+                readiness = .waiting
+                options.waitsForRoots = true
+            default: throw ScriptError(argument, "no such option")
             }
         }
         do {
-            try await watcher.start(options, waits: !arguments.contains("meanwhile"))
+            try await watcher.start(options, until: readiness)
             isWatching = true
-            if !arguments.contains("meanwhile") { try compare() }
+            if readiness != .begun { try compare() }
         } catch let error as ArchiverError where script.expects("refused") {
-            events.append("refused \(error.code)")
+            events.append("refused \(error.code.rawValue)")
         }
     }
 
@@ -153,8 +188,9 @@ final class ScenarioRunner {
         try look()
         guard hasRoot else { return }
         let snapshot = try #require(latest, "\(line): nothing was captured")
-        let captured = try TreeListing(of: snapshot, in: sandbox.archive)
-        expect(captured, equals: try TreeListing(of: tree.root).without(leftOut).withoutHoles, "the latest snapshot")
+        let captured = try TreeListing(of: snapshot, in: sandbox.archive).without(mountPoints)
+        let wanted = try TreeListing(of: tree.root).without(leftOut + mountPoints).withoutHoles
+        expect(captured, equals: wanted, "the latest snapshot")
     }
 
     /// Compares all but what a watcher leaves for its next snapshot: a directory's time where nothing else changed.

@@ -11,15 +11,19 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(script.name): \(script.title) (\(manner))" }
 
-    static let all: [Scenario] = Script.all.filter { $0.requirements.subtracting(["events"]).isSubset(of: possible) }
-        .flatMap { script in
-            Manner.all.filter { !script.requirements.contains("events") || $0.backend != .poll }.map {
-                Scenario(script: script, manner: $0)
-            }
-        }
+    /// Those for a watcher in this process.
+    static let inProcess = all { !$0.contains("program") }
+    /// Those for the program itself, where it may do what everybody may.
+    static let ofProgram = all { $0.contains("program") && !$0.contains("userns") }
+    /// Those for the program in a place where it can be given less, and file systems be mounted.
+    static let inNamespace = all { $0.contains("userns") }
 
-    /// What can be had in this process.
-    private static let possible: Set<String> = isRoot ? ["root"] : ["user"]
+    /// The scenarios of the scripts whose requirements are met here and `isWanted`.
+    private static func all(_ isWanted: (Set<String>) -> Bool) -> [Scenario] {
+        let missing: Set = [isRoot ? "user" : "root"]
+        return Script.all.filter { isWanted($0.requirements) && $0.requirements.isDisjoint(with: missing) }
+            .flatMap { script in Manner.all(for: script).map { Scenario(script: script, manner: $0) } }
+    }
 }
 
 /// The time limit only ends a scenario whose barrier never comes.
@@ -27,19 +31,37 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     /// A user has few inotify instances, and a machine few cores.
     private static let gate = Gate(width: 4)
 
-    @Test("After the barrier the latest snapshot is the tree on disk", arguments: Scenario.all)
+    @Test("After the barrier the latest snapshot is the tree on disk", arguments: Scenario.inProcess)
     func run(_ scenario: Scenario) async throws {
         try await ScenarioTests.gate.pass {
-            try await ScenarioRunner(scenario.script, scenario.manner).run()
+            try await ScenarioRunner(scenario.script, scenario.manner, .service).run()
+        }
+    }
+
+    @Test("So it is where the program itself watches", arguments: Scenario.ofProgram)
+    func runProgram(_ scenario: Scenario) async throws {
+        try await ScenarioTests.gate.pass {
+            try await ScenarioRunner(scenario.script, scenario.manner, .program).run()
+        }
+    }
+
+    @Test(
+        "So it is with mounts and few watches, in a user namespace, where the machine allows one",
+        .enabled(if: Namespace.isPossible, "user namespaces are not to be had here"), arguments: Scenario.inNamespace)
+    func runInNamespace(_ scenario: Scenario) async throws {
+        try await ScenarioTests.gate.pass {
+            try await ScenarioRunner(scenario.script, scenario.manner, .namespace(Namespace())).run()
         }
     }
 
     @Test("Every script has a title of its own, a name, and says when watching begins")
     func areWellFormed() {
+        let words: Set = ["root", "user", "events", "program", "userns"]
         for script in Script.all {
             #expect(!script.title.isEmpty && !script.title.hasPrefix("#"), "\(script.name)")
             #expect(script.name.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" }, "\(script.name)")
             #expect(script.uses("watch"), "\(script.name)")
+            #expect(script.requirements.isSubset(of: words), "\(script.name)")
         }
         #expect(Script.all.count >= 45)
         #expect(Set(Script.all.map(\.title)).count == Script.all.count)

@@ -5,6 +5,7 @@ import FileWatching
 import Mementos
 import Synchronization
 import SystemPackage
+import TreeScripts
 
 /// How a scenario's tree is watched.
 struct Manner: Sendable, CustomStringConvertible {
@@ -16,30 +17,42 @@ struct Manner: Sendable, CustomStringConvertible {
         case eager
     }
 
-    /// How changes are noticed.
-    enum Backend: String, CaseIterable {
-        case inotify, fanotify, poll
-
-        /// Those that this machine has.
-        static let available = allCases.filter { $0 != .fanotify || (try? TreeWatcher(backend: .fanotify)) != nil }
-    }
-
-    let backend: Backend
+    let backend: WatchService.Backend
     let pace: Pace
 
     var description: String { "\(backend.rawValue), \(pace.rawValue)" }
 
     var options: WatchService.Options {
-        var options = WatchService.Options(backend: .init(rawValue: backend.rawValue) ?? .auto, auditInterval: nil)
+        var options = WatchService.Options(backend: backend, auditInterval: nil)
         (options.settle, options.maxDelay) =
             pace == .patient ? (.seconds(600), .seconds(600)) : (.milliseconds(1), .milliseconds(3))
         return options
     }
 
     /// The manners to run a script in; what is polled is captured at barriers and not in between.
-    static let all = Backend.available.flatMap { backend in
-        Pace.allCases.filter { backend != .poll || $0 == .patient }.map { Manner(backend: backend, pace: $0) }
+    static func all(for script: Script) -> [Manner] {
+        WatchService.Backend.available
+            .filter { $0 != .auto || script.uses("limit") }
+            .filter { $0 != .poll || !script.requirements.contains("events") }
+            .flatMap { backend in
+                Pace.allCases.filter { backend != .poll || $0 == .patient }.map { Manner(backend: backend, pace: $0) }
+            }
     }
+}
+
+extension WatchService.Backend {
+    /// Those that this machine has.
+    static let available = allCases.filter { $0 != .fanotify || (try? TreeWatcher(backend: .fanotify)) != nil }
+}
+
+/// How far watching is to have come before a scenario goes on.
+enum Readiness {
+    /// The root is watched and captured.
+    case watching
+    /// The root is being read for the first time.
+    case begun
+    /// The root is watched, or not there and waited for.
+    case waiting
 }
 
 /// Something that watches a root on behalf of a scenario.
@@ -47,9 +60,8 @@ protocol ScenarioWatcher {
     var log: WatchLog { get }
     /// Starts watching.
     ///
-    /// - Parameter waits: whether to wait until the root is watched and captured.
     /// - Throws: what the watcher refuses with.
-    func start(_ options: WatchService.Options, waits: Bool) async throws
+    func start(_ options: WatchService.Options, until readiness: Readiness) async throws
     /// Returns once everything so far is captured and durable.
     func settle() async throws
     /// Returns once everything was looked at, and what no event had told of is captured.
@@ -72,7 +84,7 @@ final class ServiceWatcher: ScenarioWatcher {
         self.root = root
     }
 
-    func start(_ options: WatchService.Options, waits: Bool) async throws {
+    func start(_ options: WatchService.Options, until readiness: Readiness) async throws {
         let service = WatchService(archive, roots: [root], options)
         let (steps, step) = AsyncStream<WatchService.Event>.makeStream()
         let log = log
@@ -88,7 +100,8 @@ final class ServiceWatcher: ScenarioWatcher {
         self.run = run
         for await event in steps {
             switch event {
-            case .starting: if !waits { return }
+            case .starting: if readiness == .begun { return }
+            case .waiting: if readiness == .waiting { return }
             case .watching: return
             default: break
             }

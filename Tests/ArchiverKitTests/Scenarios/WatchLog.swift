@@ -5,49 +5,54 @@ import ArchiverKit
 import Mementos
 import Synchronization
 
-/// The events of a watcher that a scenario may expect; any other one is a finding.
+/// The events of a watcher; those that a scenario does not expect are findings.
 final class WatchLog: Sendable {
     private struct State {
         var snapshots = 0
-        var hasBegun = false
-        var events: [String] = []
+        var words: [String] = []
     }
 
     private let state = Mutex(State())
 
+    /// What is told in the course of things.
+    private static let ordinary: Set = ["audit", "snapshot", "starting", "stopped", "watching"]
+
     /// Snapshots announced so far.
     var snapshots: Int { state.withLock { $0.snapshots } }
-    /// Whether the first capture has begun or watching has ended.
-    var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-    /// The events since the last call.
+    /// Whether `event` was told since events were taken.
+    func hasTold(_ event: String) -> Bool { state.withLock { $0.words.contains(event) } }
+
+    /// The events since the last call that a scenario has to expect.
     func takeEvents() -> [String] {
         state.withLock { state in
-            defer { state.events = [] }
-            return state.events
+            defer { state.words = [] }
+            return state.words.filter { !WatchLog.ordinary.contains($0) }
         }
     }
 
-    func begin() { state.withLock { $0.hasBegun = true } }
-
-    func noteSnapshot() { state.withLock { $0.snapshots += 1 } }
-
-    func note(_ event: String) { state.withLock { $0.events.append(event) } }
+    func note(_ event: String) {
+        state.withLock { state in
+            state.words.append(event)
+            if event == "snapshot" { state.snapshots += 1 }
+        }
+    }
 
     func note(_ event: WatchService.Event) {
         switch event {
-        case .starting: begin()
-        case .audited: break
+        case .starting: note("starting")
+        case .audited: note("audit")
         case .waiting: note("waiting")
         case .covered: note("covered")
-        case .snapshot: noteSnapshot()
-        case .watching, .stopped: break
+        case .snapshot: note("snapshot")
+        case .watching: note("watching")
+        case .stopped: note("stopped")
         case .gap(let gap): note("gap \(gap.cause.rawValue)")
         case .degraded: note("degraded")
         case .unavailable: note("unavailable")
         case .available: note("available")
         case .problems: note("problems")
-        case .error(_, let error): note("error \(error.code)")
+        case .error(_, let error): note("error \(error.code.rawValue)")
         }
     }
 }

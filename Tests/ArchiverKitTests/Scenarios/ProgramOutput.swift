@@ -1,0 +1,87 @@
+// What a program writes, as lines: awaited one by one, or taken as far as it has come.
+
+import Foundation
+import Glibc
+import Synchronization
+
+/// The reading end of a program's output.
+final class ProgramOutput: Sendable {
+    private struct State {
+        /// Everything so far.
+        var text: [UInt8] = []
+        /// Where in it the next line begins that nobody has taken.
+        var position = 0
+        var hasEnded = false
+        var waiter: CheckedContinuation<String?, Never>?
+
+        mutating func takeLine() -> String? {
+            guard let end = text[position...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            defer { position = end + 1 }
+            return String(decoding: text[position..<end], as: UTF8.self)
+        }
+    }
+
+    private let file: FileHandle
+    private let state = Mutex(State())
+
+    init(_ file: FileHandle) {
+        self.file = file
+        _ = fcntl(file.fileDescriptor, F_SETFL, O_NONBLOCK)
+    }
+
+    /// Reads until the end, on a thread of its own: the program must never wait for room.
+    func startReading() {
+        Thread.detachNewThread { [self] in
+            var wait = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            while state.withLock({ !$0.hasEnded }) {
+                _ = poll(&wait, 1, -1)
+                answer()
+            }
+        }
+    }
+
+    var text: String { state.withLock { String(decoding: $0.text, as: UTF8.self) } }
+
+    /// The next line; nil after the end.
+    func nextLine() async -> String? {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.waiter = continuation }
+            answer()
+        }
+    }
+
+    /// The lines that are in the pipe now or were before, as far as nobody has taken them.
+    func takeLines() -> [String] {
+        state.withLock { state in
+            read(&state)
+            var lines: [String] = []
+            while let line = state.takeLine() { lines.append(line) }
+            return lines
+        }
+    }
+
+    /// Takes in what has come, and hands a line to whoever waits for one.
+    private func answer() {
+        let (waiter, line): (CheckedContinuation<String?, Never>?, String?) = state.withLock { state in
+            read(&state)
+            guard let waiter = state.waiter else { return (nil, nil) }
+            let line = state.takeLine()
+            guard line != nil || state.hasEnded else { return (nil, nil) }
+            state.waiter = nil
+            return (waiter, line)
+        }
+        waiter?.resume(returning: line)
+    }
+
+    /// Reads what is in the pipe.
+    private func read(_ state: inout State) {
+        var block = [UInt8](repeating: 0, count: 64 << 10)
+        while !state.hasEnded {
+            let count = Glibc.read(file.fileDescriptor, &block, block.count)
+            if count > 0 { state.text += block[..<count] }
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 && errno == EAGAIN { return }
+            state.hasEnded = count <= 0
+        }
+    }
+}
