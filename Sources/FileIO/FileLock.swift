@@ -11,7 +11,7 @@ package struct FileLock: ~Copyable, Sendable {
     private let file: Descriptor
 
     /// How often `tryExclusive` tries while nobody has the lock to keep, and the microseconds between.
-    private static let attempts = 50
+    private static let attempts = 500
     private static let pause: UInt32 = 2_000
 
     /// Takes the lock, if nobody has it.

@@ -68,14 +68,12 @@ import Testing
         let path = directory.path.appending("lock")
         let isOver = Flag()
         try await withThrowingTaskGroup { group in
-            for _ in 0..<2 {
-                group.addTask { try await onThread { while !isOver.isSet { _ = try FileLock.isHeld(path) } } }
-            }
+            group.addTask { try await onThread { while !isOver.isSet { _ = try FileLock.isHeld(path) } } }
             var failures = 0
-            for _ in 0..<500 where try !isFree(path) { failures += 1 }
+            for _ in 0..<200 where try !isFree(path) { failures += 1 }
             isOver.set()
             // A process that another test is starting has a copy of the descriptor until it executes its program.
-            #expect(failures < 50, "those who only asked had the lock")
+            #expect(failures < 20, "those who only asked had the lock")
             try await group.waitForAll()
         }
     }

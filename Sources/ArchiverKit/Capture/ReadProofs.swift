@@ -14,7 +14,7 @@ final class ReadProofs: Sendable {
 
     /// Pages are written back after some 35 seconds (vm.dirty_expire_centisecs and dirty_writeback_centisecs).
     private static let writeBack: Int64 = 90_000_000_000
-    private static let limit = 65_536
+    static let limit = 65_536
 
     init() {}
 

@@ -15,14 +15,18 @@ struct InotifyUse {
     static func ofUser() -> InotifyUse {
         var use = InotifyUse()
         for process in names(in: "/proc") where process.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            guard isOwn(FilePath("/proc/\(process)")) else { continue }
-            let files = "/proc/\(process)/fd"
-            for file in names(in: files) where target("\(files)/\(file)") == "anon_inode:inotify" {
-                use.instances += 1
-                use.watches += watches(in: "/proc/\(process)/fdinfo/\(file)")
-            }
+            if isOwn(FilePath("/proc/\(process)")) { use.add(process) }
         }
         return use
+    }
+
+    /// Adds what one process has in use, named as in /proc.
+    mutating func add(_ process: String) {
+        let files = "/proc/\(process)/fd"
+        for file in InotifyUse.names(in: files) where InotifyUse.target("\(files)/\(file)") == "anon_inode:inotify" {
+            instances += 1
+            watches += InotifyUse.watches(in: "/proc/\(process)/fdinfo/\(file)")
+        }
     }
 
     /// Whether the process is one of those that share the caller's limits.

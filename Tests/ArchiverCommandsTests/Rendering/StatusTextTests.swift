@@ -1,0 +1,157 @@
+// `status` and `audit` in words.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import Testing
+
+@testable import ArchiverCommands
+@testable import ArchiverKit
+
+struct StatusTextTests {
+    private static func time(_ minutes: Int64) -> String { LocalTime.text(.tenOClock(minutes)) }
+
+    private static func watcher(_ change: (inout WatcherStatus) -> Void = { _ in }) -> WatcherStatus {
+        var watcher = WatcherStatus(
+            process: 42, phase: .watching, backend: "inotify", since: .tenOClock(0), isCurrent: true,
+            probeSeconds: 0.0123, lastEvent: .tenOClock(5), lastCapture: .tenOClock(6), backlog: 0,
+            directories: WatcherStatus.Directories(watched: 3), problemCount: 0, problems: [], openGaps: [],
+            lastAudit: nil, failure: nil, degradations: [])
+        change(&watcher)
+        return watcher
+    }
+
+    private static func root(
+        _ path: FilePath = "/home/ann", watcher: WatcherStatus?, isWatched: Bool = true, lastWatched: Timestamp? = nil,
+        latest: SnapshotRecord? = nil, gaps: [GapRecord] = [], concerns: [Concern] = []
+    ) -> RootStatus {
+        RootStatus(
+            root: ArchivedRoot(path: path, host: "here"), isWatched: isWatched, watcher: watcher,
+            lastWatched: lastWatched, latest: latest, snapshotCount: latest == nil ? 0 : 2, storedInLastDay: 2048,
+            gaps: gaps, concerns: concerns)
+    }
+
+    private static func lines(_ roots: [RootStatus], concerns: [Concern] = []) -> [String] {
+        StatusText.lines(
+            ArchiveStatus(
+                directory: "/archive", storedBytes: 1024, freeBytes: 1 << 30, roots: roots,
+                limits: WatchLimits(watches: 1000, instances: 128, queuedEvents: 16_384, marks: 2000),
+                concerns: concerns), .plain)
+    }
+
+    @Test("All is well: who watches since when, what it has seen, what the archive holds")
+    func well() {
+        let record = SnapshotRecord.made(1, at: 6)
+        #expect(
+            Self.lines([Self.root(watcher: Self.watcher(), latest: record)]) == [
+                "up to date  /home/ann",
+                "  by process 42 since \(Self.time(0)), inotify; it answered in 12 ms",
+                "  3 directories watched",
+                "  last event \(Self.time(5)), last capture \(Self.time(6))",
+                "  latest snapshot \(record.id.short) (\(Self.time(6))), 2 in all, 2.0 KiB stored in the last day",
+                "",
+                "archive /archive: 2 snapshots, 1.0 KiB, 1.0 GiB free",
+                "limits: 1000 directories by inotify, 2000 by fanotify, 16384 events waiting; watched here: 3",
+            ])
+    }
+
+    @Test("Each root has its own lines; what is watched is added up")
+    func severalRoots() {
+        let lines = Self.lines([
+            Self.root(watcher: Self.watcher(), latest: .made(1, at: 6)),
+            Self.root("/home/bob", watcher: nil, isWatched: false, lastWatched: .tenOClock(1)),
+            Self.root("/home/cid", watcher: Self.watcher { $0.directories.watched = 4 }, latest: .made(2, at: 6)),
+        ])
+        #expect(
+            lines.filter { !$0.hasPrefix(" ") && $0.contains("/home/") } == [
+                "up to date  /home/ann", "not watched  /home/bob", "up to date  /home/cid",
+            ])
+        #expect(lines.contains("  last watched \(Self.time(1))"))
+        #expect(lines.contains("archive /archive: 4 snapshots, 1.0 KiB, 1.0 GiB free"))
+        #expect(lines.last?.hasSuffix("watched here: 7") == true)
+    }
+
+    @Test(
+        "The first words say how a root stands",
+        arguments: [
+            (.waiting, true, "waiting"), (.reading, true, "reading"), (.unavailable, true, "unavailable"),
+            (.watching, true, "up to date"), (.watching, false, "behind"),
+        ] as [(WatcherStatus.Phase, Bool, String)])
+    func phases(phase: WatcherStatus.Phase, isCurrent: Bool, word: String) {
+        let watcher = Self.watcher { ($0.phase, $0.isCurrent) = (phase, isCurrent) }
+        #expect(Self.lines([Self.root(watcher: watcher)]).first == "\(word)  /home/ann")
+    }
+
+    @Test("A watcher that is silent, and none")
+    func silence() {
+        #expect(Self.lines([Self.root(watcher: nil)]).first == "no answer  /home/ann")
+        #expect(Self.lines([Self.root(watcher: nil, isWatched: false)]).first == "not watched  /home/ann")
+    }
+
+    @Test("What is not watched by events is counted, and what is still to be looked at")
+    func directories() {
+        let watcher = Self.watcher {
+            $0.directories = WatcherStatus.Directories(watched: 1, polled: 2, unreadable: 3, mountPoints: 4, leftOut: 5)
+            $0.backlog = 6
+            $0.lastEvent = nil
+            $0.probeSeconds = 12.3
+        }
+        let lines = Self.lines([Self.root(watcher: watcher)])
+        #expect(lines[1].hasSuffix("it answered in 12 s"))
+        #expect(
+            lines[2] == "  1 directory watched, 2 polled, 3 unreadable, 4 mount points not entered, 5 left out; "
+                + "6 places to look at")
+        #expect(lines[3] == "  last event none, last capture \(Self.time(6))")
+    }
+
+    @Test("Gaps, open and closed, and the last audit")
+    func gaps() {
+        let watcher = Self.watcher {
+            $0.openGaps = [WatcherStatus.OpenGap(cause: .polling, start: .tenOClock(2))]
+            $0.lastAudit = AuditResult(time: .tenOClock(3), seconds: 0.5, entries: 9, found: 1, repaired: 2)
+        }
+        let lines = Self.lines([Self.root(watcher: watcher, gaps: [.lasting(1, to: 2, .overflow)])])
+        #expect(lines.contains("  since \(Self.time(2)) changes may be seen late (polling)"))
+        #expect(
+            lines.contains(
+                "  last audit \(Self.time(3)): 9 entries in 500 ms, 1 change that no event had told of, captured now, "
+                    + "2 directories watched anew"))
+        #expect(
+            lines.contains(
+                "  changes from \(Self.time(1)) to \(Self.time(2)) may have been seen late (too many events at once)"))
+    }
+
+    @Test("Every cause of a gap has words of its own", arguments: GapCause.allCases)
+    func causes(_ cause: GapCause) {
+        #expect(cause.words != cause.rawValue)
+        #expect(GapCause.allCases.count { $0.words == cause.words } == 1)
+    }
+
+    @Test("An audit that found nothing says so")
+    func audit() {
+        let result = AuditResult(time: .tenOClock(3), seconds: 20, entries: 9, found: 0, repaired: 0)
+        #expect(StatusText.audit("/home/ann", result) == "/home/ann: 9 entries in 20 s, nothing missed")
+    }
+
+    @Test("Concerns stand at the end of what they concern, with what to do")
+    func concerns() {
+        let lines = Self.lines(
+            [Self.root(watcher: nil, isWatched: false, concerns: [Concern("it is gone", remedy: "bring it back")])],
+            concerns: [Concern("nothing is watched")])
+        #expect(lines[1] == "! it is gone — bring it back")
+        #expect(lines[2] == "")
+        #expect(lines.last == "! nothing is watched")
+    }
+
+    @Test("Names cannot break a line or steer the terminal")
+    func escapes() {
+        let path = FilePath(bytes: Array("/home/\u{1B}]0;x\u{07}\n".utf8) + [0xFF])
+        let concern = Concern("cannot read \u{1B}[2J\nx", remedy: "run \u{9B}x")
+        let lines = Self.lines([Self.root(path, watcher: Self.watcher(), concerns: [concern])], concerns: [concern])
+        #expect(lines.first == "up to date  /home/\\x1b]0;x\\x07\\x0a\\xff")
+        #expect(lines.count { $0 == "! cannot read \\x1b[2J\\x0ax — run \\xc2\\x9bx" } == 2)
+        let isSafe = lines.joined().unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        #expect(isSafe)
+    }
+}

@@ -1,0 +1,35 @@
+// Snapshots, gaps and states as tests write them down.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+
+@testable import ArchiverKit
+
+extension Timestamp {
+    /// 2026-11-21 at ten o'clock UTC, and some minutes.
+    static func tenOClock(_ minutes: Int64) -> Timestamp { Timestamp(seconds: 1_795_255_200 + minutes * 60) }
+}
+
+extension SnapshotRecord {
+    /// A snapshot of `root`, made `minutes` after ten; its id is that of its number.
+    static func made(
+        _ number: UInt8, at minutes: Int64, of root: [UInt8] = Array("/home/ann".utf8), label: String? = nil,
+        cause: Cause = .watch
+    ) -> SnapshotRecord {
+        let id = ChunkID(hashing: [number])
+        return SnapshotRecord(
+            id: SnapshotID(id), time: .tenOClock(minutes), rootPath: root, host: "here", cause: cause, label: label,
+            parent: nil, tree: id, totals: Totals(files: 1, directories: 1, others: 0, bytes: 2048),
+            changes: ChangeCounts(added: 1, modified: 2, removed: UInt64(number)), problems: 0, storedBytes: 100)
+    }
+}
+
+extension GapRecord {
+    /// A gap of `root` between two minutes after ten.
+    static func lasting(
+        _ start: Int64, to end: Int64, of root: [UInt8] = Array("/home/ann".utf8), _ cause: GapCause = .downtime
+    ) -> GapRecord {
+        GapRecord(rootPath: root, host: "here", cause: cause, start: .tenOClock(start), end: .tenOClock(end))
+    }
+}

@@ -1,0 +1,287 @@
+// The control socket: whatever clients do, the others are answered.
+
+import ArchiveStorage
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import ArchiverKit
+
+@Suite(.timeLimit(.minutes(1))) struct ControlTests {
+    private let sandbox: Sandbox
+    private var path: FilePath { sandbox.base.full("socket") }
+
+    init() throws {
+        sandbox = try Sandbox()
+    }
+
+    /// A server that gives the same answer to every question.
+    private func server(patience: Duration = .seconds(5), answers: String = "fine") throws -> ControlServer {
+        try ControlServer(at: path, patience: patience) { _ in
+            ControlResponse(failure: WatcherStatus.Trouble(message: answers))
+        }
+    }
+
+    /// The answer's text, or why there was none; nil where nobody listens.
+    private func ask(patience: Duration = .seconds(50)) async throws -> String? {
+        let path = path
+        return try await onThread {
+            do throws(ArchiverError) {
+                _ = try ControlClient.ask(.status, about: "/root", at: path, patience: patience)
+                return nil
+            } catch {
+                return error.message
+            }
+        }
+    }
+
+    private static let notUnderstood = ControlResponse.notUnderstood.failure?.message
+    private static let silence = "the process that watches /root does not answer"
+
+    // MARK: The server
+
+    @Test func answersReachWhoAsks() async throws {
+        let server = try ControlServer(at: path) { request in
+            ControlResponse(
+                audit: AuditResult(
+                    time: Timestamp(seconds: 1), seconds: 0.5, entries: 7, found: request.action == .audit ? 2 : 0,
+                    repaired: 1))
+        }
+        let path = path
+        let response = try await onThread {
+            try ControlClient.ask(.audit, about: "/root", at: path, patience: .seconds(50))
+        }
+        let audit = try #require(response?.audit)
+        #expect(audit.entries == 7 && audit.found == 2 && audit.repaired == 1)
+        #expect(response?.status == nil)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func theServersEndIsSeen() async throws {
+        do {
+            let server = try server()
+            #expect(try await ask() == "fine")
+            withExtendedLifetime(server) {}
+        }
+        #expect(try await ask() == nil)
+        #expect(!sandbox.base.exists("socket"))
+    }
+
+    struct Hostile: CustomTestStringConvertible {
+        let name: String
+        let bytes: [UInt8]
+        var closes = false
+        /// Whether the server has something to say to that.
+        var isAnswered = false
+
+        var testDescription: String { name }
+    }
+
+    static let hostile: [Hostile] = [
+        Hostile(name: "nothing", bytes: []),
+        Hostile(name: "nothing, and closed", bytes: [], closes: true),
+        Hostile(name: "half a line", bytes: Array(#"{"action":"sta"#.utf8)),
+        Hostile(name: "half a line, and closed", bytes: Array(#"{"action":"sta"#.utf8), closes: true),
+        Hostile(name: "an empty line", bytes: [0x0A], isAnswered: true),
+        Hostile(name: "no text", bytes: [0xFF, 0x00, 0xC0, 0x0A], isAnswered: true),
+        Hostile(name: "another value", bytes: Array("[1,2,3]\n".utf8), isAnswered: true),
+        Hostile(name: "an unknown action", bytes: Array("{\"action\":\"explode\"}\n".utf8), isAnswered: true),
+        Hostile(name: "a huge line", bytes: [UInt8](repeating: 0x61, count: 2 << 20)),
+        Hostile(
+            name: "a deep value", bytes: [UInt8](repeating: UInt8(ascii: "["), count: 4000) + [0x0A], isAnswered: true),
+        Hostile(name: "a question, and closed", bytes: Array("{\"action\":\"status\"}\n".utf8), closes: true),
+        Hostile(name: "two questions", bytes: Array("{\"action\":\"status\"}\n{\"action\":\"status\"}\n".utf8)),
+    ]
+
+    @Test(arguments: hostile) func whateverAClientSendsOthersAreAnswered(_ hostile: Hostile) async throws {
+        let server = try server()
+        let client = try Client(path)
+        let said: [UInt8]? = try await onThread {
+            client.send(hostile.bytes)
+            if hostile.closes { client.close() }
+            return hostile.isAnswered ? try client.answer() : nil
+        }
+        if hostile.isAnswered {
+            let response: ControlResponse = try ControlMessage.decode(try #require(said))
+            #expect(response.failure?.message == Self.notUnderstood)
+        }
+        #expect(try await ask() == "fine")
+        withExtendedLifetime((server, client)) {}
+    }
+
+    @Test func aHundredClientsAtOnceAreAnswered() async throws {
+        let server = try server()
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<100 { group.addTask { try await ask() } }
+            for try await answer in group { #expect(answer == "fine") }
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func aHundredSilentClientsKeepNobodyWaiting() async throws {
+        // Longer than the test may take.
+        let server = try server(patience: .seconds(600))
+        let clients = try (0..<100).map { _ in try Client(path) }
+        #expect(try await ask() == "fine")
+        withExtendedLifetime((server, clients)) {}
+    }
+
+    /// More than there are places for: they make room when their time is over.
+    @Test func silentClientsAreGivenUp() async throws {
+        let server = try server(patience: .milliseconds(50))
+        let path = path
+        let clients = try await onThread { try (0..<400).map { _ in try Client(path) } }
+        #expect(try await ask() == "fine")
+        withExtendedLifetime((server, clients)) {}
+    }
+
+    /// Nor does an answer that takes long, an audit's for one, hold up the others.
+    @Test func aSlowAnswerHoldsUpNobody() async throws {
+        let (waiting, release) = AsyncStream.makeStream(of: Void.self)
+        let server = try ControlServer(at: path) { request in
+            if request.action == .audit { for await _ in waiting {} }
+            return ControlResponse(failure: WatcherStatus.Trouble(message: "fine"))
+        }
+        let client = try Client(path)
+        client.send(Array("{\"action\":\"audit\"}\n".utf8))
+        #expect(try await ask() == "fine")
+        release.finish()
+        #expect(try await onThread { try client.answer() } != nil)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func aClientThatNeverReadsIsGivenUp() async throws {
+        // More than a socket holds at once.
+        let long = String(repeating: "long ", count: 200_000)
+        let server = try server(patience: .milliseconds(100), answers: long)
+        let clients = try (0..<200).map { _ in try Client(path) }
+        for client in clients { client.send(Array("{\"action\":\"status\"}\n".utf8)) }
+        #expect(try await ask() == long)
+        withExtendedLifetime((server, clients)) {}
+    }
+
+    // MARK: The client
+
+    private func listener(_ serve: @escaping @Sendable (borrowing LocalSocket) -> Void) throws -> Client {
+        let listener = Client(try LocalSocket.listen(at: path))
+        try DetachedThread.start(for: "a test") {
+            while let connection = listener.socket.accept() { serve(connection) }
+        }
+        return listener
+    }
+
+    @Test(arguments: ["", "nonsense", "{\"status\":{\"process\":1}}", "[]"])
+    func anAnswerThatIsNotUnderstoodIsSaidToBe(answer: String) async throws {
+        let listener = try listener { connection in
+            _ = try? connection.readLine()
+            try? connection.writeLine(Array(answer.utf8))
+        }
+        #expect(try await ask() == "the process that watches /root answers in words that are not understood")
+        listener.socket.stopListening()
+    }
+
+    @Test func aConnectionThatEndsIsNoAnswer() async throws {
+        let listener = try listener { _ in }
+        #expect(try await ask() == Self.silence)
+        listener.socket.stopListening()
+    }
+
+    @Test func aWatcherThatAcceptsNothingIsGivenUp() async throws {
+        let listener = Client(try LocalSocket.listen(at: path))
+        #expect(try await ask(patience: .milliseconds(50)) == Self.silence)
+        // The kernel's queue is full: there is not even a connection.
+        let path = path
+        let clients = await onThreadUntilRefused { try Client(path, by: .now + .milliseconds(50)) }
+        #expect(try await ask(patience: .milliseconds(50)) == Self.silence)
+        withExtendedLifetime((listener, clients)) {}
+    }
+
+    private func onThreadUntilRefused(_ connect: @escaping @Sendable () throws -> Client) async -> [Client] {
+        let clients = try? await onThread {
+            var clients: [Client] = []
+            while let client = try? connect() { clients.append(client) }
+            return clients
+        }
+        return clients ?? []
+    }
+
+    // MARK: A running watcher
+
+    @Test func aRunningWatcherBearsThemAll() async throws {
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        let clients = try Self.hostile.map { hostile in
+            let client = try Client(socket)
+            // What does not fit would have to wait for the watcher.
+            client.send(Array(hostile.bytes.prefix(50_000)))
+            if hostile.closes { client.close() }
+            return client
+        }
+        try sandbox.root.write("file", "x")
+        let (archive, root) = (sandbox.archive, sandbox.root.directory)
+        let status = try await onThread { try archive.status(of: root) }
+        #expect(status.isWell, "\(status)")
+        #expect(status.roots.first?.snapshotCount == 2)
+        try await watcher.stop()
+        withExtendedLifetime(clients) {}
+        #expect(!Files("/").exists(socket), "a watcher that ends in peace leaves no socket behind")
+    }
+
+    /// As on a file system that has no sockets.
+    @Test func whereThereCanBeNoSocketWatchingGoesOn() async throws {
+        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        #expect(mkdir(socket.string, 0o700) == 0)
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        #expect(watcher.names.contains("degraded"))
+        try sandbox.root.write("file", "x")
+        try await watcher.nextSnapshot()
+        let (archive, root) = (sandbox.archive, sandbox.root.directory)
+        let status = try await onThread { try archive.status(of: root) }
+        #expect(status.roots.first?.isWatched == true)
+        #expect(!status.isWell)
+        try await watcher.stop()
+    }
+
+    /// A watcher that was killed leaves its socket's file.
+    @Test func aSocketLeftBehindIsReplaced() async throws {
+        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        do { _ = try LocalSocket.listen(at: socket) }
+        #expect(Files("/").exists(socket))
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let (archive, root) = (sandbox.archive, sandbox.root.directory)
+        let status = try await onThread { try archive.status(of: root) }
+        #expect(status.isWell, "\(status)")
+        try await watcher.stop()
+    }
+}
+
+/// One end of a connection, or a listener, in a value that can be passed around.
+private final class Client: Sendable {
+    let socket: LocalSocket
+
+    init(_ socket: consuming LocalSocket) { self.socket = socket }
+
+    convenience init(_ path: FilePath, by deadline: ContinuousClock.Instant? = nil) throws {
+        guard let socket = try LocalSocket.connect(to: path, by: deadline) else { throw NobodyListens() }
+        self.init(socket)
+    }
+
+    private struct NobodyListens: Error {}
+
+    /// Sends `bytes` without a line feed; whoever ends the connection meanwhile ends that.
+    func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes {
+                Glibc.send(socket.number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            if sent < 0 { return }
+            rest = rest.dropFirst(sent)
+        }
+    }
+
+    func answer() throws -> [UInt8]? { try socket.readLine() }
+
+    func close() { shutdown(socket.number, CInt(SHUT_RDWR)) }
+}

@@ -1,0 +1,94 @@
+// When a file that a writer closed counts as read although its times are as they were.
+
+import FileIO
+import SystemPackage
+import Testing
+
+@testable import ArchiverKit
+
+@Suite struct ReadProofTests {
+    /// A file's status, and moments that lie some seconds after its time of change.
+    private struct Changed {
+        let status: FileStatus
+        func later(_ seconds: Int64) -> Timestamp { status.changed.advanced(byNanoseconds: seconds * 1_000_000_000) }
+    }
+
+    private func changedFile(in sandbox: Sandbox) throws -> Changed {
+        try sandbox.root.write("file", "x")
+        let root = try RootDirectory.open(sandbox.root.directory)
+        let status = try FileStatus.read(CName("file".utf8), in: root.directory.descriptor)
+        return Changed(status: try #require(status))
+    }
+
+    struct Case: CustomTestStringConvertible {
+        let name: String
+        /// Seconds after the file's change at which it was met, one after another.
+        let seconds: [Int64]
+        let vouched: [Bool]
+
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        Case(name: "a file is read the first time", seconds: [1000], vouched: [false]),
+        Case(
+            name: "what was read long after its change need not be read again", seconds: [91, 92],
+            vouched: [false, true]),
+        Case(
+            name: "what was read soon after its change must be", seconds: [0, 1, 89, 90],
+            vouched: [false, false, false, false]),
+        Case(name: "until it was read late", seconds: [30, 120, 121], vouched: [false, false, true]),
+        Case(name: "a change of a time to come proves nothing", seconds: [-3600, -3600], vouched: [false, false]),
+        Case(name: "a clock that was set back takes no proof away", seconds: [91, -3600], vouched: [false, true]),
+    ]
+
+    @Test(arguments: cases) func proofs(_ test: Case) throws {
+        let file = try changedFile(in: try Sandbox())
+        let proofs = ReadProofs()
+        let path = try RelativePath.at("file")
+        #expect(test.seconds.map { proofs.vouch(for: path, file.status, at: file.later($0)) } == test.vouched)
+    }
+
+    @Test func anotherChangeNeedsAnotherProof() throws {
+        let sandbox = try Sandbox()
+        let proofs = ReadProofs()
+        let path = try RelativePath.at("file")
+        let before = try changedFile(in: sandbox)
+        for isKnown in [false, true] {
+            #expect(proofs.vouch(for: path, before.status, at: before.later(91)) == isKnown)
+        }
+        try sandbox.root.setPermissions("file", 0o600)
+        var after = try changedFile(in: sandbox)
+        // File times come from a clock that ticks some hundred times a second.
+        while after.status.changed == before.status.changed { after = try changedFile(in: sandbox) }
+        for isKnown in [false, true] { #expect(proofs.vouch(for: path, after.status, at: after.later(91)) == isKnown) }
+    }
+
+    @Test func proofsAreOfOnePathEach() throws {
+        let file = try changedFile(in: try Sandbox())
+        let proofs = ReadProofs()
+        for name in ["file", "other"] as [FilePath] {
+            #expect(!proofs.vouch(for: try .at(name), file.status, at: file.later(91)))
+        }
+    }
+
+    @Test func whatWasNotReadAfterAllProvesNothing() throws {
+        let file = try changedFile(in: try Sandbox())
+        let proofs = ReadProofs()
+        let path = try RelativePath.at("file")
+        #expect(!proofs.vouch(for: path, file.status, at: file.later(91)))
+        proofs.forget()
+        #expect(!proofs.vouch(for: path, file.status, at: file.later(92)))
+        #expect(proofs.vouch(for: path, file.status, at: file.later(93)))
+    }
+
+    /// What is forgotten is read once more, no worse.
+    @Test func memoryIsBounded() throws {
+        let file = try changedFile(in: try Sandbox())
+        let proofs = ReadProofs()
+        let paths = (0...ReadProofs.limit).map { RelativePath(unchecked: Array("\($0)".utf8)) }
+        #expect(paths.allSatisfy { !proofs.vouch(for: $0, file.status, at: file.later(91)) })
+        #expect(proofs.vouch(for: paths[ReadProofs.limit], file.status, at: file.later(91)))
+        #expect(!proofs.vouch(for: paths[0], file.status, at: file.later(91)))
+    }
+}
