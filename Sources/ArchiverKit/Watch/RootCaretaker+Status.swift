@@ -6,7 +6,7 @@ internal import Glibc
 
 extension RootCaretaker {
     /// How long an answer may wait for what changed just before the question.
-    private static let probeLimit = Duration.seconds(2)
+    private static let probeLimit = Duration.seconds(10)
 
     /// How the watching stands.
     ///
