@@ -17,9 +17,17 @@ struct Churn {
     /// The file that only this process writes, and keeps open at times; cutting it off would end a mapping's writer.
     private let ownName = "own-\(getpid())"
     private var held: CInt = -1
+    private var mapped: MappedFile?
+    private let touchesMapped: Bool
 
-    init(directory: String, _ random: SeededGenerator) {
+    /// - Parameters:
+    ///   - directory: what is changed.
+    ///   - touchesMapped: whether a mapping's file is touched when it is let go of. A store into a page that another one
+    ///     has made dirty leaves the file's times alone (mmap(2)): where the one event at the end may be lost, or comes
+    ///     from a directory outside, nothing would tell of it.
+    init(directory: String, touchesMapped: Bool, _ random: SeededGenerator) {
         self.directory = directory
+        self.touchesMapped = touchesMapped
         self.random = random
         lock = open(directory + "/../churn.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     }
@@ -31,12 +39,13 @@ struct Churn {
         var done = 0
         for _ in 0..<count where operate() { done += 1 }
         close(held)
+        releaseMapped()
         return done
     }
 
     private mutating func operate() -> Bool {
         let (path, other) = (path(), path())
-        switch random.below(40) {
+        switch random.below(42) {
         case 0..<5: return mkdir(path, 0o755) == 0
         case 5: return makeDirectories()
         case 6..<11: return write(path, O_CREAT | O_TRUNC)
@@ -60,6 +69,7 @@ struct Churn {
         case 36: return Churn.locked(lock, LOCK_EX) { write(linkName(), random.oneIn(2) ? O_CREAT : O_APPEND) }
         case 37: return Churn.locked(lock, LOCK_SH) { unlink(linkName()) == 0 }
         case 38: return writeMapped()
+        case 39..<41: return storeMapped()
         default: return writeHeld()
         }
     }
@@ -124,15 +134,26 @@ struct Churn {
 
     /// Writes into mapped memory: the event comes when it is unmapped.
     private mutating func writeMapped() -> Bool {
-        let file = open(parent(atMost: 3) + "/" + ownName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        if file < 0 { return false }
-        defer { close(file) }
-        let length = 8_192
-        guard lseek(file, 0, SEEK_END) >= length || ftruncate(file, length) == 0 else { return false }
-        let start = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-        guard let start, start != MAP_FAILED else { return false }
-        UnsafeMutableRawBufferPointer(start: start, count: length)[random.below(length)] = UInt8(random.below(256))
-        return munmap(start, length) == 0
+        guard let file = MappedFile(parent(atMost: 3) + "/" + ownName, length: 8_192) else { return false }
+        file.store(UInt8(random.below(256)), at: random.below(8_192))
+        file.release(touching: false)
+        return true
+    }
+
+    /// Writes into memory that stays mapped while the file is captured again and again, or maps another file.
+    private mutating func storeMapped() -> Bool {
+        if mapped == nil || random.oneIn(16) {
+            releaseMapped()
+            let parent = touchesMapped ? parent(atMost: 3) : directory
+            mapped = MappedFile(parent + "/mapped-\(getpid())", length: 8_192)
+        }
+        mapped?.store(UInt8(random.below(256)), at: random.below(8_192))
+        return mapped != nil
+    }
+
+    private mutating func releaseMapped() {
+        mapped?.release(touching: touchesMapped)
+        mapped = nil
     }
 
     /// Writes to a file that stays open, wherever it may have gone, or takes up another.

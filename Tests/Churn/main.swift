@@ -1,19 +1,20 @@
-// `churn DIRECTORY OPERATIONS [SEED]`: changes what is below DIRECTORY at random, as fast as it can.
+// `churn DIRECTORY OPERATIONS [SEED [touch]]`: changes what is below DIRECTORY at random, as fast as it can.
 //
 // Several may work in one directory at once. Names are few, so that they often meet; what is impossible at the moment is
-// passed over. DIRECTORY/../outside, which must be there, is where things are moved out to and in from.
+// passed over. DIRECTORY/../outside, which must be there, is where things are moved out to and in from. With `touch`,
+// files that were changed through mapped memory get a new time in the end.
 
 internal import Glibc
 internal import TestSupport
 
 let words = CommandLine.arguments
 guard words.count >= 3, let operations = Int(words[2]) else {
-    let usage = "usage: churn DIRECTORY OPERATIONS [SEED]\n"
+    let usage = "usage: churn DIRECTORY OPERATIONS [SEED [touch]]\n"
     _ = write(STDERR_FILENO, usage, usage.utf8.count)
     exit(2)
 }
 let random = words.dropFirst(3).first.flatMap { UInt64($0) }.map { SeededGenerator(seed: $0) } ?? SeededGenerator()
-var churn = Churn(directory: words[1], random)
+var churn = Churn(directory: words[1], touchesMapped: words.dropFirst(4).first == "touch", random)
 print("churn: seed \(random.seed)")
 let done = churn.run(operations)
 print("churn: \(done) of \(operations) operations changed something")

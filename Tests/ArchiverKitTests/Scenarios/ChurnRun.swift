@@ -10,47 +10,59 @@ import TestSupport
 import Testing
 
 /// What befalls the watcher while the tree changes.
-enum Mishap: String, CaseIterable, CustomTestStringConvertible {
+enum Mishap: String, CaseIterable {
     case none
     /// It is stopped (SIGSTOP) until the kernel has dropped events.
     case stopped
     /// It is killed and started again, and again.
     case killed
-    /// It has a handful of watches for the whole tree.
+    /// It has a handful of watches and marks for the whole tree.
     case limited
+}
 
-    var testDescription: String { rawValue }
+/// A mishap, and how changes are noticed meanwhile.
+struct ChurnVariant: Sendable, CustomTestStringConvertible {
+    let mishap: Mishap
+    let backend: WatchService.Backend
 
-    /// Whether this machine lets it happen.
-    var isPossible: Bool { self != .limited || Mishap.hasNamespaces }
+    var testDescription: String { "\(mishap), \(backend.rawValue)" }
 
-    /// Whether this user may make user namespaces, which have limits of their own.
-    private static let hasNamespaces: Bool = {
-        let script = "echo 5 > /proc/sys/user/max_inotify_watches && unshare -U --map-user=1 --map-group=1 true"
-        let test = Process()
-        test.executableURL = URL(filePath: "/usr/bin/env")
-        test.arguments = ["unshare", "-Ur", "sh", "-c", script]
-        test.standardError = FileHandle.nullDevice
-        guard (try? test.run()) != nil else { return false }
-        test.waitUntilExit()
-        return test.terminationStatus == 0
-    }()
+    /// Those that make sense and that this machine allows.
+    static let all = Mishap.allCases.flatMap { mishap in
+        WatchService.Backend.available
+            .filter { isPossible(mishap, $0) }
+            .map { ChurnVariant(mishap: mishap, backend: $0) }
+    }
+
+    private static func isPossible(_ mishap: Mishap, _ backend: WatchService.Backend) -> Bool {
+        switch mishap {
+        // Without limits what is chosen is inotify.
+        case .none, .killed: backend != .auto
+        case .stopped: backend != .auto && backend != .poll
+        case .limited: backend != .poll && Namespace.isPossible
+        }
+    }
+
+    /// Whether every change that leaves a file's times as they were gives an event that the watcher sees.
+    var hearsEverything: Bool { mishap == .none && backend != .poll }
 }
 
 /// A tree, an archive and a seed; removed at the end unless something was wrong.
 final class ChurnRun {
-    private let mishap: Mishap
+    private let variant: ChurnVariant
     private let base: FilePath
     private var random: SeededGenerator
     private var log = ""
     private(set) var isEvidence = false
+    /// How many operations have changed something.
+    private(set) var changes = 0
 
     private var root: FilePath { base.appending("root") }
     private var archive: FilePath { base.appending("archive") }
 
-    init(_ mishap: Mishap) throws {
-        self.mishap = mishap
-        random = SeededGenerator("churn, watcher \(mishap)")
+    init(_ variant: ChurnVariant) throws {
+        self.variant = variant
+        random = SeededGenerator("churn, \(variant.testDescription)")
         base = try Sandbox.temporaryDirectory()
         for name in ["root/many", "outside"] { try Files(base).makeDirectory(FilePath(name)) }
     }
@@ -67,10 +79,10 @@ final class ChurnRun {
         do {
             var watcher = try await watch()
             let churns = try (0..<3).map { _ in try churn(operations) }
-            switch mishap {
+            switch variant.mishap {
             case .none, .limited: break
-            case .stopped: try await stop(watcher)
-            case .killed: for _ in 1...3 { watcher = try await killed(watcher) }
+            case .stopped: try await stop(watcher, operations / 4)
+            case .killed: for _ in 1...3 { watcher = try await killed(watcher, operations / 4) }
             }
             for churn in churns { try await finish(churn) }
             // One change that matters, so that directories' times are captured as well.
@@ -90,13 +102,11 @@ final class ChurnRun {
     private func watch() async throws -> Program {
         var words = [
             Program.built("archiver"), "watch", root.string, "--json", "--settle", "5ms", "--max-delay", "50ms",
-            "--archive", archive.string,
+            "--archive", archive.string, "--backend", variant.backend.rawValue,
         ]
-        if mishap == .limited {
-            // Only root of a namespace may lower its limit; in a further one the user is who owns the files.
-            let user = "unshare -U --map-user=\(geteuid()) --map-group=\(getegid())"
-            let script = "echo 12 > /proc/sys/user/max_inotify_watches && exec \(user) \"$@\""
-            words = ["unshare", "-Ur", "sh", "-c", script, "sh"] + words
+        if variant.mishap == .limited {
+            let script = "\(Namespace.limiting(to: 12)) && exec \"$@\""
+            words = ["unshare", "-Ur", "sh", "-c", script, "sh"] + Namespace.asUser + words
         }
         let watcher = try Program(words)
         try await watcher.line { $0.contains("\"event\":\"watching\"") }
@@ -104,33 +114,34 @@ final class ChurnRun {
     }
 
     private func churn(_ operations: Int) throws -> Program {
-        try Program([Program.built("churn"), root.string, "\(operations)", "\(random.next())"])
+        let words = [Program.built("churn"), root.string, "\(operations)", "\(random.next())"]
+        return try Program(words + (variant.hearsEverything ? [] : ["touch"]))
     }
 
     private func finish(_ churn: Program) async throws {
         let (status, output) = try await churn.end()
         #expect(status == 0, "\(output)")
+        changes += output.split(separator: " ").compactMap { Int($0) }.first ?? 0
     }
 
-    /// Keeps the watcher from reading until far more has happened than the kernel's queue holds.
-    private func stop(_ watcher: Program) async throws {
+    /// Keeps the watcher from reading until more has happened than the kernel's queue of 16,384 events holds.
+    private func stop(_ watcher: Program, _ operations: Int) async throws {
         try await watcher.line { $0.contains("\"event\":\"snapshot\"") }
         watcher.send(SIGSTOP)
-        for number in 0..<7_000 { try Files(root).write("many/\(number)", "x") }
-        try await finish(churn(2_000))
+        let place = Files(root.appending("many"))
+        try place.write("0", "x")
+        // Events of one name may be merged, those of two are not.
+        for number in 1...17_000 { try place.rename(FilePath("\(number - 1)"), to: FilePath("\(number)")) }
+        try await finish(churn(operations))
         watcher.send(SIGCONT)
         try await watcher.line { $0.contains("\"cause\":\"overflow\"") }
     }
 
-    private func killed(_ watcher: Program) async throws -> Program {
-        // It is at work: in the middle of something, or about to be.
-        for _ in 0...random.below(3) {
-            // The churn may have ended already.
-            try Files(root).write("poke", "\(random.next())")
-            try await watcher.line { $0.contains("\"event\":\"snapshot\"") }
-        }
+    /// Ends the watcher in the midst of things, and starts another.
+    private func killed(_ watcher: Program, _ operations: Int) async throws -> Program {
+        try await finish(churn(1 + random.below(operations)))
         watcher.send(SIGKILL)
-        _ = try await watcher.end()
+        log += try await watcher.end().output
         return try await watch()
     }
 
@@ -140,16 +151,17 @@ final class ChurnRun {
         let target = base.appending("restored")
         let result = try opened.restore(latest, RestoreOptions(target: target))
         let tree = try TreeListing(of: root)
-        // What has just changed may have left a directory's time for the next snapshot.
-        let wrong = try TreeListing(of: target).withoutDirectoryTimes.differences(from: tree.withoutDirectoryTimes)
+        let wrong = try TreeListing(of: target).differences(from: tree)
         let findings = try opened.check(data: true).findings
         isEvidence = !wrong.isEmpty || !findings.isEmpty || status != 0 || !result.warnings.isEmpty
-        let about = Comment(rawValue: "seed \(random.seed), watcher \(mishap), evidence in \(base)")
+        let about = Comment(rawValue: "seed \(random.seed), \(variant.testDescription), evidence in \(base)")
         #expect(wrong.isEmpty, about)
         #expect(findings.isEmpty, about)
         #expect(status == 0, about)
         #expect(result.warnings.isEmpty, about)
-        if mishap == .limited { #expect(log.contains("\"event\":\"degraded\""), about) }
+        if variant.mishap == .limited {
+            #expect(log.contains("\"event\":\"degraded\"") && log.contains("\"cause\":\"polling\""), about)
+        }
         if isEvidence { try? log.write(toFile: base.appending("watch.log").string, atomically: true, encoding: .utf8) }
     }
 }
