@@ -56,8 +56,10 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing the descriptor releases the lock; a name that is left behind would do no harm.
+        // A name that is left behind would do no harm.
         _ = ftruncate(file.number, 0)
+        // Closing alone would leave the lock to a child process that has not begun its own program yet.
+        flock(file.number, LOCK_UN)
     }
 
     /// Whether somebody has the lock; asking writes nothing, and never keeps anybody from taking it.

@@ -262,7 +262,7 @@ private final class Client: Sendable {
 
     init(_ socket: consuming LocalSocket) { self.socket = socket }
 
-    convenience init(_ path: FilePath, by deadline: ContinuousClock.Instant? = nil) throws {
+    convenience init(_ path: FilePath, by deadline: ContinuousClock.Instant = .now + .seconds(30)) throws {
         guard let socket = try LocalSocket.connect(to: path, by: deadline) else { throw NobodyListens() }
         self.init(socket)
     }

@@ -123,6 +123,18 @@ import Testing
         #expect(finding?.remedy?.contains(test.remedy ?? "") ?? (test.remedy == nil))
     }
 
+    /// Lines of other kinds begin alike, and a line may lie across two reads.
+    @Test func linesOfWatchesAreToldFromOthers() throws {
+        let sandbox = try Sandbox()
+        let others = "pos:\t0\nino:\t1063\ninotif\n inotify\nflags:\tinotify\n\n"
+        let line = "inotify wd:2 ino:d0a sdev:fe00000 mask:fc6 ignored_mask:0 fhandle-bytes:8\n"
+        for count in [0, 1, 3000] {
+            try sandbox.base.write("fdinfo", others + String(repeating: line, count: count) + "inotif")
+            #expect(InotifyUse.watches(in: sandbox.base.full("fdinfo").string) == count)
+        }
+        #expect(InotifyUse.watches(in: sandbox.base.full("none").string) == 0)
+    }
+
     @Test func watchesInUseAreCounted() throws {
         let sandbox = try Sandbox()
         let instance = Descriptor(owning: inotify_init1(CInt(IN_CLOEXEC)))

@@ -53,7 +53,7 @@ struct InotifyUse {
     /// Counts the lines that begin with "inotify", one for each watch.
     ///
     /// There may be a million, so they are not kept.
-    private static func watches(in path: String) -> Int {
+    static func watches(in path: String) -> Int {
         guard let file = try? Descriptor.open(FilePath(path), O_RDONLY) else { return 0 }
         let word = Array("inotify".utf8)
         var block = [UInt8](repeating: 0, count: 64 * 1024)
