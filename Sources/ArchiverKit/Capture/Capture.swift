@@ -93,6 +93,7 @@ struct Capture {
                     .filter { !ranges.contains($0) }
                 if !unseen.isEmpty {
                     commit.abandon()
+                    proofs.forget()
                     return (result(nil, latest: parent, update.tally, update.deferred), unseen)
                 }
             }
@@ -109,6 +110,7 @@ struct Capture {
             return (result(record, latest: record, update.tally), [])
         } catch {
             commit.abandon()
+            proofs.forget()
             throw error
         }
     }

@@ -177,7 +177,6 @@ final class RootCaretaker: Sendable {
                 try await capture(batch)
             } catch {
                 watch.markDirty(batch.ranges)
-                proofs.forget()
                 let error = ArchiverError(any: error)
                 // A root that goes while it is captured is the watcher's to tell.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return true }
