@@ -35,7 +35,9 @@ demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 test soak check: export ARCHIVER_STRICT := 1
 
 test: setup-test ## Run all tests.
-	@$(SWIFT) test
+	@mkdir -p .build
+	@$(SWIFT) test 2>&1 | tee .build/test.log || { echo "What failed (all of it is in .build/test.log):"; \
+		grep -E '✘|^↳|error:' .build/test.log | tail -n 100; exit 1; }
 
 soak: setup-test ## Change watched trees at random for MINUTES (default 60), up to the first difference, which is kept.
 	@SOAK_MINUTES=$(MINUTES) $(SWIFT) test --filter ArchiverKitTests.ChurnTests/soak

@@ -3,6 +3,7 @@
 package import ArchiveFormat
 internal import FileIO
 internal import Glibc
+internal import Synchronization
 package import SystemPackage
 
 /// An open segment.
@@ -11,6 +12,7 @@ package import SystemPackage
 package final class SegmentFile: Sendable {
     package let path: FilePath
     let descriptor: Descriptor
+    private let isLocked = Atomic(false)
 
     /// Opens the segment at `path`.
     ///
@@ -125,7 +127,14 @@ package final class SegmentFile: Sendable {
 
     /// Tries to become the segment's only writer (flock(2)); the lock ends with this value.
     func tryLock() -> Bool {
-        flock(descriptor.number, LOCK_EX | LOCK_NB) == 0
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
+        isLocked.store(true, ordering: .relaxed)
+        return true
+    }
+
+    deinit {
+        // Closing alone would leave the lock to a child process that has not begun its own program yet.
+        if isLocked.load(ordering: .relaxed) { flock(descriptor.number, LOCK_UN) }
     }
 
     private func decoding<Value: ~Copyable>(

@@ -18,6 +18,11 @@ final class UseLock: Sendable {
         }
     }
 
+    deinit {
+        // Closing alone would leave the lock to a child process that has not begun its own program yet.
+        flock(descriptor.number, LOCK_UN)
+    }
+
     /// Joins those who use the archive; waits while one uses it alone.
     static func shared(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout)
