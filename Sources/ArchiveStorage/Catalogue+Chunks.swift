@@ -36,12 +36,11 @@ extension Catalogue {
     ///   - segment: the segment's number.
     ///   - length: bytes of the segment that are indexed afterwards; on disk already.
     ///   - chunks: chunks of the newly indexed part and the offsets of their blocks.
-    ///   - snapshots: snapshots of that part.
-    ///   - gaps: gaps of that part.
+    ///   - records: what chunks of that part mean.
     ///   - replacing: whether the new place of a chunk that is known already takes the place of the old one.
     package func enter(
-        segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)], snapshots: [SnapshotRecord],
-        gaps: [StoredGap] = [], replacing: Bool = false
+        segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)],
+        records: CommitRecords = CommitRecords(), replacing: Bool = false
     ) throws(StorageError) {
         // In the order of the table, neighbouring rows fall into the same page.
         let sorted = chunks.sorted { $0.id < $1.id }
@@ -61,8 +60,8 @@ extension Catalogue {
             try db.execute(
                 sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?",
                 arguments: [length, segment])
-            for snapshot in snapshots { try insert(snapshot, into: db) }
-            for gap in gaps { try insert(gap, into: db) }
+            for snapshot in records.snapshots { try insert(snapshot, into: db) }
+            for gap in records.gaps { try insert(gap, into: db) }
         }
     }
 

@@ -23,7 +23,7 @@ package struct CatalogueUpdate {
         package var damage: [String] = []
     }
 
-    /// A segment whose chunks are entered and whose snapshots and gaps are not.
+    /// A segment whose chunks are entered and whose records are not.
     private struct Scanned {
         let record: SegmentRecord
         let scan: SegmentScan
@@ -139,18 +139,16 @@ package struct CatalogueUpdate {
         }
         if store.isWritable { try file.synchronize() }
         summary.chunks += scan.chunks.count
-        try catalogue.enter(
-            segment: record.number, length: record.indexedLength, chunks: scan.chunks, snapshots: [])
+        try catalogue.enter(segment: record.number, length: record.indexedLength, chunks: scan.chunks)
         let isClosed = scan.isSealed || isHeaderDamaged || !scan.damage.isEmpty
         return Scanned(record: record, scan: scan, isClosed: isClosed, file: file)
     }
 
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
-        let snapshots = try snapshots(of: segment, &summary)
-        let gaps = try gaps(of: segment, &summary)
+        let records = CommitRecords(
+            snapshots: try snapshots(of: segment, &summary), gaps: try gaps(of: segment, &summary))
         let number = segment.record.number
-        try catalogue.enter(
-            segment: number, length: segment.scan.length, chunks: [], snapshots: snapshots, gaps: gaps)
+        try catalogue.enter(segment: number, length: segment.scan.length, chunks: [], records: records)
         if segment.isClosed {
             try catalogue.markSealed(number, length: try segment.file.length())
         }

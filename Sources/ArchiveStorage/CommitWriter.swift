@@ -87,7 +87,7 @@ package final class CommitWriter: Sendable {
         var encoder = try BlockEncoder(level: 9)
         let block = try encoder.encode([chunk], bases: base.map { [$0] } ?? [])
         let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.bytes.count)
-        try finish([block], snapshots: [record])
+        try finish([block], CommitRecords(snapshots: [record]))
         return record
     }
 
@@ -107,19 +107,17 @@ package final class CommitWriter: Sendable {
             bytes += chunk.bytes.count
         }
         blocks.append(try encoder.encode(chunks))
-        try finish(blocks, gaps: gaps)
+        try finish(blocks, CommitRecords(gaps: gaps))
     }
 
     /// Appends the blocks that make the records true, and announces these.
-    private func finish(
-        _ blocks: [EncodedBlock], snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = []
-    ) throws(StorageError) {
+    private func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in
             for block in blocks {
                 let offset = try state.writer.append(block)
                 for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
             }
-            try self.index(&state, snapshots: snapshots, gaps: gaps)
+            try self.index(&state, records)
             // The records are there now; a segment that cannot be sealed is left to the next writer.
             if state.writer.isFull { try? self.sealSegment(&state) }
         }
@@ -146,16 +144,14 @@ package final class CommitWriter: Sendable {
     }
 
     /// Makes what was appended durable, then tells the catalogue.
-    private func index(
-        _ state: inout State, snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = []
-    ) throws(StorageError) {
+    private func index(_ state: inout State, _ records: CommitRecords = CommitRecords()) throws(StorageError) {
         try state.writer.synchronize()
         var chunks: [(id: ChunkID, offset: Int)] = []
         chunks.reserveCapacity(state.pending.count)
         for case (let id, let offset?) in state.pending { chunks.append((id, offset)) }
         try store.catalogue.enter(
-            segment: state.writer.record.number, length: state.writer.length, chunks: chunks, snapshots: snapshots,
-            gaps: gaps, replacing: isHealing)
+            segment: state.writer.record.number, length: state.writer.length, chunks: chunks, records: records,
+            replacing: isHealing)
         state.writer.markIndexed()
         state.steps += 1
         if !chunks.isEmpty { state.isCatalogueEmpty = false }
