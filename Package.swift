@@ -6,7 +6,9 @@ let package = Package(
     name: "archiver",
     products: [
         .executable(name: "archiver", targets: ["archiver"]),
-        .library(name: "ArchiverKit", targets: ["ArchiverKit", "ArchiveFormat", "Exclusions", "FileIO", "Mementos"]),
+        .library(
+            name: "ArchiverKit",
+            targets: ["ArchiverKit", "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "Mementos"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

@@ -62,6 +62,8 @@ extension Catalogue {
                 arguments: [length, segment])
             for snapshot in records.snapshots { try insert(snapshot, into: db) }
             for gap in records.gaps { try insert(gap, into: db) }
+            for state in records.states { try insert(state, into: db) }
+            for forgotten in records.forgotten { try insert(forgotten, into: db) }
         }
     }
 

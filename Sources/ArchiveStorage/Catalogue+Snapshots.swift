@@ -95,7 +95,7 @@ extension Catalogue {
     }
 
     /// The least and the greatest id that begin with the hex digits `prefix`.
-    private static func idRange(_ prefix: String) -> (low: Data, high: Data)? {
+    static func idRange(_ prefix: String) -> (low: Data, high: Data)? {
         let digits = 2 * ChunkID.byteCount
         guard prefix.utf8.count <= digits,
             let low = Hex.bytes(prefix + String(repeating: "0", count: digits - prefix.utf8.count)),
@@ -115,7 +115,11 @@ extension Catalogue {
             Int64(clamping: record.changes.removed), record.problems, Int64(clamping: record.storedBytes),
         ]
         try db.execute(
-            sql: "INSERT OR IGNORE INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT OR IGNORE INTO snapshot
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
+                WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?1)
+                """,
             arguments: arguments)
     }
 }

@@ -119,6 +119,26 @@ package final class Catalogue: Sendable {
                     CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
                     """)
         }
+        migrator.registerMigration("saved states") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE state (
+                        id BLOB PRIMARY KEY NOT NULL,
+                        title BLOB NOT NULL,
+                        host TEXT NOT NULL,
+                        seconds INTEGER NOT NULL,
+                        nanoseconds INTEGER NOT NULL,
+                        label BLOB,
+                        type BLOB NOT NULL,
+                        version INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL,
+                        storedBytes INTEGER NOT NULL
+                    ) WITHOUT ROWID;
+                    CREATE INDEX stateByTitle ON state (title, seconds, nanoseconds);
+                    CREATE INDEX stateByLabel ON state (label) WHERE label IS NOT NULL;
+                    CREATE TABLE forgotten (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 

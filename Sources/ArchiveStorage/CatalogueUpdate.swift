@@ -17,6 +17,8 @@ package struct CatalogueUpdate {
         package var snapshots = 0
         /// Gaps newly indexed.
         package var gaps = 0
+        /// Saved states newly indexed.
+        package var states = 0
         /// Bytes of torn tails, cut off.
         package var cutBytes = 0
         /// Damaged places, each as a sentence.
@@ -146,7 +148,8 @@ package struct CatalogueUpdate {
 
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
         let records = CommitRecords(
-            snapshots: try snapshots(of: segment, &summary), gaps: try gaps(of: segment, &summary))
+            snapshots: try snapshots(of: segment, &summary), gaps: try gaps(of: segment, &summary),
+            states: try states(of: segment, &summary), forgotten: try forgotten(of: segment, &summary))
         let number = segment.record.number
         try catalogue.enter(segment: number, length: segment.scan.length, chunks: [], records: records)
         if segment.isClosed {
@@ -155,29 +158,51 @@ package struct CatalogueUpdate {
     }
 
     private func snapshots(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [SnapshotRecord] {
-        var records: [SnapshotRecord] = []
-        for found in segment.scan.snapshots {
-            do {
-                records.append(SnapshotRecord(try store.snapshot(found.id), id: found.id, ownBytes: found.ownBytes))
-            } catch  where error.code == .damaged && error.path != layout.catalogue {
-                summary.damage.append("snapshot \(found.id.short): \(error.message)")
-            }
+        let snapshots = try readable(segment.scan.snapshots, { "snapshot \($0.id.short)" }, &summary) {
+            (found) throws(StorageError) in
+            SnapshotRecord(try store.snapshot(found.id), id: found.id, ownBytes: found.ownBytes)
         }
-        summary.snapshots += records.count
-        return records
+        summary.snapshots += snapshots.count
+        return snapshots
     }
 
     private func gaps(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [StoredGap] {
-        var gaps: [StoredGap] = []
-        for id in segment.scan.gaps {
-            do {
-                gaps.append(StoredGap(id: id, record: try store.gap(id)))
-            } catch  where error.code == .damaged && error.path != layout.catalogue {
-                summary.damage.append("gap \(id): \(error.message)")
-            }
+        let gaps = try readable(segment.scan.gaps, { "gap \($0)" }, &summary) { (id) throws(StorageError) in
+            StoredGap(id: id, record: try store.gap(id))
         }
         summary.gaps += gaps.count
         return gaps
+    }
+
+    private func states(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [SavedState] {
+        let states = try readable(segment.scan.states, { "state \($0.id.short)" }, &summary) {
+            (found) throws(StorageError) in
+            SavedState(try store.stateRecord(found.id), id: found.id, ownBytes: found.ownBytes)
+        }
+        summary.states += states.count
+        return states
+    }
+
+    private func forgotten(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [ForgottenRecords] {
+        try readable(segment.scan.forgotten, { "what is forgotten, \($0)" }, &summary) { (id) throws(StorageError) in
+            try store.forgotten(id)
+        }
+    }
+
+    /// The records of what was found, but for those that are damaged, which are told.
+    private func readable<Found, Record>(
+        _ found: [Found], _ name: (Found) -> String, _ summary: inout Summary,
+        _ read: (Found) throws(StorageError) -> Record
+    ) throws(StorageError) -> [Record] {
+        var records: [Record] = []
+        for item in found {
+            do {
+                records.append(try read(item))
+            } catch  where error.code == .damaged && error.path != layout.catalogue {
+                summary.damage.append("\(name(item)): \(error.message)")
+            }
+        }
+        return records
     }
 }
 

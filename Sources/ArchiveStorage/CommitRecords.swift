@@ -1,12 +1,21 @@
 // What a commit adds to the catalogue's lists, of all kinds of records.
 
+package import ArchiveFormat
+
 /// The records that become known together: what some chunks of a segment mean.
 package struct CommitRecords: Sendable {
     package var snapshots: [SnapshotRecord] = []
     package var gaps: [StoredGap] = []
+    package var states: [SavedState] = []
+    package var forgotten: [ForgottenRecords] = []
 
-    package init(snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = []) {
+    package init(
+        snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = [], states: [SavedState] = [],
+        forgotten: [ForgottenRecords] = []
+    ) {
         self.snapshots = snapshots
         self.gaps = gaps
+        self.states = states
+        self.forgotten = forgotten
     }
 }

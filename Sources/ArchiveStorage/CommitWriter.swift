@@ -3,7 +3,7 @@
 package import ArchiveFormat
 internal import Synchronization
 
-/// Writes what one snapshot needs, then the snapshot; or gaps.
+/// Writes what one snapshot or one saved state needs, then itself; or other records.
 ///
 /// Chunks may come from several threads.
 ///
@@ -111,7 +111,7 @@ package final class CommitWriter: Sendable {
     }
 
     /// Appends the blocks that make the records true, and announces these.
-    private func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
+    func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in
             for block in blocks {
                 let offset = try state.writer.append(block)

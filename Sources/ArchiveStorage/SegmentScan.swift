@@ -14,6 +14,9 @@ package struct SegmentScan: Sendable {
     package private(set) var snapshots: [(id: SnapshotID, offset: Int, ownBytes: Int)] = []
     /// Chunks that hold gaps.
     package private(set) var gaps: [ChunkID] = []
+    package private(set) var states: [(id: StateID, ownBytes: Int)] = []
+    /// Chunks that say which records are forgotten.
+    package private(set) var forgotten: [ChunkID] = []
     /// Damage that whole blocks follow; only where the scan passes over damage.
     package private(set) var damage: [Damage] = []
     /// Where a tail begins that holds no whole block: an interrupted write.
@@ -69,8 +72,13 @@ package struct SegmentScan: Sendable {
         for chunk in header.chunks {
             chunks.append((chunk.id, offset))
             // What kinds that came after this program mean, it need not know.
-            if chunk.kind == .snapshot { snapshots.append((SnapshotID(chunk.id), offset, header.blockLength)) }
-            if chunk.kind == .gap { gaps.append(chunk.id) }
+            switch chunk.kind {
+            case .snapshot: snapshots.append((SnapshotID(chunk.id), offset, header.blockLength))
+            case .gap: gaps.append(chunk.id)
+            case .state: states.append((StateID(chunk.id), header.blockLength))
+            case .forgotten: forgotten.append(chunk.id)
+            default: break
+            }
         }
     }
 

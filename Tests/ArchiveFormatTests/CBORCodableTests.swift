@@ -1,6 +1,7 @@
 // Codable values through the CBOR coders: every shape of container, and errors that say where.
 
 import ArchiveFormat
+import Foundation
 import TestSupport
 import Testing
 
@@ -157,7 +158,28 @@ struct CBORCodableTests {
     @Test("a number that Float cannot hold is an error, not a rounding")
     func floatOutOfRange() throws {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Float.self, from: CBOREncoder().encode(0.1)) }
-        #expect(throws: DecodingError.self) { try CBORDecoder().decode(Double.self, from: hex("01")) }
+    }
+
+    @Test("an integer serves as a floating-point number where it is one exactly")
+    func integersAsNumbers() throws {
+        #expect(try CBORDecoder().decode(Double.self, from: hex("01")) == 1)
+        #expect(try CBORDecoder().decode(Double.self, from: hex("20")) == -1)
+        #expect(try CBORDecoder().decode(Float.self, from: hex("1864")) == 100)
+        for text in ["1b 0020000000000001", "3b 0020000000000001", "6131", "f5", "f6"] {
+            #expect(throws: DecodingError.self, "\(text)") { try CBORDecoder().decode(Double.self, from: hex(text)) }
+        }
+        #expect(throws: DecodingError.self) { try CBORDecoder().decode(Float.self, from: hex("1a 01000001")) }
+        #expect(throws: DecodingError.self) { try CBORDecoder().decode(Int.self, from: hex("f93c00")) }
+    }
+
+    @Test("Data is a byte string, and an array of numbers is read as Data too")
+    func data() throws {
+        let data = Data([0, 255])
+        #expect(try CBOREncoder().encode(data) == hex("42 00ff"))
+        #expect(try CBOREncoder().encode(["a": Data?.some(data)]) == hex("a1 6161 42 00ff"))
+        #expect(try CBORDecoder().decode(Data.self, from: hex("42 00ff")) == data)
+        #expect(try CBORDecoder().decode([Data?].self, from: hex("82 42 00ff f6")) == [data, nil])
+        #expect(try CBORDecoder().decode(Data.self, from: hex("82 00 18ff")) == data)
     }
 
     struct Box: Codable {

@@ -18,9 +18,13 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let sliceList = ChunkKind(rawValue: 3)
     /// An encoded `GapRecord`.
     package static let gap = ChunkKind(rawValue: 4)
+    /// An encoded `StateRecord`.
+    package static let state = ChunkKind(rawValue: 5)
+    /// An encoded `ForgottenRecords`.
+    package static let forgotten = ChunkKind(rawValue: 7)
 
     /// The kinds that this program knows.
-    package static let allCases: [ChunkKind] = [.content, .node, .snapshot, .sliceList, .gap]
+    package static let allCases: [ChunkKind] = [.content, .node, .snapshot, .sliceList, .gap, .state, .forgotten]
 }
 
 /// How a block's payload is packed.

@@ -1,5 +1,7 @@
 // Deterministic CBOR to Codable values.
 
+internal import FoundationEssentials
+
 /// Decodes `Decodable` values from deterministic CBOR (RFC 8949 §4.2.1).
 ///
 /// Any other CBOR is refused: indefinite lengths, numbers that are not the shortest, map keys out of order, tags, simple
@@ -18,7 +20,7 @@ public struct CBORDecoder: Sendable {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: error.description, underlyingError: error))
         }
-        return try Value(from: CBORValueDecoder(item: item, codingPath: []))
+        return try CBORValueDecoder(item: item, codingPath: []).value()
     }
 }
 
@@ -39,6 +41,12 @@ struct CBORValueDecoder: Decoder {
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { CBORSingleValueDecoding(decoder: self) }
+
+    /// The value that the item stands for.
+    fileprivate func value<Value: Decodable>() throws -> Value {
+        if Value.self == Data.self, case .bytes(let bytes) = item, let data = Data(bytes) as? Value { return data }
+        return try Value(from: self)
+    }
 
     /// The bytes of a byte string.
     func byteString() throws -> [UInt8] {
@@ -61,13 +69,19 @@ struct CBORValueDecoder: Decoder {
         return value
     }
 
+    /// A number; an integer serves as well where it is one exactly, as for a field that was an integer once.
     fileprivate func double() throws -> Double {
-        guard case .float(let value) = item else { throw mismatch(Double.self, "a floating-point number") }
-        return value
+        switch item {
+        case .float(let value): return value
+        case .unsigned(let value): if let value = Double(exactly: value) { return value }
+        case .negative(let complement): if let value = Double(exactly: complement) { return -1 - value }
+        default: break
+        }
+        throw mismatch(Double.self, "a floating-point number")
     }
 
     fileprivate func float() throws -> Float {
-        guard case .float(let value) = item else { throw mismatch(Float.self, "a floating-point number") }
+        let value = try double()
         if value.isNaN { return .nan }
         guard let float = Float(exactly: value) else { throw corrupted("\(value) does not fit Float") }
         return float
@@ -129,7 +143,7 @@ private struct CBORSingleValueDecoding: SingleValueDecodingContainer {
     func decode(_ type: UInt16.Type) throws -> UInt16 { try decoder.integer(type) }
     func decode(_ type: UInt32.Type) throws -> UInt32 { try decoder.integer(type) }
     func decode(_ type: UInt64.Type) throws -> UInt64 { try decoder.integer(type) }
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: decoder) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.value() }
 }
 
 private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -181,7 +195,7 @@ private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder(key).integer(type) }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder(key).integer(type) }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try Value(from: decoder(key))
+        try decoder(key).value()
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -248,7 +262,7 @@ private struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next(type) { try $0.integer(type) } }
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next(type) { try $0.integer(type) } }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try next(type) { try Value(from: $0) }
+        try next(type) { try $0.value() }
     }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

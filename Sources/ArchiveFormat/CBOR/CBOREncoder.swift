@@ -1,8 +1,10 @@
 // Codable values to deterministic CBOR.
 
+internal import FoundationEssentials
+
 /// Encodes `Encodable` values as deterministic CBOR (RFC 8949 §4.2.1): equal values give equal bytes.
 ///
-/// A coding key with an integer value becomes an integer key, any other a text. `ByteString` becomes a byte string.
+/// A coding key with an integer value becomes an integer key, any other a text. `ByteString` and `Data` become byte strings.
 /// Sets, and dictionaries whose keys are neither text nor `Int`, have no order of their own: the standard library hands
 /// them over in an order that differs from run to run, and so do their bytes.
 public struct CBOREncoder: Sendable {
@@ -35,6 +37,7 @@ final class CBORSlot {
     fileprivate func encode<Value: Encodable>(_ value: Value, at path: [any CodingKey]) throws {
         // Stops a value without end; the exact bound is checked on the whole.
         guard path.count <= CBOR.depthLimit else { throw CBORSlot.tooDeep(value, at: path) }
+        if Value.self == Data.self, let data = value as? Data { return set(.bytes(Array(data))) }
         try value.encode(to: CBORValueEncoder(slot: self, codingPath: path))
         if case .empty = state {
             throw EncodingError.invalidValue(

@@ -66,6 +66,11 @@ package enum CBORValue: Sendable {
         try reader.finish()
     }
 
+    /// Reads the one item that `bytes` are.
+    package init(decoding bytes: [UInt8]) throws(FormatError) {
+        self = try bytes.decode(CBORValue.init(decoding:))
+    }
+
     /// Reads the next item, which is inside `depth` arrays and maps.
     init(from reader: inout CBORReader, depth: Int) throws(FormatError) {
         guard let major = CBORMajor(rawValue: try reader.peek()) else { throw .malformed("a CBOR head") }

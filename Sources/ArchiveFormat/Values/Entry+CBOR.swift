@@ -117,6 +117,33 @@ extension Entry {
 }
 
 extension Content {
+    /// Appends the content as a map of its own, with the fields that it has in an entry.
+    func writeMap(to writer: inout CBORWriter) {
+        let map = writer.beginSmallMap()
+        writer.endSmallMap(map, count: write(to: &writer))
+    }
+
+    /// Reads a map that `writeMap` has written; what the content must not be is for `validate` to say.
+    init(fromMap reader: inout CBORReader) throws(FormatError) {
+        self = .none
+        var size: UInt64?
+        var fields = try reader.fields(Entry.Field.self)
+        while let field = try fields.next(&reader) {
+            switch field {
+            case .inline, .slices, .sliceLists, .target:
+                guard case .none = self else { throw .malformed("two contents") }
+                self = try Content(from: &reader, field: field)
+            case .size: size = try reader.present(reader.unsigned())
+            default: throw .malformed("a field that content does not have")
+            }
+        }
+        if case .sliceLists(let lists, _) = self, let size {
+            self = .sliceLists(lists, size: size)
+        } else if size != nil {
+            throw .malformed("a size without slice lists")
+        }
+    }
+
     /// Appends the fields of the content.
     ///
     /// - Returns: how many there are.

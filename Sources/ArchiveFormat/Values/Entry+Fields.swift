@@ -96,7 +96,7 @@ extension Content {
     private static let sizeLimit = UInt64(Int64.max)
 
     /// Checks the content of an object of `kind`.
-    fileprivate func validate(in kind: FileKind) throws(FormatError) {
+    func validate(in kind: FileKind) throws(FormatError) {
         switch self {
         case .none:
             return

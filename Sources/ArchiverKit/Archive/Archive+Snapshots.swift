@@ -58,6 +58,12 @@ extension Archive {
         try facing { try store.catalogue.roots().map(ArchivedRoot.init) }
     }
 
+    /// The root of this machine at `directory`; nil where the archive has no snapshots of it.
+    func root(at directory: FilePath) throws(ArchiverError) -> ArchivedRoot? {
+        let path = (try? RootDirectory.resolved(directory)) ?? directory
+        return try root(holding: path).flatMap { $0.path == path ? $0 : nil }
+    }
+
     /// The innermost root of this machine that is `directory` or holds it.
     ///
     /// - Parameter directory: an absolute path without symbolic links, or any path of an existing directory.

@@ -32,6 +32,8 @@ struct Check {
     private var bad: Set<ChunkID> = []
     /// Gaps that the segments hold.
     private var gaps: Set<ChunkID> = []
+    /// Saved states that the segments hold.
+    private var states: Set<StateID> = []
 
     init(store: ArchiveStore, nodes: StoredNodes, data: Bool, progress: OperationProgress?) {
         self.store = store
@@ -45,6 +47,7 @@ struct Check {
         let records = try store.catalogue.snapshots()
         result.snapshots = records.count
         try checkGaps()
+        try checkStates()
         for record in records {
             let before = result.findingCount
             let isGood = try check(record)
@@ -90,6 +93,7 @@ struct Check {
             if chunk.offset < segment.indexedLength { try checkChunk(chunk.id, file) }
         }
         gaps.formUnion(scan.gaps)
+        states.formUnion(scan.states.map(\.id))
         progress?.add(entries: scan.chunks.count, bytes: UInt64(scan.length))
     }
 
@@ -116,6 +120,23 @@ struct Check {
                 result.gaps += 1
             } catch {
                 result.find("gap \(id): \(error.message)")
+            }
+        }
+    }
+
+    private mutating func checkStates() throws {
+        for state in states {
+            if try !store.catalogue.hasState(state), try !store.catalogue.isForgotten(state.chunk) {
+                result.find("state \(state.short) is not in the catalogue; run 'archiver repair --catalogue'")
+            }
+        }
+        for state in try store.catalogue.states() {
+            result.states += 1
+            do throws(StorageError) {
+                let record = try store.stateRecord(state.id)
+                try check(record.content, "state \(state.id.short) of '\(state.title)'")
+            } catch {
+                result.find("state \(state.id.short) of '\(state.title)': \(error.message)")
             }
         }
     }
@@ -163,25 +184,33 @@ struct Check {
     }
 
     private mutating func check(_ entry: Entry, of record: SnapshotRecord) throws -> Bool {
-        do {
-            let slices: [Slice]
-            switch entry.content {
-            case .none, .inline, .linkTarget: return true
-            case .slices(let own): slices = own
-            case .sliceLists(let lists, let size):
-                slices = try lists.flatMap { try ContentReader.slices(in: $0, of: store) }
-                guard slices.reduce(0, { $0 + $1.length }) == size else {
-                    result.find("snapshot \(record.id.short): \(entry.path) is not as long as recorded")
-                    return false
-                }
-            }
-            guard let lost = slices.first(where: { slice in slice.chunk.map { !present.contains($0) } ?? false })
-            else { return true }
-            let chunk = lost.chunk.map(\.hex) ?? ""
-            result.find("snapshot \(record.id.short): \(entry.path) is lost in part: chunk \(chunk)")
-        } catch let error as StorageError {
-            result.find("snapshot \(record.id.short): \(entry.path): \(error.message)")
+        let owner = "snapshot \(record.id.short)"
+        do throws(StorageError) { return try check(entry.content, "\(owner): \(entry.path)") } catch {
+            result.find("\(owner): \(entry.path): \(error.message)")
+            return false
         }
+    }
+
+    /// Checks that all of a content is there.
+    ///
+    /// - Parameter owner: whose content it is, for findings.
+    @discardableResult
+    private mutating func check(_ content: Content, _ owner: String) throws(StorageError) -> Bool {
+        let slices: [Slice]
+        switch content {
+        case .none, .inline, .linkTarget: return true
+        case .slices(let own): slices = own
+        case .sliceLists(let lists, let size):
+            var all: [Slice] = []
+            for list in lists { all += try ContentReader.slices(in: list, of: store) }
+            guard all.reduce(0, { $0 + $1.length }) == size else {
+                result.find("\(owner) is not as long as recorded")
+                return false
+            }
+            slices = all
+        }
+        guard let lost = slices.compactMap(\.chunk).first(where: { !present.contains($0) }) else { return true }
+        result.find("\(owner) is lost in part: chunk \(lost)")
         return false
     }
 }

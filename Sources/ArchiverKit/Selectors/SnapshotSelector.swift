@@ -25,6 +25,9 @@ public struct SnapshotSelector: Sendable, Hashable {
         self.text = text
     }
 
+    /// The one with this id.
+    init(id: ChunkID) { self.init(meaning: .name(id.hex), text: id.hex) }
+
     /// The selector written as `text`.
     ///
     /// - Throws: `ArchiverError` of the code `malformedSelector`.

@@ -8,12 +8,12 @@ public enum Blocking {
     private static let queue = DispatchQueue(label: "archiver.blocking", attributes: .concurrent)
 
     /// Runs `body` on another thread and suspends until it has returned.
-    public static func run<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(ArchiverError) -> Value
-    ) async throws(ArchiverError) -> Value {
-        let result: Result<Value, ArchiverError> = await withCheckedContinuation { continuation in
+    public static func run<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
             queue.async {
-                continuation.resume(returning: Result { () throws(ArchiverError) in try body() })
+                continuation.resume(returning: Result { () throws(Failure) in try body() })
             }
         }
         return try result.get()

@@ -47,12 +47,13 @@ struct ContentReader {
     }
 
     /// The slices stored in the chunk `list`.
-    static func slices(in list: ChunkID, of store: ArchiveStore) throws -> [Slice] {
+    static func slices(in list: ChunkID, of store: ArchiveStore) throws(StorageError) -> [Slice] {
         let bytes = try store.read(list)
         do throws(FormatError) {
             return try SliceList(decoding: bytes).slices
         } catch {
-            throw try store.undecodable(list, error)
+            let failure: StorageError = try store.undecodable(list, error)
+            throw failure
         }
     }
 }

@@ -1,0 +1,28 @@
+// Commits of saved states, and of what is forgotten.
+
+package import ArchiveFormat
+
+extension CommitWriter {
+    /// Appends a state's record, makes the commit durable and enters it into the catalogue.
+    ///
+    /// - Parameters:
+    ///   - content: claimed chunks of the state that are few and small enough to share the record's block.
+    ///   - bases: what the block is compressed against, the most alike last.
+    package func commit(
+        _ record: StateRecord, content: [RawChunk] = [], bases: [BaseChunk]
+    ) throws(StorageError) -> SavedState {
+        let chunk = RawChunk(kind: .state, bytes: record.encoded())
+        var encoder = try BlockEncoder(level: 9)
+        let block = try encoder.encode(content + [chunk], bases: bases)
+        let saved = SavedState(record, id: StateID(chunk.id), ownBytes: block.bytes.count)
+        try finish([block], CommitRecords(states: [saved]))
+        return saved
+    }
+
+    /// Appends that records are forgotten, makes it durable and enters it into the catalogue.
+    func commit(_ forgotten: ForgottenRecords) throws(StorageError) {
+        var encoder = try BlockEncoder(level: 9)
+        let block = try encoder.encode([RawChunk(kind: .forgotten, bytes: forgotten.encoded())])
+        try finish([block], CommitRecords(forgotten: [forgotten]))
+    }
+}

@@ -1,0 +1,59 @@
+// What lists show of a saved state, as the catalogue keeps it.
+
+public import ArchiveFormat
+public import FileIO
+
+/// A program's state as the catalogue knows it: enough to list and to find it.
+public struct SavedState: Sendable, Hashable {
+    public let id: StateID
+    /// The name under which the program keeps its states.
+    public let title: String
+    /// The machine that saved it.
+    public let host: String
+    public let time: Timestamp
+    public let label: String?
+    /// The name of the state's type, for people.
+    public let type: String
+    /// The version of the state's type.
+    public let version: Int
+    /// Bytes of the state itself.
+    public let bytes: UInt64
+    /// Bytes the archive grew by for this state.
+    public let storedBytes: UInt64
+
+    /// The listed form of `record`.
+    ///
+    /// - Parameter ownBytes: length of the block that holds the record.
+    package init(_ record: StateRecord, id: StateID, ownBytes: Int) {
+        self.init(
+            id: id, title: record.title, host: record.host, time: record.time, label: record.label, type: record.type,
+            version: Int(record.version), bytes: record.content.size,
+            storedBytes: record.storedBytes + UInt64(ownBytes))
+    }
+
+    package init(
+        id: StateID, title: String, host: String, time: Timestamp, label: String?, type: String, version: Int,
+        bytes: UInt64, storedBytes: UInt64
+    ) {
+        self.id = id
+        self.title = title
+        self.host = host
+        self.time = time
+        self.label = label
+        self.type = type
+        self.version = version
+        self.bytes = bytes
+        self.storedBytes = storedBytes
+    }
+}
+
+/// A title under which a program keeps states, and what there is of it.
+public struct StateTitle: Sendable, Hashable {
+    public let title: String
+    /// How many states there are.
+    public let count: Int
+    /// When the newest was saved.
+    public let latest: Timestamp
+    /// Bytes the archive grew by for all of them.
+    public let storedBytes: UInt64
+}

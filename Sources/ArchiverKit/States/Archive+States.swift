@@ -1,0 +1,125 @@
+// Programs' states in an archive: saving and loading any Codable value by name.
+
+internal import ArchiveFormat
+public import ArchiveStorage
+public import Foundation
+
+extension Archive {
+    // MARK: Saving and loading
+
+    /// Saves `state` as the newest under `title`: when this returns it is durable, where it throws nothing has changed.
+    ///
+    /// A state equal to the latest one is not stored again, unless it is to get another label.
+    ///
+    /// - Parameters:
+    ///   - title: the name under which the program keeps its states, such as "Best Game Ever".
+    ///   - label: the user's name for this one state.
+    @discardableResult
+    public func save<State: Codable & Sendable>(
+        _ state: State, as title: String, label: String? = nil
+    ) throws(StateError) -> Memento {
+        try StateStore(title: title, archive: self).save(state, label: label)
+    }
+
+    /// The state saved last under `title`, or the one that `selector` names.
+    ///
+    /// - Throws: `StateError`: `noSuchState` where there is none, `undecodable` where it is no `State`…
+    public func load<State: Codable & Sendable>(
+        _ type: State.Type, _ title: String, at selector: SnapshotSelector = .latest
+    ) throws(StateError) -> State {
+        try load(title, at: selector)
+    }
+
+    /// The state saved last under `title`, or the one that `selector` names.
+    ///
+    /// - Throws: `StateError`: `noSuchState` where there is none, `undecodable` where it is no `State`…
+    public func load<State: Codable & Sendable>(
+        _ title: String, at selector: SnapshotSelector = .latest
+    ) throws(StateError) -> State {
+        let store = StateStore<State>(title: title, archive: self)
+        return try store.state(of: store.memento(selector))
+    }
+
+    /// The state saved last under `title`; at the first start, `state`, which is saved then.
+    public func load<State: Codable & Sendable>(
+        _ title: String, startingFrom state: @autoclosure () throws -> State
+    ) throws(StateError) -> State {
+        do throws(StateError) { return try load(State.self, title) } catch {
+            guard case .noSuchState = error else { throw error }
+        }
+        let first: State
+        do { first = try state() } catch { throw error as? StateError ?? .originator(title: title, cause: error) }
+        try save(first, as: title)
+        return first
+    }
+
+    /// The state saved last under `title`; at the first start, the one in the JSON file at `url`, which is saved then.
+    public func load<State: Codable & Sendable>(
+        _ type: State.Type, _ title: String, startingFrom url: URL
+    ) throws(StateError) -> State {
+        try load(title, startingFrom: StateFile.load(type, from: url))
+    }
+
+    // MARK: History
+
+    /// The states saved under `title`, the oldest first.
+    public func history(of title: String) throws(StateError) -> [Memento] {
+        try stating { try store.catalogue.states(.init(title: title)).map(Memento.init) }
+    }
+
+    /// The titles that states are saved under, in alphabetical order.
+    public func titles() throws(StateError) -> [StateTitle] {
+        try stating { try store.catalogue.stateTitles() }
+    }
+
+    /// Forgets states: they are neither listed nor loaded any more; their bytes stay in the archive.
+    public func forget(_ mementos: [Memento]) throws(StateError) {
+        try stating { try store.forget(Set(mementos.map(\.id))) }
+    }
+
+    // MARK: Selecting
+
+    /// The state that `selector` names; nil where no state has the title, or where there is none at all.
+    ///
+    /// - Parameter title: where to look; nil to look at all states.
+    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector`.
+    package func state(_ selector: SnapshotSelector, titled title: String?) throws(ArchiverError) -> SavedState? {
+        try facing {
+            var filter = Catalogue.StateFilter(title: title, newestFirst: true, limit: 1)
+            switch selector.meaning {
+            case .latest(let back): filter.offset = back
+            case .time(let time): filter.until = time
+            case .name(let name): return try state(named: name, filter)
+            }
+            if let found = try store.catalogue.states(filter).first { return found }
+            if try store.catalogue.states(.init(title: title, limit: 1)).isEmpty { return nil }
+            throw ArchiverError(
+                .noSuchSnapshot, "no state is that old: '\(selector)'",
+                remedy: "'archiver list --states' shows what there is")
+        }
+    }
+
+    /// The state with the label `name`, the newest where several have it; else the one whose id begins with it.
+    private func state(named name: String, _ filter: Catalogue.StateFilter) throws -> SavedState? {
+        var byLabel = filter
+        byLabel.label = name
+        if let labelled = try store.catalogue.states(byLabel).first { return labelled }
+        if try store.catalogue.states(.init(title: filter.title, limit: 1)).isEmpty { return nil }
+        let isID = name.count <= 2 * ChunkID.byteCount && name.utf8.allSatisfy { Hex.value($0) != nil }
+        var byID = filter
+        byID.idPrefix = name.lowercased()
+        byID.limit = 20
+        let candidates = isID ? try store.catalogue.states(byID) : []
+        guard let first = candidates.first else {
+            throw ArchiverError(
+                .noSuchSnapshot, "no state has the label or the id '\(name)'",
+                remedy: "'archiver list --states' shows what there is")
+        }
+        guard candidates.count == 1 else {
+            throw ArchiverError(
+                .ambiguousSelector, "'\(name)' is the beginning of the ids of several states",
+                remedy: "give more digits")
+        }
+        return first
+    }
+}

@@ -1,0 +1,26 @@
+// Where a caretaker keeps states: what programs' states and directories have in common.
+
+/// Keeps the states of one originator.
+///
+/// All methods block.
+protocol MementoStore<State>: Sendable {
+    associatedtype State: Sendable
+
+    /// The name under which the states are kept.
+    var title: String { get }
+
+    /// Saves `state`, unless the latest is equal and is not to get another label.
+    func save(_ state: State, label: String?) throws(StateError) -> Memento
+
+    /// All that is kept, the oldest first.
+    func history() throws(StateError) -> [Memento]
+
+    /// The one that `selector` names.
+    func memento(_ selector: SnapshotSelector) throws(StateError) -> Memento
+
+    /// The state that `memento` stands for.
+    func state(of memento: Memento) throws(StateError) -> State
+
+    /// Forgets `mementos`.
+    func forget(_ mementos: [Memento]) throws(StateError)
+}

@@ -1,0 +1,108 @@
+// What can go wrong with saved states, as programs meet it.
+
+public import ArchiveFormat
+internal import ArchiveStorage
+
+/// Saving or loading a state failed; what was saved before is as it was.
+public enum StateError: Error, Sendable {
+    /// Nothing is saved under the title.
+    case noSuchState(title: String)
+    /// No state of the title is the one that was asked for: the selector names none, or several.
+    case noSuchSelection(title: String, ArchiverError)
+    /// The text cannot be a title: it is empty or has control characters.
+    case malformedTitle(String)
+    /// The state cannot be encoded.
+    case unencodable(title: String, cause: any Error)
+    /// What is saved, or what a file holds, is no state of the type that was asked for.
+    case undecodable(StateSource, cause: any Error)
+    /// The state was saved by a newer version of the program, and stays as it is.
+    case newerVersion(StateSource, version: Int, known: Int)
+    /// No migrations lead from the state's version to the type's.
+    case noMigration(StateSource, from: Int, to: Int)
+    /// A migration failed.
+    case failedMigration(StateSource, from: Int, cause: any Error)
+    /// The originator could not capture its state or take it back.
+    case originator(title: String, cause: any Error)
+    /// A file with a state cannot be read or written.
+    case file(ArchiverError)
+    /// The archive failed.
+    case archive(ArchiverError)
+}
+
+/// Where a state was read from.
+public enum StateSource: Sendable, Hashable {
+    /// A state in the archive.
+    case saved(StateID, title: String)
+    /// A file.
+    case file(String)
+}
+
+extension StateSource: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .saved(let id, let title): "the state \(id.short) of '\(title)'"
+        case .file(let path): "the state in \(path)"
+        }
+    }
+}
+
+extension StateError: CustomStringConvertible {
+    public var description: String { remedy.map { "\(message); \($0)" } ?? message }
+
+    /// What happened, in one line.
+    public var message: String {
+        switch self {
+        case .noSuchState(let title): "no state is saved under the title '\(title)'"
+        case .noSuchSelection(let title, let error): "\(error.message), of the states of '\(title)'"
+        case .malformedTitle(let title): "'\(title)' cannot be a title"
+        case .unencodable(let title, let cause): "the state of '\(title)' cannot be encoded: \(cause)"
+        case .undecodable(let source, let cause): "\(source) cannot be decoded: \(StateError.words(cause))"
+        case .newerVersion(let source, let version, let known):
+            "\(source) is of version \(version), and this program knows versions up to \(known)"
+        case .noMigration(let source, let from, let to):
+            "\(source) is of version \(from), and no migrations lead from there to version \(to)"
+        case .failedMigration(let source, let from, let cause):
+            "\(source) cannot be migrated from version \(from): \(StateError.words(cause))"
+        case .originator(let title, let cause): "the originator of '\(title)' failed: \(cause)"
+        case .file(let error), .archive(let error): error.message
+        }
+    }
+
+    /// What to do about it, in one line.
+    public var remedy: String? {
+        switch self {
+        case .noSuchState: "save one first, or load with a starting state"
+        case .noSuchSelection: "'archiver list --states' shows what there is"
+        case .malformedTitle: "a title is a text that is not empty and has no control characters"
+        case .unencodable: "see the encoding of its type"
+        case .undecodable: "a type that has changed needs a new version and a migration from the old one"
+        case .newerVersion: "use a newer version of the program; the state stays as it is"
+        case .noMigration: "add the migration to the type; the state stays as it is"
+        case .failedMigration: "mend the migration; the state stays as it is"
+        case .originator: nil
+        case .file(let error), .archive(let error): error.remedy
+        }
+    }
+
+    /// A decoding error in one line that says where and what.
+    private static func words(_ error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "\(error)" }
+        let context: DecodingError.Context? =
+            switch error {
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                .dataCorrupted(let context):
+                context
+            @unknown default: nil
+            }
+        guard let context else { return "\(error)" }
+        let place = context.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".")
+        return place.isEmpty ? context.debugDescription : "at \(place): \(context.debugDescription)"
+    }
+}
+
+/// Runs `body` and gives the archive's failures the shape that programs with states meet.
+func stating<Result>(_ body: () throws -> Result) throws(StateError) -> Result {
+    do { return try body() } catch {
+        throw error as? StateError ?? .archive(ArchiverError(any: error))
+    }
+}

@@ -1,0 +1,46 @@
+// Codable values in files: what a program is shipped with, and what it exports.
+
+internal import FileIO
+public import Foundation
+internal import Glibc
+internal import SystemPackage
+
+/// Loads and saves any Codable value as a JSON file, in one line and without an archive.
+public enum StateFile {
+    /// The value in the JSON file at `url`.
+    ///
+    /// - Throws: `StateError`: `file` where it cannot be read, `undecodable` where it holds something else.
+    public static func load<State: Decodable>(
+        _ type: State.Type = State.self, from url: URL
+    ) throws(StateError) -> State {
+        let bytes: Data
+        do {
+            let path = FilePath(url.path(percentEncoded: false))
+            let file = try Descriptor.open(path, O_RDONLY)
+            bytes = Data(try file.readToEnd(limit: .max, path: path))
+        } catch {
+            throw .file(ArchiverError(any: error))
+        }
+        do { return try JSONDecoder().decode(type, from: bytes) } catch {
+            throw .undecodable(.file(url.path(percentEncoded: false)), cause: error)
+        }
+    }
+
+    /// Saves `state` as a JSON file at `url`: it is there as a whole and durable when this returns, or as it was before.
+    ///
+    /// - Throws: `StateError`: `unencodable`, or `file` where it cannot be written.
+    public static func save(_ state: some Encodable, to url: URL) throws(StateError) {
+        let path = url.path(percentEncoded: false)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let bytes: Data
+        do { bytes = try encoder.encode(state) } catch { throw .unencodable(title: path, cause: error) }
+        do {
+            try DurableFile.replace(
+                directory: FilePath(path).removingLastComponent(), name: url.lastPathComponent,
+                contents: [UInt8](bytes), permissions: 0o666)
+        } catch {
+            throw .file(ArchiverError(any: error))
+        }
+    }
+}

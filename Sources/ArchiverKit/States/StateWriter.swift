@@ -1,0 +1,133 @@
+// Saves one state: its chunks and its record, compressed against the state before.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+package import FileIO
+internal import SystemPackage
+
+/// Saves the states of one title, one at a time whichever process does it.
+package struct StateWriter {
+    let store: ArchiveStore
+    let title: String
+    let type: String
+    let version: Int
+
+    /// zlib's effort.
+    private static let level = 9
+    /// More than this many replaced chunks would leave little of each in zlib's window.
+    private static let basesLimit = 4
+
+    /// Saves `bytes`, unless the latest state is equal and is not to get another label.
+    ///
+    /// - Parameter isEqual: whether the state with these bytes is equal although its bytes differ; asked where both have
+    ///   the same length, as those of sets do whose elements come in another order.
+    /// - Returns: the state, and whether it is new.
+    func save(
+        _ bytes: [UInt8], label: String?, isEqual: ([UInt8]) -> Bool
+    ) throws -> (state: SavedState, isNew: Bool) {
+        let lock = try FileLock.exclusive(lockFile)
+        let latest = try store.catalogue.states(.init(title: title, newestFirst: true, limit: 1)).first
+        // A state that has been lost is no reason not to save another.
+        let record = latest.flatMap { try? store.stateRecord($0.id) }
+        if let latest, let record, label == nil || label == latest.label, latest.version == version,
+            holds(record, bytes, isEqual)
+        {
+            return (latest, false)
+        }
+        let saved = try commit(bytes, label: label, after: latest, record)
+        withExtendedLifetime(lock) {}
+        return (saved, true)
+    }
+
+    private var lockFile: FilePath {
+        store.layout.lock("state-\(ChunkID(hashing: Array(title.utf8)).hex.prefix(16)).lock")
+    }
+
+    private func holds(_ record: StateRecord, _ bytes: [UInt8], _ isEqual: ([UInt8]) -> Bool) -> Bool {
+        guard record.content.size == UInt64(bytes.count), let old = try? store.bytes(of: record) else { return false }
+        return old == bytes || isEqual(old)
+    }
+
+    private func commit(
+        _ bytes: [UInt8], label: String?, after latest: SavedState?, _ previous: StateRecord?
+    ) throws -> SavedState {
+        let commit = try store.beginCommit()
+        do {
+            var own = OwnChunks()
+            let content = try content(bytes, previous, commit, &own)
+            let record = StateRecord(
+                title: title, host: CurrentProcess.hostName, time: StateWriter.time(after: latest?.time), label: label,
+                type: type, version: UInt32(clamping: version), content: content, storedBytes: commit.storedBytes)
+            let bases = own.bases + [latest?.id.chunk].compactMap { $0 }
+            return try commit.commit(record, content: own.chunks, bases: bases.compactMap { try store.base($0) })
+        } catch {
+            commit.abandon()
+            throw error
+        }
+    }
+
+    /// The content that `bytes` are, with what of it the archive does not have in `own` or appended.
+    private func content(
+        _ bytes: [UInt8], _ previous: StateRecord?, _ commit: CommitWriter, _ own: inout OwnChunks
+    ) throws -> Content {
+        if bytes.count <= Content.inlineLimit { return .inline(bytes) }
+        if bytes.count > BlockEncoder.packedBytes {
+            let packer = try ChunkPacker(store, commit: commit, level: StateWriter.level)
+            var slices = SliceCollector(packer, old: previous?.content)
+            try StateWriter.forEachChunk(of: bytes) { try slices.add($0) }
+            let content = try slices.content(size: UInt64(bytes.count))
+            try packer.flush()
+            return content
+        }
+        var slices: [Slice] = []
+        try StateWriter.forEachChunk(of: bytes) { bytes in
+            let id = ChunkID(hashing: bytes)
+            slices.append(Slice(length: UInt64(bytes.count), chunk: id))
+            if try commit.claim(id) { own.chunks.append(RawChunk(id: id, kind: .content, bytes: Array(bytes))) }
+        }
+        if case .slices(let old) = previous?.content {
+            let kept = Set(slices.map(\.chunk))
+            own.bases = old.filter { !kept.contains($0.chunk) }.prefix(StateWriter.basesLimit).compactMap(\.chunk)
+        }
+        return .slices(slices)
+    }
+
+    /// Chunks that share the record's block, and what they are compressed against.
+    private struct OwnChunks {
+        var chunks: [RawChunk] = []
+        var bases: [ChunkID] = []
+    }
+
+    private static func forEachChunk(of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let chunker = Chunker.forFile(ofSize: UInt64(bytes.count))
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let length = chunker.firstChunkLength(in: UnsafeRawBufferPointer(rebasing: rest))
+                try body(UnsafeRawBufferPointer(rebasing: rest.prefix(length)))
+                rest = rest.dropFirst(length)
+            }
+        }
+    }
+
+    /// The time of a state that is saved now: later than that of the state before, also where the clock was set back.
+    package static func time(_ now: Timestamp = .now, after latest: Timestamp?) -> Timestamp {
+        guard let latest, now <= latest else { return now }
+        return latest.advanced(byNanoseconds: 1)
+    }
+}
+
+extension ArchiveStore {
+    /// The bytes of a state with the record `record`, verified.
+    func bytes(of record: StateRecord) throws -> [UInt8] {
+        var pieces = ContentReader(record.content, in: self)
+        var bytes: [UInt8] = []
+        while let piece = try pieces.next() {
+            switch piece {
+            case .data(let data): bytes += data
+            case .hole(let count): bytes += [UInt8](repeating: 0, count: Int(clamping: count))
+            }
+        }
+        return bytes
+    }
+}

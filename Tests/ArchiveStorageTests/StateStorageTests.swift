@@ -1,0 +1,116 @@
+// Saved states: kept or lost as a whole whatever happens to the segment.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Saved states and crashes")
+struct StateStorageTests {
+    /// A segment with three states, the last with content in its block, and the catalogue before the last.
+    private struct Scene {
+        let directory = try? TemporaryDirectory(inMemory: true)
+        let path: FilePath
+        let states: [SavedState]
+        let segment: FilePath
+        let bytes: [UInt8]
+        /// Where the block of the last state is.
+        let block: Range<Int>
+        private let catalogue: [UInt8]
+
+        init() throws {
+            path = try #require(directory).path
+            var states: [SavedState] = []
+            do {
+                let store = try ArchiveStore.open(path, creating: true)
+                states = [try store.save(1), try store.save(2)]
+            }
+            catalogue = try path.appending("catalogue.sqlite").readFile()
+            segment = try onlySegment(in: path)
+            let start = try segment.readFile().count
+            do { states.append(try ArchiveStore.open(path, creating: false).save(3)) }
+            self.states = states
+            bytes = try segment.readFile()
+            block = start..<bytes.count
+        }
+
+        /// The archive after a crash that left `bytes` in the segment and the catalogue as it was, or none.
+        func crash(_ bytes: [UInt8], isCatalogueKept: Bool) throws -> ArchiveStore {
+            try segment.writeFile(bytes)
+            let file = path.appending("catalogue.sqlite")
+            for suffix in ["", "-wal", "-shm"] { try? FilePath(file.string + suffix).removeFile() }
+            if isCatalogueKept { try file.writeFile(catalogue) }
+            return try ArchiveStore.open(path, creating: false)
+        }
+    }
+
+    @Test("a state cut off at any byte of its block is as if it had never been", arguments: [true, false])
+    func cuts(isCatalogueKept: Bool) throws {
+        let scene = try Scene()
+        for length in scene.block.lowerBound...scene.block.upperBound {
+            let store = try scene.crash(Array(scene.bytes.prefix(length)), isCatalogueKept: isCatalogueKept)
+            let isWhole = length == scene.block.upperBound
+            #expect(try store.catalogue.states() == (isWhole ? scene.states : Array(scene.states.dropLast())))
+            #expect(try store.holds(scene.states[0]) && store.holds(scene.states[1]), "cut at \(length)")
+            #expect(try !isWhole || store.holds(scene.states[2]), "cut at \(length)")
+        }
+    }
+
+    @Test("a byte wrong anywhere in a state's block takes that state, and no other")
+    func garbage() throws {
+        let scene = try Scene()
+        for offset in scene.block {
+            var bytes = scene.bytes
+            bytes[offset] ^= 0x01
+            let store = try scene.crash(bytes, isCatalogueKept: offset % 2 == 0)
+            #expect(try store.catalogue.states() == Array(scene.states.dropLast()), "flip at \(offset)")
+            #expect(try store.holds(scene.states[0]) && store.holds(scene.states[1]), "flip at \(offset)")
+        }
+    }
+
+    @Test("what is forgotten stays forgotten, whichever of the two records is found first")
+    func forgotten() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        var kept: [SavedState] = []
+        do {
+            let store = try ArchiveStore.open(directory.path, creating: true)
+            // While one writer has the first segment, the state goes into a second; then it is forgotten in the first.
+            let early = try store.beginCommit()
+            let later = try store.save(1)
+            early.abandon()
+            try store.forget([later.id.chunk])
+            let snapshot = try store.commit(1, [Array("one".utf8)])
+            kept = [try store.save(2)]
+            try store.forget([snapshot.id.chunk])
+            #expect(try store.catalogue.states() == kept && store.catalogue.snapshots().isEmpty)
+        }
+        #expect(try ArchiveStore.rebuildCatalogue(of: directory.path).states == 2)
+        let catalogue = try ArchiveStore.open(directory.path, creating: false).catalogue
+        #expect(try catalogue.segments().count == 2)
+        #expect(try catalogue.states() == kept && catalogue.snapshots().isEmpty)
+        #expect(try !catalogue.isForgotten(#require(kept.first).id.chunk))
+    }
+}
+
+extension ArchiveStore {
+    /// Saves a state with the time `number`, and a chunk of its own.
+    fileprivate func save(_ number: Int) throws -> SavedState {
+        let content = RawChunk(kind: .content, bytes: Array("a state, the number of which is \(number)".utf8))
+        let writer = try beginCommit()
+        #expect(try writer.claim(content.id))
+        let record = StateRecord(
+            title: "title", host: "host", time: Timestamp(seconds: Int64(number)), label: "\(number)", type: "State",
+            version: 7, content: .slices([Slice(length: UInt64(content.bytes.count), chunk: content.id)]))
+        return try writer.commit(record, content: [content], bases: [])
+    }
+
+    /// Whether all of `state` can be read.
+    fileprivate func holds(_ state: SavedState) throws -> Bool {
+        let record = try stateRecord(state.id)
+        guard case .slices(let slices) = record.content, let chunk = slices.first?.chunk else { return false }
+        let text = "a state, the number of which is \(state.label ?? "")"
+        return try record.label == state.label && read(chunk) == Array(text.utf8)
+    }
+}

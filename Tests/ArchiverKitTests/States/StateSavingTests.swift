@@ -1,0 +1,238 @@
+// Saved states: what is saved is loaded again, whatever it is, and equal states are not stored twice.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Foundation
+import Mementos
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What most tests of states save.
+struct Game: Codable, Sendable, Equatable {
+    var attempts = 0
+    var level = 1
+    var score = 0
+}
+
+/// A state with everything that Codable values are made of.
+private struct Everything: Codable, Sendable, Equatable {
+    enum Mood: String, Codable, Sendable { case calm, wild }
+    enum Shape: Codable, Sendable, Equatable { case circle(radius: Double), square, named(String, Int) }
+    var text = "Grüße, \u{0} 世界"
+    var small = Int8.min
+    var large = UInt64.max
+    var least = Int64.min
+    var number = 1.5e-300
+    var infinite = Double.infinity
+    var single: Float = 0.1
+    var truth = true
+    var nothing: Int?
+    var something: String? = ""
+    var mood = Mood.wild
+    var shapes = [Shape.circle(radius: 2), .square, .named("x", -1)]
+    var byNumber = [3: "three", -1: "minus"]
+    var byMood = ["a": [1, 2], "b": []]
+    var nested = [[Game(score: 3)], []]
+    var data = Data([0, 255, 128])
+    var date = Date(timeIntervalSince1970: 1_763_712_000.123456)
+    var url = URL(string: "https://example.org/a?b#c")
+    var id = UUID()
+    var decimal = Decimal(string: "1234567890.0987654321")
+}
+
+@Suite("Saving states")
+struct StateSavingTests {
+    private let sandbox: Sandbox
+    private var archive: Archive { sandbox.archive }
+
+    init() throws { sandbox = try Sandbox() }
+
+    @Test("any Codable value is loaded as it was saved, also by another program and with a new catalogue")
+    func everything() throws {
+        let state = Everything()
+        try archive.save(state, as: "all")
+        try archive.save([1, 2, 3], as: "list")
+        try archive.save(7, as: "number")
+        try archive.save(String?.none, as: "nothing")
+        for again in [archive, try sandbox.reopened()] {
+            #expect(try again.load(Everything.self, "all") == state)
+            #expect(try again.load("list") == [1, 2, 3])
+            #expect(try again.load(Int.self, "number") == 7)
+            #expect(try again.load(String?.self, "nothing") == nil)
+        }
+        #expect(try sandbox.copyWithoutCatalogue().load(Everything.self, "all") == state)
+    }
+
+    @Test(
+        "a state of any size comes back, and one that differs little stores little",
+        arguments: [1, 90, 5_000, 3_000_000])
+    func sizes(count: Int) throws {
+        var random = SeededGenerator()
+        var state = (0..<count).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
+        let first = try archive.save(state, as: "numbers")
+        #expect(try sandbox.reopened().load([UInt32].self, "numbers") == state)
+        state[count / 2] = 5
+        let second = try archive.save(state, as: "numbers")
+        #expect(second.id != first.id)
+        #expect(try sandbox.reopened().load([UInt32].self, "numbers") == state)
+        #expect(second.storedBytes < 1_000 || second.storedBytes < first.storedBytes / 10)
+    }
+
+    @Test("a state equal to the latest is not stored again, unless it gets a label")
+    func equalStates() throws {
+        let segments = sandbox.base.directory.appending("archive/segments")
+        let first = try archive.save(Game(score: 9002), as: "game")
+        let size = try segments.bytesBelow()
+        #expect(try archive.save(Game(score: 9002), as: "game") == first)
+        #expect(try sandbox.reopened().save(Game(score: 9002), as: "game") == first)
+        #expect(try segments.bytesBelow() == size)
+        let labelled = try archive.save(Game(score: 9002), as: "game", label: "best")
+        #expect(labelled.id != first.id && labelled.label == "best")
+        #expect(try archive.save(Game(score: 9002), as: "game", label: "best") == labelled)
+        #expect(try archive.save(Game(score: 9002), as: "game") == labelled)
+        #expect(try archive.history(of: "game") == [first, labelled])
+    }
+
+    @Test("sets and dictionaries are equal in whatever order they are encoded")
+    func unordered() throws {
+        struct Tags: Codable, Sendable, Equatable { var tags: Set<String> }
+        let words = (0..<50).map { "word \($0)" }
+        let first = try archive.save(Tags(tags: Set(words)), as: "tags")
+        for _ in 0..<10 {
+            var other = Set<String>(minimumCapacity: Int.random(in: 50...2_000))
+            for word in words.shuffled() { other.insert(word) }
+            #expect(try archive.save(Tags(tags: other), as: "tags") == first)
+        }
+        #expect(try archive.save(Tags(tags: Set(words.dropFirst())), as: "tags") != first)
+    }
+
+    @Test("a state that was there before is stored by its record alone")
+    func returning() throws {
+        var random = SeededGenerator()
+        let large = (0..<8_000).map { _ in UInt64.random(in: 0...UInt64.max, using: &random) }
+        try archive.save(large, as: "numbers")
+        try archive.save([UInt64](), as: "numbers")
+        let again = try archive.save(large, as: "numbers")
+        #expect(again.storedBytes < 600, "\(again.storedBytes)")
+        #expect(try archive.load([UInt64].self, "numbers") == large)
+        #expect(try archive.history(of: "numbers").count == 3)
+    }
+
+    @Test("the states of a title are found by order, time, label and id, and those of others are not")
+    func selecting() throws {
+        let saved = try (0..<5).map { try archive.save(Game(score: $0), as: "game", label: $0 == 2 ? "two" : nil) }
+        let other = try archive.save(Game(score: 77), as: "other", label: "elsewhere")
+        func score(_ selector: String) throws -> Int {
+            try archive.load(Game.self, "game", at: SnapshotSelector(selector)).score
+        }
+        #expect(try score("latest") == 4 && score("latest~4") == 0 && score("two") == 2)
+        for (index, memento) in saved.enumerated() { #expect(try score(memento.id.hex) == index) }
+        #expect(try score("@2200-01-01") == 4)
+        #expect(try archive.history(of: "game") == saved)
+        #expect(zip(saved, saved.dropFirst()).allSatisfy { $0.time < $1.time })
+        #expect(try archive.titles().map(\.title) == ["game", "other"])
+        for wrong in ["latest~5", "three", "elsewhere", other.id.hex, "@2001-01-01"] {
+            #expect { try score(wrong) } throws: { error in
+                guard case .noSuchSelection(title: "game", _)? = error as? StateError else { return false }
+                return true
+            }
+        }
+    }
+
+    @Test("the latest state is the last that was saved, also where the clock has been set back")
+    func clock() {
+        let (early, late) = (Timestamp(seconds: 5), Timestamp(seconds: 5, nanoseconds: 999_999_999))
+        #expect(StateWriter.time(late, after: early) == late)
+        #expect(StateWriter.time(early, after: late) == Timestamp(seconds: 6))
+        #expect(StateWriter.time(late, after: late) == Timestamp(seconds: 6))
+        #expect(StateWriter.time(early, after: nil) == early)
+    }
+
+    @Test("the first start begins with what it is given, and later ones with what was saved")
+    func firstStart() throws {
+        let url = URL(filePath: sandbox.base.directory.appending("default.json").string)
+        try StateFile.save(Game(level: 5), to: url)
+        #expect(try archive.load(Game.self, "from file", startingFrom: url) == Game(level: 5))
+        #expect(try archive.load("from value", startingFrom: Game(level: 6)) == Game(level: 6))
+        try archive.save(Game(level: 7), as: "from file")
+        let again = try sandbox.reopened()
+        #expect(try again.load(Game.self, "from file", startingFrom: url) == Game(level: 7))
+        #expect(try again.load("from value", startingFrom: Game()) == Game(level: 6))
+        #expect(throws: StateError.self) {
+            try again.load(Game.self, "missing", startingFrom: URL(filePath: "/nowhere/at/all.json"))
+        }
+        #expect(try again.history(of: "missing").isEmpty)
+    }
+
+    @Test("a forgotten state is neither listed nor loaded any more, also with a new catalogue")
+    func forgetting() throws {
+        let saved = try (0..<4).map { try archive.save(Game(score: $0), as: "game") }
+        try archive.forget([saved[1], saved[3]])
+        for again in [archive, try sandbox.reopened()] {
+            #expect(try again.history(of: "game") == [saved[0], saved[2]])
+            #expect(try again.load(Game.self, "game").score == 2)
+        }
+        #expect(try sandbox.copyWithoutCatalogue().history(of: "game") == [saved[0], saved[2]])
+        try archive.forget(archive.history(of: "game"))
+        #expect { try archive.load(Game.self, "game") } throws: { error in
+            guard case .noSuchState(title: "game")? = error as? StateError else { return false }
+            return true
+        }
+        #expect(try archive.titles().isEmpty)
+    }
+
+    @Test("what is no state of the type, or of no title, is told and changes nothing")
+    func failures() throws {
+        struct Unencodable: Codable, Sendable {
+            init() {}
+            init(from decoder: any Decoder) throws {}
+            func encode(to encoder: any Encoder) throws { throw SystemFailure("encode", "x") }
+        }
+        let saved = try archive.save(["a": "b"], as: "game")
+        func failure(_ body: () throws -> Void) -> StateError? {
+            do { try body() } catch { return error as? StateError }
+            return nil
+        }
+        let wrongType = failure { _ = try archive.load(Game.self, "game") }
+        guard case .undecodable(.saved(let id, title: "game"), _)? = wrongType else {
+            return #expect(Bool(false), "decoded")
+        }
+        #expect(id.chunk == saved.id)
+        guard case .noSuchState(title: "none")? = failure({ _ = try archive.load(Game.self, "none") }) else {
+            return #expect(Bool(false), "loaded")
+        }
+        guard case .unencodable? = failure({ try archive.save(Unencodable(), as: "game") }) else {
+            return #expect(Bool(false), "encoded")
+        }
+        for title in ["", "a\nb", "\u{7f}"] {
+            guard case .malformedTitle? = failure({ try archive.save(1, as: title) }) else {
+                return #expect(Bool(false), "titled")
+            }
+        }
+        guard case .archive? = failure({ try archive.save(1, as: "game", label: "a:b") }) else {
+            return #expect(Bool(false), "labelled")
+        }
+        #expect(try archive.history(of: "game") == [saved])
+        #expect(try archive.load([String: String].self, "game") == ["a": "b"])
+    }
+
+    @Test("states that many threads save are all there, each once")
+    func threads() throws {
+        let archives = [archive, try sandbox.reopened()]
+        concurrently(8) { thread in
+            for number in 0..<25 {
+                let title = number % 5 == 0 ? "all" : "\(thread)"
+                #expect(throws: Never.self) { try archives[thread % 2].save([thread, number], as: title) }
+            }
+        }
+        let shared = try archive.history(of: "all").map {
+            try archive.load([Int].self, "all", at: SnapshotSelector($0.id.hex))
+        }
+        #expect(Set(shared).count == 40 && shared.count == 40)
+        #expect(try (0..<8).allSatisfy { try archive.history(of: "\($0)").count == 20 })
+        #expect(try archive.check(data: true).findingCount == 0)
+    }
+}
