@@ -14,22 +14,22 @@ package struct WatchTiming: Hashable, Sendable {
 }
 
 /// The instants of one batch's first and last change, and what follows from them.
-struct SettleRule {
+package struct SettleRule {
     let timing: WatchTiming
     private(set) var firstChange: ContinuousClock.Instant?
     private var lastChange: ContinuousClock.Instant?
 
-    init(timing: WatchTiming) {
+    package init(timing: WatchTiming) {
         self.timing = timing
     }
 
-    mutating func noteChange(at instant: ContinuousClock.Instant) {
+    package mutating func noteChange(at instant: ContinuousClock.Instant) {
         if firstChange == nil { firstChange = instant }
         lastChange = instant
     }
 
     /// When the batch is due if nothing more changes; nil where nothing changed.
-    var deadline: ContinuousClock.Instant? {
+    package var deadline: ContinuousClock.Instant? {
         guard let latest, let lastChange else { return nil }
         return min(lastChange + timing.settle, latest)
     }
@@ -40,7 +40,7 @@ struct SettleRule {
     }
 
     /// Forgets the changes: their batch was taken.
-    mutating func reset() {
+    package mutating func reset() {
         firstChange = nil
         lastChange = nil
     }

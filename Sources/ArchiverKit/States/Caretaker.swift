@@ -44,6 +44,8 @@ public struct Caretaker<Kept: Originator> {
     /// - Throws: `originator` where it could not be captured, and what ``Archive/save(_:as:label:)`` throws.
     @discardableResult
     nonisolated(nonsending) public func save(label: String? = nil) async throws(StateError) -> Memento {
+        let captured = try await blocking { (store) throws(StateError) in try store.capture(label: label) }
+        if let captured { return captured }
         let state: Kept.State
         do { state = try await originator.captureState() } catch { throw failure(error) }
         return try await blocking { (store) throws(StateError) in try store.save(state, label: label) }

@@ -38,15 +38,12 @@ struct DirectoryStore: MementoStore {
 
     var title: String { path.string }
 
-    /// The snapshot is in the archive since it was captured; with a label of its own it becomes another one.
-    func save(_ state: SnapshotRecord, label: String?) throws(StateError) -> Memento {
-        guard let label, label != state.label else { return Memento(state) }
-        return try stating {
-            var options = CaptureOptions()
-            options.label = label
-            return Memento(try archive.capture(path, options).latest)
-        }
+    func capture(label: String?) throws(StateError) -> Memento? {
+        try stating { Memento(try archive.capture(path, CaptureOptions(label: label)).latest) }
     }
+
+    /// A snapshot is in the archive since it was captured.
+    func save(_ state: SnapshotRecord, label: String?) -> Memento { Memento(state) }
 
     func history() throws(StateError) -> [Memento] {
         try stating { try snapshots().map(Memento.init) }

@@ -12,6 +12,9 @@ protocol MementoStore<State>: Sendable {
     /// Saves `state`, unless the latest is equal and is not to get another label.
     func save(_ state: State, label: String?) throws(StateError) -> Memento
 
+    /// Captures and saves in one, where the store can see the state itself; nil where only the originator can.
+    func capture(label: String?) throws(StateError) -> Memento?
+
     /// All that is kept, the oldest first.
     func history() throws(StateError) -> [Memento]
 
@@ -23,4 +26,8 @@ protocol MementoStore<State>: Sendable {
 
     /// Forgets `mementos`.
     func forget(_ mementos: [Memento]) throws(StateError)
+}
+
+extension MementoStore {
+    func capture(label: String?) throws(StateError) -> Memento? { nil }
 }

@@ -1,0 +1,149 @@
+// Saving by itself: after changes, every so often, and before the program ends.
+
+internal import Dispatch
+internal import FileWatching
+public import Mementos
+internal import Synchronization
+
+/// Saves a state again and again, until it is ended or no longer kept.
+///
+/// What ends the program by SIGTERM or SIGINT waits until the state is saved, unless the program answers these signals
+/// itself: it then calls ``flush()`` where it does. Whatever else ends the program, a crash or `kill -9`, what was saved
+/// last is there.
+public final class Autosave: Sendable {
+    /// Tells of every state that was saved; of one that was equal to the latest, nothing.
+    public let saved = Subject<Memento>()
+    /// Tells of every failure; saving is tried again later.
+    public let failed = Subject<StateError>()
+
+    private struct Progress {
+        var rule: SettleRule
+        var isScheduled = false
+        var isEnded = false
+        var latest: Memento?
+    }
+
+    private let timing: WatchTiming
+    private let save: @Sendable () throws(StateError) -> Memento
+    private let progress: Mutex<Progress>
+    /// Held while a state is saved, so that an older one never comes after a newer one.
+    private let saving = Mutex(())
+    private let queue = DispatchQueue(label: "archiver.autosave")
+    private let sources = Mutex<(changes: Subscription?, timer: (any DispatchSourceTimer)?)>((nil, nil))
+
+    init(timing: WatchTiming, save: @escaping @Sendable () throws(StateError) -> Memento) {
+        self.timing = timing
+        self.save = save
+        progress = Mutex(Progress(rule: SettleRule(timing: timing)))
+        Termination.register(self)
+    }
+
+    deinit {
+        stop()
+        _ = try? saveNow()
+    }
+
+    // MARK: Beginning
+
+    /// Saves after changes that `subscribe` tells of.
+    func begin(after subscribe: (@escaping @Sendable () -> Void) -> Subscription) {
+        let subscription = subscribe { [weak self] in self?.noteChange() }
+        sources.withLock { $0.changes = subscription }
+    }
+
+    /// Saves every `interval`.
+    func begin(every interval: Duration) {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now() + .init(interval), repeating: .init(interval))
+        timer.setEventHandler { [weak self] in self?.saveAndTell() }
+        timer.resume()
+        sources.withLock { $0.timer = timer }
+    }
+
+    // MARK: Saving
+
+    /// Saves what has changed and was not saved yet; when this returns it is durable.
+    ///
+    /// - Throws: what saving throws; the state remains to be saved.
+    public func flush() throws(StateError) {
+        tell(try saveNow())
+    }
+
+    /// Saves what has changed and was not saved yet, and ends.
+    public func end() throws(StateError) {
+        stop()
+        try flush()
+    }
+
+    private func stop() {
+        progress.withLock { $0.isEnded = true }
+        sources.withLock { sources in
+            sources.changes?.cancel()
+            sources.timer?.cancel()
+            sources = (nil, nil)
+        }
+        Termination.unregister(self)
+    }
+
+    private func saveNow() throws(StateError) -> Memento {
+        try saving.withLock { _ throws(StateError) in
+            // A change that comes while the state is saved is saved after it.
+            progress.withLock { $0.rule.reset() }
+            do throws(StateError) { return try save() } catch {
+                progress.withLock { $0.rule.noteChange(at: .now + timing.maxDelay) }
+                throw error
+            }
+        }
+    }
+
+    private func tell(_ memento: Memento) {
+        let isNew = progress.withLock { progress in
+            defer { progress.latest = memento }
+            return progress.latest?.id != memento.id
+        }
+        if isNew { saved.send(memento) }
+    }
+
+    private func saveAndTell() {
+        do throws(StateError) { try flush() } catch {
+            failed.send(error)
+            schedule()
+        }
+    }
+
+    // MARK: Waiting for quiet
+
+    private func noteChange() {
+        progress.withLock { $0.rule.noteChange(at: .now) }
+        schedule()
+    }
+
+    /// Comes back when the state is due, unless that is arranged already.
+    private func schedule() {
+        let deadline: ContinuousClock.Instant? = progress.withLock { progress in
+            guard !progress.isScheduled, !progress.isEnded, let deadline = progress.rule.deadline else { return nil }
+            progress.isScheduled = true
+            return deadline
+        }
+        guard let deadline else { return }
+        let wait = max(.zero, ContinuousClock.now.duration(to: deadline))
+        queue.asyncAfter(deadline: .now() + .init(wait)) { [weak self] in self?.comeBack() }
+    }
+
+    private func comeBack() {
+        let isDue = progress.withLock { progress in
+            progress.isScheduled = false
+            return progress.rule.deadline.map { $0 <= .now } ?? false
+        }
+        if isDue { saveAndTell() } else { schedule() }
+    }
+}
+
+extension DispatchTimeInterval {
+    fileprivate init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .nanoseconds(
+            Int(clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue)
+                + Int(clamping: attoseconds / 1_000_000_000))
+    }
+}
