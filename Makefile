@@ -8,13 +8,14 @@ PREFIX ?= /usr/local
 SWIFT ?= swift
 MINUTES ?= 60
 # The release binary carries the Swift runtime: it runs where no toolchain is installed.
-RELEASE := -c release --static-swift-stdlib -Xlinker --strip-all --product archiver
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --strip-all
+RELEASE := $(RELEASE_FLAGS) --product archiver
 
 # What building needs, and what only the tests use as oracles and the demo for showing.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2
 
-.PHONY: help setup setup-test build demo test soak check format install bench clean
+.PHONY: help setup setup-test build demo test soak check format install bench bench-lines build-benchmarks clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -52,8 +53,21 @@ format: ## Format the sources.
 install: build ## Install the binary below PREFIX (default /usr/local).
 	@install -D -m 0755 "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" "$(DESTDIR)$(PREFIX)/bin/archiver"
 
-bench: build ## Compare speed and size with the peers that are installed (restic, borg, git).
-	@fixtures/bench.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
+# ROUNDS=3 ONLY=first-usr-share,list SCALE=small REPOSITORY=path/of/a/git/repository JSON=file; `make bench-lines` tells
+# what ONLY can name.
+BENCHMARKS := $(RELEASE_FLAGS) --product benchmarks
+BENCH = "$$($(SWIFT) build $(BENCHMARKS) --show-bin-path)/benchmarks" \
+	"$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
+
+bench: build build-benchmarks ## Compare speed and size with what is installed of restic, borg, git and watchman.
+	@$(BENCH) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY)) $(if $(SCALE),--scale $(SCALE)) \
+		$(if $(REPOSITORY),--repository $(REPOSITORY)) $(if $(JSON),--json $(JSON))
+
+bench-lines: build build-benchmarks ## List the lines of the benchmark.
+	@$(BENCH) --list
+
+build-benchmarks: setup
+	@$(SWIFT) build $(BENCHMARKS)
 
 clean: ## Remove what was built.
 	@rm -rf .build

@@ -85,6 +85,21 @@ let package = Package(
             ]
         ),
 
+        // MARK: benchmarks - archiver and its peers at the same work
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Compression", "FileIO", "SnapshotTree",
+                "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/Benchmarks"
+        ),
+        .testTarget(
+            name: "BenchmarkTests",
+            dependencies: ["FileIO", "benchmarks", .product(name: "SystemPackage", package: "swift-system")]),
+
         // MARK: churn - random changes of a tree, for tests
         .executableTarget(name: "churn", dependencies: ["CLinux", "TestSupport"], path: "Tests/Churn"),
 

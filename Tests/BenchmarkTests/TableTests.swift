@@ -1,0 +1,96 @@
+// Rows, ratios, goals and the table that shows them.
+
+import Testing
+
+@testable import benchmarks
+
+@Suite struct TableTests {
+    private static func row(
+        _ program: String, _ seconds: [Double], processor: Double = 0, stored: Int? = nil, peak: Int = 0,
+        goals: [Goal] = []
+    ) -> Row {
+        let runs = seconds.map {
+            Measurement(seconds: $0, processorSeconds: processor, peakBytes: peak, storedBytes: stored)
+        }
+        return Row("first-x", "first capture", program, runs, yardstick: "restic", goals: goals)
+    }
+
+    @Test func ratiosAreThoseOfMediansAtTheSameWork() {
+        let own = TableTests.row("archiver", [1, 2, 9])
+        let other = TableTests.row("restic", [8, 4, 8])
+        let elsewhere = Row("first-y", "first capture", "restic", [Measurement(seconds: 100)])
+        #expect(own.ratio(among: [elsewhere, own, other]) == 0.25)
+        #expect(other.ratio(among: [own, other]) == nil)
+        #expect(own.ratio(among: [own]) == nil)
+    }
+
+    @Test func aGoalIsReachedUpToItsLimit() {
+        let restic = TableTests.row("restic", [10], stored: 200)
+        let row = TableTests.row("archiver", [5], stored: 200, peak: 1_000)
+        let rows = [row, restic]
+        #expect(Goal.time(times: 0.5, of: "restic").isReached(by: row, among: rows) == true)
+        #expect(Goal.time(times: 0.49, of: "restic").isReached(by: row, among: rows) == false)
+        #expect(Goal.time(times: 0.5, of: "borg").isReached(by: row, among: rows) == nil)
+        #expect(Goal.seconds(5).isReached(by: row, among: rows) == true)
+        #expect(Goal.seconds(4.9).isReached(by: row, among: rows) == false)
+        #expect(Goal.memory(bytes: 1_000).isReached(by: row, among: rows) == true)
+        #expect(Goal.memory(bytes: 999).isReached(by: row, among: rows) == false)
+        #expect(Goal.memory(bytes: 999).isReached(by: restic, among: rows) == nil)
+        #expect(Goal.stored(times: 1, of: "restic").isReached(by: row, among: rows) == true)
+        #expect(Goal.stored(times: 0.99, of: "restic").isReached(by: row, among: rows) == false)
+        #expect(Goal.storedBytes(199).isReached(by: row, among: rows) == false)
+    }
+
+    @Test func theTableIsMarkdownWithTheWorkNamedOnce() {
+        let rows = [
+            TableTests.row(
+                "archiver", [0.5, 0.25, 1], processor: 0.9, stored: 3 << 20, peak: 1 << 20,
+                goals: [.time(times: 0.2, of: "restic"), .stored(times: 1, of: "restic")]),
+            TableTests.row("restic", [2], stored: 3 << 20),
+        ]
+        let verdicts = "≤ 0.20 × restic: **no**; no more stored than restic: yes"
+        let expected = """
+            | work | program | time | ratio | processor | peak memory | stored | goal | note |
+            |-|-|-|-|-|-|-|-|-|
+            | first capture | archiver | 500 ms | 0.25 × restic | 900 ms | 1.00 MiB | 3.00 MiB | \(verdicts) | |
+            | | restic | 2.00 s | | | | 3.00 MiB | | |
+
+            """
+        func cells(_ text: String) -> [[Substring]] {
+            text.split(separator: "\n").map { $0.split(separator: "|").map { $0[...] }.map(trimmed) }
+        }
+        let table = Table(of: rows).markdown
+        #expect(cells(table).enumerated().allSatisfy { $0.offset == 1 || $0.element == cells(expected)[$0.offset] })
+        let lengths = Set(table.split(separator: "\n").map(\.count))
+        #expect(lengths.count == 1, "every line is as long as the others")
+    }
+
+    private func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    @Test(arguments: [
+        (0.0, "0 ns"), (3.2e-9, "3.20 ns"), (0.000_45, "450 µs"), (0.001, "1.00 ms"), (0.0999, "99.9 ms"),
+        (0.09996, "100 ms"), (1, "1.00 s"), (61.26, "61.3 s"), (1_234.5, "1235 s"),
+    ])
+    func timesHaveThreeDigits(seconds: Double, expected: String) {
+        #expect(Figure.time(seconds) == expected)
+    }
+
+    @Test(arguments: [(0.004_04, "0.004"), (0.0949, "0.095"), (0.25, "0.25"), (9.99, "9.99"), (-12.34, "-12.3")])
+    func smallNumbersKeepADigitThatCounts(value: Double, expected: String) {
+        #expect(Figure.number(value) == expected)
+    }
+
+    @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (1 << 20, "1.00 MiB"), (5 << 29, "2.50 GiB")])
+    func sizesHaveBinaryUnits(bytes: Int, expected: String) {
+        #expect(Figure.bytes(bytes) == expected)
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (-1_234, "-1,234")])
+    func countsHaveTheirThousandsApart(count: Int, expected: String) {
+        #expect(Figure.count(count) == expected)
+    }
+}

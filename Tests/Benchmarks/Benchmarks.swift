@@ -1,0 +1,143 @@
+// `benchmarks`: archiver and its peers at the same work in the same run. `make bench` builds and runs it.
+
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import Glibc
+internal import SystemPackage
+
+@main
+struct Benchmarks: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "benchmarks", abstract: "Compare archiver with what else is installed.",
+        subcommands: [RunCommand.self, HelpWithCommand.self], defaultSubcommand: RunCommand.self)
+}
+
+/// Runs lines and prints the table.
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Let all programs work in turn, round by round, and print the table.")
+
+    @Argument(help: "The archiver binary.")
+    var archiver: String
+
+    @Option(help: ArgumentHelp("Rounds; tables show medians.", valueName: "count"))
+    var rounds = 3
+
+    @Option(
+        help: ArgumentHelp("Only these lines, separated by commas; 'first' is all that begin so.", valueName: "names"))
+    var only: String?
+
+    @Option(help: "How large the corpora are: full, or small for a quick look.")
+    var scale = Scale.full
+
+    @Option(help: ArgumentHelp("The tree to be copied; else /usr/share.", valueName: "dir"))
+    var tree: String?
+
+    @Option(help: ArgumentHelp("A git repository whose states are replayed; it is only read.", valueName: "dir"))
+    var repository: String?
+
+    @Option(help: ArgumentHelp("Where to work; else a new directory in $TMPDIR.", valueName: "dir"))
+    var work: String?
+
+    @Flag(help: "Leave the work directory as it is in the end.")
+    var keep = false
+
+    @Option(help: ArgumentHelp("Write every single run to this file as JSON.", valueName: "file"))
+    var json: String?
+
+    @Flag(help: "List the lines.")
+    var list = false
+
+    func validate() throws {
+        if rounds < 1 { throw ValidationError("--rounds must be at least 1") }
+    }
+
+    func run() throws {
+        let corpus = Corpus.copy(of: FilePath(tree ?? scale.tree))
+        let lines = try Lines.chosen(only, of: Lines.all(scale, tree: corpus))
+        if list {
+            for line in lines { print("\(line.name)\t\(line.summary)") }
+            return
+        }
+        Interruption.install()
+        try withWorkshop { workshop in
+            guard workshop.archiver.isInstalled else { throw BenchmarkError("\(archiver) is no program") }
+            try checkSpace(for: lines, in: workshop)
+            var report = Report(circumstances: Circumstances.now(workshop))
+            var failed: [String] = []
+            for line in lines {
+                workshop.say("\(line.name): \(line.summary)")
+                do {
+                    report.rows += try line.run(in: workshop)
+                } catch {
+                    try Interruption.check()
+                    workshop.say("\(line.name) failed: \(error)")
+                    failed.append(line.name)
+                }
+                workshop.tidyUp()
+                // Whoever interrupts a long run keeps what there is.
+                if let json { try report.write(to: FilePath(json)) }
+            }
+            print(report.text)
+            if !failed.isEmpty { throw BenchmarkError("failed: \(failed.joined(separator: ", "))") }
+        }
+    }
+
+    /// Runs `body` with a work directory that is removed afterwards, unless it is to be kept.
+    private func withWorkshop(_ body: (Workshop) throws -> Void) throws {
+        let directory = try makeDirectory()
+        let workshop = Workshop(
+            directory: directory, rounds: rounds, scale: scale, archiver: FilePath(archiver),
+            repository: repository.map { FilePath($0) })
+        defer {
+            if keep {
+                workshop.say("kept: \(directory)")
+            } else {
+                Interruption.forget()
+                workshop.remove(directory)
+            }
+        }
+        try body(workshop)
+    }
+
+    /// A new directory in `--work` or `$TMPDIR`: what lies there already is never touched.
+    private func makeDirectory() throws -> FilePath {
+        let place = work ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(place)/archiver-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil, let path = realpath(template, nil) else {
+            throw BenchmarkError("cannot make a directory in \(place): \(Errno(rawValue: errno))")
+        }
+        defer { free(path) }
+        return FilePath(platformString: path)
+    }
+
+    private func checkSpace(for lines: [any Line], in workshop: Workshop) throws {
+        // Corpora and stores stay for the lines that come after.
+        let kept = lines.count > 1 ? 8 << 30 : 0
+        let needed = ((lines.map(\.diskBytes).max() ?? 0) + kept) / (scale == .full ? 1 : 20)
+        let free = try workshop.freeBytes()
+        guard free >= needed else {
+            throw BenchmarkError(
+                "\(workshop.directory) has \(Figure.bytes(free)) left, and up to \(Figure.bytes(needed)) are needed; "
+                    + "name another place with --work, or choose lines with --only")
+        }
+    }
+}
+
+/// Work for the benchmark in a process of its own.
+struct HelpWithCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "help-with", shouldDisplay: false)
+
+    @Argument var what: String
+    @Argument var subject: String
+    @Argument var count: Int
+
+    func run() throws {
+        switch what {
+        case "snapshots": try ManySnapshotsArchive.grow(in: FilePath(subject), to: count)
+        case "time": print(try CoreLoop.named(subject).secondsPerOperation(rounds: count))
+        case "repeat": try CoreLoop.named(subject).prepare()(count)
+        default: throw ValidationError("no help with '\(what)'")
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// Successive states of a git repository, checked out into one directory. The repository itself is only read.
+
+internal import SystemPackage
+
+/// The newest first-parent states of a git repository.
+struct GitHistory {
+    private let repository: FilePath
+    /// Where git notes what is checked out, in place of the repository's own index.
+    private let index: FilePath
+    /// The commits, the oldest first.
+    let commits: [String]
+
+    /// - Parameters:
+    ///   - repository: a git directory, or a work tree.
+    ///   - count: the most states.
+    init(of repository: FilePath, count: Int, index: FilePath) throws {
+        let directory = try Command("git", "-C", repository.string, "rev-parse", "--absolute-git-dir").text()
+        self.repository = FilePath(String(directory.prefix { $0 != "\n" }))
+        self.index = index
+        let log = ["log", "--first-parent", "--reverse", "--format=%H", "--max-count=\(count)"]
+        commits = try Command(["git", "--git-dir", self.repository.string] + log).text()
+            .split(separator: "\n").map(String.init)
+    }
+
+    /// Makes `directory` the state of `commit`; only files that differ are written.
+    ///
+    /// - Parameter index: one for each directory that states are checked out into.
+    func checkOut(_ commit: String, into directory: FilePath, index: FilePath? = nil) throws {
+        try Command(
+            "git", "--git-dir", repository.string, "--work-tree", directory.string, "read-tree", "--reset", "-u",
+            commit, environment: ["GIT_INDEX_FILE": (index ?? self.index).string]
+        ).run()
+    }
+}

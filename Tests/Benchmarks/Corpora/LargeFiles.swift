@@ -1,0 +1,69 @@
+// Large files: dense, sparse, with a byte more at the front, with a line more at the end.
+
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+internal import TestSupport
+
+/// Makes large files, always the same ones.
+enum LargeFiles {
+    private static let pieceBytes = 1 << 20
+
+    /// A file of `bytes` bytes, half of them text and half noise, none repeated.
+    static func makeDense(at path: FilePath, bytes: Int, front: [UInt8] = []) throws {
+        try writing(path) { file in
+            var random = SeededGenerator(seed: UInt64(bytes))
+            try file.write(front)
+            for piece in 0..<(bytes / pieceBytes) {
+                try Interruption.check()
+                try file.write(piece.isMultiple(of: 2) ? random.noise(pieceBytes) : text(piece))
+            }
+        }
+    }
+
+    /// A file of `bytes` bytes, of which 1 MiB in each GiB (each 1,024th part) is there.
+    static func makeSparse(at path: FilePath, bytes: Int) throws {
+        try writing(path) { file in
+            var random = SeededGenerator(seed: UInt64(bytes))
+            let island = max(4_096, pieceBytes * bytes / (10 << 30))
+            for start in stride(from: 0, to: bytes, by: bytes / 10) {
+                guard fseek(file.pointer, start, SEEK_SET) == 0 else { throw BenchmarkError("\(path): cannot seek") }
+                try file.write(random.noise(island))
+            }
+            fflush(file.pointer)
+            guard ftruncate(fileno(file.pointer), bytes) == 0 else { throw BenchmarkError("\(path): cannot truncate") }
+        }
+    }
+
+    /// 1 MiB of lines like those of a log, other ones for each `piece`.
+    static func text(_ piece: Int) -> [UInt8] {
+        var random = SeededGenerator(seed: UInt64(piece))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(pieceBytes + 128)
+        while bytes.count < pieceBytes {
+            let number = random.next()
+            let words = "request \(number) took \(number % 977) ms, status \(200 + number % 5)"
+            bytes += Array("2026-11-21T10:15:30Z \(words)\n".utf8)
+        }
+        return Array(bytes.prefix(pieceBytes))
+    }
+
+    private struct OpenFile {
+        let pointer: UnsafeMutablePointer<FILE>
+        let path: FilePath
+
+        func write(_ bytes: [UInt8]) throws {
+            guard fwrite(bytes, 1, bytes.count, pointer) == bytes.count else {
+                throw BenchmarkError("\(path): \(Errno(rawValue: errno))")
+            }
+        }
+    }
+
+    private static func writing(_ path: FilePath, _ body: (OpenFile) throws -> Void) throws {
+        try Directory.create(path.removingLastComponent(), permissions: 0o755, durable: false)
+        guard let file = fopen(path.string, "w") else { throw BenchmarkError("\(path): \(Errno(rawValue: errno))") }
+        defer { fclose(file) }
+        try body(OpenFile(pointer: file, path: path))
+        guard fflush(file) == 0 else { throw BenchmarkError("\(path): \(Errno(rawValue: errno))") }
+    }
+}

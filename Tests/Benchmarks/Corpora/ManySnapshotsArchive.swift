@@ -1,0 +1,50 @@
+// An archive with many snapshots of one small directory, made through the library: a process a snapshot takes hours.
+
+internal import ArchiverKit
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// An archive that grows by snapshots of a small directory in which a link changes, and now and then a file.
+enum ManySnapshotsArchive {
+    /// The file that changes in each hundredth state.
+    ///
+    /// A capture waits for 20 ms before it reads a file that has changed just now, and a hundred thousand times that is
+    /// too long. A link it reads at once.
+    static let file = "notes.txt"
+    private static let statesPerFile = 100
+    private static let link = "state"
+    private static let others = 9
+
+    /// The directory whose snapshots they are.
+    static func tree(in place: FilePath) -> FilePath { place.appending("tree") }
+    static func store(in place: FilePath) -> FilePath { place.appending("archive") }
+
+    /// Lets the archive in `place` grow until it has `count` snapshots; both are made where they are missing.
+    static func grow(in place: FilePath, to count: Int) throws {
+        let tree = tree(in: place)
+        try Directory.create(tree, permissions: 0o755, durable: false)
+        for other in 0..<others {
+            try TextFile.write("file \(other) stays as it is\n", to: tree.appending("other\(other).txt"))
+        }
+        let archive = try Archive.open(store(in: place), creating: true)
+        var present = try archive.snapshots().count
+        while present < count {
+            try Interruption.check()
+            present += 1
+            if present % statesPerFile == 1 { try TextFile.write(text(ofState: present), to: tree.appending(file)) }
+            unlink(tree.appending(link).string)
+            guard symlink("state-\(present)", tree.appending(link).string) == 0 else {
+                throw BenchmarkError("\(tree): \(Errno(rawValue: errno))")
+            }
+            guard try archive.capture(tree).snapshot != nil else {
+                throw BenchmarkError("the change number \(present) made no snapshot")
+            }
+        }
+    }
+
+    /// What the file holds at the snapshot `number`, counted from 1.
+    static func text(ofState number: Int) -> String {
+        "what is noted down in state \(number)\n" + String(repeating: "a line that stays\n", count: 20)
+    }
+}

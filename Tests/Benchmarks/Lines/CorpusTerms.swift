@@ -1,0 +1,29 @@
+// Who works on which corpus, and what is to be reached there.
+
+/// The peers, floors and goals of the lines that work on one corpus.
+struct CorpusTerms: Sendable {
+    /// Those that capture it, beside archiver.
+    let peers: [any StoreProgram]
+    let firstGoals: [Goal]
+    let changeGoals: [Goal]
+    let restoreGoals: [Goal]
+    /// Bytes on disk: of the corpus, and of all stores of it.
+    let corpusBytes: Int
+    let storeBytes: Int
+
+    /// A copy of a real tree of some hundred megabytes.
+    static let ofTree = CorpusTerms(
+        peers: [Restic(), Borg()],
+        firstGoals: [.time(times: 0.45, of: "restic"), .stored(times: 1, of: "restic")],
+        changeGoals: [],
+        restoreGoals: [.time(times: 0.6, of: "restic"), .memory(bytes: 150 << 20)],
+        corpusBytes: 1 << 30, storeBytes: 2 << 30)
+
+    /// A million small files.
+    static let ofMillion = CorpusTerms(
+        peers: [Restic(), Git()],
+        firstGoals: [.time(times: 0.2, of: "restic"), .memory(bytes: 150 << 20)],
+        changeGoals: [.time(times: 1.5, of: Floors.findName)],
+        restoreGoals: [.time(times: 1.2, of: Floors.copyName), .memory(bytes: 150 << 20)],
+        corpusBytes: 5 << 30, storeBytes: 10 << 30)
+}

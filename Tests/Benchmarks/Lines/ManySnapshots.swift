@@ -1,0 +1,51 @@
+// Questions to an archive that holds many snapshots.
+
+internal import SystemPackage
+
+struct ManySnapshots: Line {
+    let name = "list"
+    let summary = "list, show and cat with many snapshots"
+    let diskBytes = 2 << 30
+
+    func run(in workshop: Workshop) throws -> [Row] {
+        let count = workshop.scale.snapshots
+        let place = try workshop.snapshots(count)
+        let archiver = workshop.archiver
+        let store = ManySnapshotsArchive.store(in: place)
+        let root = ["--root", ManySnapshotsArchive.tree(in: place).string]
+        let middle = "latest~\(count / 2)"
+        let cat = ["cat", "\(middle):\(ManySnapshotsArchive.file)"] + root
+        let told = try archiver.command(cat, store: store).text()
+        guard told.hasPrefix("what is noted down in state ") else {
+            throw BenchmarkError("archiver cat gives something else: \(told)")
+        }
+        let asked: [(String, [String])] = [
+            ("list all", ["list"] + root), ("list --limit 100", ["list", "--reverse", "--limit", "100"] + root),
+            ("show \(middle)", ["show", middle] + root), ("cat \(middle):file", cat),
+        ]
+        let title = "\(Figure.count(count)) snapshots"
+        return try asked.flatMap { what, words in
+            let command = archiver.command(words, store: store)
+            return try workshop.contest(
+                name, "\(title): \(what)", [Contender(archiver.name) { _ in try workshop.median(of: command) }],
+                goals: [.seconds(0.050)])
+        }
+    }
+}
+
+extension Workshop {
+    /// A place with an archive of `count` snapshots, or of more; see `ManySnapshotsArchive`.
+    func snapshots(_ count: Int) throws -> FilePath {
+        let place = directory.appending("snapshots")
+        say("growing an archive to \(Figure.count(count)) snapshots")
+        // In a process of its own: its memory would count to every program that this one starts.
+        try Helper.command("snapshots", place.string, String(count)).run()
+        return place
+    }
+
+    /// A run of the median length among as many as it takes for programs that are over in milliseconds.
+    func median(of command: Command) throws -> Measurement {
+        let runs = try (0..<scale.starts).map { _ in try command.run() }.sorted { $0.seconds < $1.seconds }
+        return runs[runs.count / 2]
+    }
+}

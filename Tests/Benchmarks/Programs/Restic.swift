@@ -1,0 +1,46 @@
+// restic (restic.net): deduplicating, encrypting backups.
+
+internal import SystemPackage
+
+struct Restic: RestoringProgram {
+    let name = "restic"
+
+    var isInstalled: Bool { Command.isInstalled("restic") }
+
+    private func command(_ words: String..., store: FilePath) -> Command {
+        // The cache of a repository belongs to its store here: so it is removed with it.
+        Command(
+            ["restic", "--quiet", "--repo", store.appending("repository").string] + words,
+            environment: ["RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": store.appending("cache").string])
+    }
+
+    func create(_ store: FilePath) throws { try command("init", store: store).run() }
+
+    func capture(_ tree: FilePath, into store: FilePath) -> [Command] { [command("backup", tree.string, store: store)] }
+
+    func restoreLatest(of tree: FilePath, from store: FilePath, to target: FilePath) -> Command {
+        command("restore", "latest", "--target", target.string, store: store)
+    }
+
+    func restored(_ tree: FilePath, in target: FilePath) -> FilePath {
+        FilePath(root: nil, tree.components).isEmpty ? target : target.pushing(FilePath(root: nil, tree.components))
+    }
+
+    func list(_ store: FilePath) -> Command { command("snapshots", store: store) }
+
+    func diff(_ store: FilePath) throws -> Command {
+        let ids = try Restic.ids(command("snapshots", "--compact", store: store).text())
+        guard let left = ids.dropLast().last, let right = ids.last else {
+            throw BenchmarkError("restic lists fewer than two snapshots")
+        }
+        return command("diff", left, right, store: store)
+    }
+
+    func storedBytes(_ store: FilePath) throws -> Int { try TreeSize.bytes(store.appending("repository")) }
+
+    /// The ids in what `restic snapshots` prints: the first word of the rows between the rules.
+    private static func ids(_ text: String) -> [String] {
+        text.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+            .filter { $0.count == 8 && $0.allSatisfy(\.isHexDigit) }
+    }
+}
