@@ -79,7 +79,7 @@ let package = Package(
             name: "ArchiverKitTests",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "FileWatching",
-                "Mementos", "TestSupport", "TreeScripts", "archiver", "churn",
+                "Mementos", "TestSupport", "TreeScripts", "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -112,6 +112,16 @@ let package = Package(
 
         // MARK: CZlib - zlib's headers
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // MARK: Examples - small programs that keep their state in an archive
+        .executableTarget(
+            name: "examples",
+            dependencies: [
+                "ArchiverKit", "Mementos", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/Examples"
+        ),
+        .testTarget(name: "ExamplesTests", dependencies: ["archiver", "examples"]),
 
         // MARK: Exclusions - what is left out: gitignore patterns, ignore files, cache tags
         .target(name: "Exclusions", dependencies: ["FileIO"]),

@@ -48,7 +48,7 @@ private final class TemporaryCatalogue {
 
     func enter(_ numbers: Range<Int>) throws {
         let chunks = numbers.map { (id: TemporaryCatalogue.id($0), offset: $0 * 16) }
-        try catalogue.enter(segment: segment, length: numbers.upperBound * 16, chunks: chunks, snapshots: [])
+        try catalogue.enter(segment: segment, length: numbers.upperBound * 16, chunks: chunks)
     }
 
     func find(_ number: Int) throws {

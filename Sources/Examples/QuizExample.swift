@@ -1,0 +1,74 @@
+// A first start from a file that the program is shipped with; afterwards every change saves itself.
+
+import ArchiverKit
+import ArgumentParser
+import Foundation
+import Mementos
+
+/// How often the questions of each group were answered right and wrong.
+struct Scores: Codable, Sendable, Equatable {
+    struct Score: Codable, Sendable, Equatable {
+        var right = 0
+        var wrong = 0
+    }
+
+    var groups: [String: Score]
+}
+
+struct QuizExample: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quiz", abstract: "Show the scores of a quiz, and answer its questions.")
+
+    @Option(help: "The scores to begin with, a JSON file.")
+    var defaults: String
+
+    @Option(name: .customLong("answer"), help: "Answer a question of this group.")
+    var answered: String?
+
+    @Flag(inversion: .prefixedNo, help: "Whether the answers are right.")
+    var right = true
+
+    @Option(help: "How many questions to answer.")
+    var times = 1
+
+    @Option(help: "Seconds of quiet before the scores are saved.")
+    var quiet = 0.1
+
+    @Flag(help: "Stay until a signal comes, as while one plays.")
+    var stay = false
+
+    func run() throws {
+        let archive = try Archive.forExamples()
+        let scores = Observable(
+            try archive.load(Scores.self, "quiz", startingFrom: URL(filePath: defaults)))
+        let autosave = archive.autosave(scores, as: "quiz", settle: .seconds(quiet), maxDelay: .seconds(10 * quiet))
+        let saved = autosave.saved.subscribe { _ in QuizExample.tell("saved") }
+        if let answered {
+            for _ in 0..<times { answer(answered, scores) }
+        }
+        if stay {
+            QuizExample.tell("playing")
+            while true { pause() }
+        }
+        saved.cancel()
+        try autosave.end()
+        for (group, score) in scores.value.groups.sorted(by: { $0.key < $1.key }) {
+            print("\(group): \(score.right) right, \(score.wrong) wrong")
+        }
+    }
+
+    /// Prints at once, also into a pipe.
+    private static func tell(_ text: String) {
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+    }
+
+    private func answer(_ group: String, _ scores: Observable<Scores>) {
+        scores.update { scores in
+            if right {
+                scores.groups[group, default: .init()].right += 1
+            } else {
+                scores.groups[group, default: .init()].wrong += 1
+            }
+        }
+    }
+}

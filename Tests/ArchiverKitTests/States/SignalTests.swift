@@ -1,0 +1,71 @@
+// The end of a program that saves by itself: asked for by a signal, or without a warning.
+
+import ArchiveFormat
+import ArchiverKit
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite("States and the end of a program")
+struct SignalTests {
+    private let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        try sandbox.base.write("scores.json", #"{"groups": {}}"#)
+    }
+
+    private struct Scores: Codable, Sendable {
+        var groups: [String: [String: Int]]
+    }
+
+    private func quiz(_ arguments: String...) throws -> Program {
+        let archive = "ARCHIVER_ARCHIVE=\(sandbox.archive.directory)"
+        let defaults = sandbox.base.directory.appending("scores.json").string
+        return try Program(
+            [archive, Program.built("examples"), "quiz", "--stay", "--defaults", defaults] + arguments)
+    }
+
+    private func right() throws -> Int? {
+        try sandbox.reopened().load(Scores.self, "quiz").groups["capitals"]?["right"]
+    }
+
+    @Test(
+        "SIGTERM and SIGINT end a program as ever, but only once its state is saved", .timeLimit(.minutes(5)),
+        arguments: [SIGTERM, SIGINT])
+    func termination(signal: CInt) async throws {
+        let program = try quiz("--answer", "capitals", "--times", "5", "--quiet", "3600")
+        try await program.line { $0 == "playing" }
+        #expect(try right() == nil)
+        program.send(signal)
+        #expect(try await program.end().status == -signal)
+        #expect(try right() == 5)
+    }
+
+    @Test("what was saved last survives kill -9", .timeLimit(.minutes(5)))
+    func kill() async throws {
+        let program = try quiz("--answer", "capitals", "--times", "7", "--quiet", "0.01")
+        try await program.line { $0 == "saved" }
+        program.send(SIGKILL)
+        #expect(try await program.end().status == -SIGKILL)
+        #expect(try right() == 7)
+        #expect(try sandbox.reopened().check(data: true).findingCount == 0)
+    }
+
+    @Test("a program killed at any moment leaves a state that was saved, and none torn", .timeLimit(.minutes(5)))
+    func killedWhileSaving() async throws {
+        for round in 1...8 {
+            let program = try quiz("--answer", "capitals", "--times", "\(round * 40)", "--quiet", "0")
+            _ = await program.nextLine()
+            if round.isMultiple(of: 2) { _ = await program.nextLine() }
+            program.send(SIGKILL)
+            _ = try await program.end()
+            let archive = try sandbox.reopened()
+            for memento in try archive.history(of: "quiz") {
+                _ = try archive.load(Scores.self, "quiz", at: SnapshotSelector(memento.id.hex))
+            }
+            #expect(try archive.check(data: true).findings == [])
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// The examples, as their users see them: every command is a process of its own.
+
+import Foundation
+import Testing
+
+@Suite("Examples")
+struct ExamplesTests {
+    @Test("a session with the examples goes as it is written", arguments: Session.all)
+    func sessions(_ session: Session) throws {
+        let archive = FileManager.default.temporaryDirectory.appending(path: "archiver-examples-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: archive) }
+        #expect(!session.commands.isEmpty)
+        for command in session.commands {
+            let lines = try output(of: command.words, archive: archive)
+            #expect(
+                Session.matches(lines[...], command.expected[...]),
+                "\(command.words.joined(separator: " ")) printed \(lines)")
+        }
+    }
+
+    @Test("there are sessions of all examples")
+    func completeness() {
+        let names = Set(Session.all.flatMap(\.commands).map { $0.words.prefix(2).joined(separator: " ") })
+        #expect(names.isSuperset(of: ["game", "user", "quiz", "albums", "network"].map { "examples \($0)" }))
+    }
+
+    /// The lines that a command writes to standard output and standard error.
+    private func output(of words: [String], archive: URL) throws -> [String] {
+        let process = Process()
+        // A pipe would stay open for as long as any process that other tests start meanwhile.
+        let file = FileManager.default.temporaryDirectory.appending(path: "archiver-examples-\(UUID()).out")
+        defer { try? FileManager.default.removeItem(at: file) }
+        _ = FileManager.default.createFile(atPath: file.path(), contents: nil)
+        let writer = try FileHandle(forWritingTo: file)
+        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.executableURL = own.deletingLastPathComponent().appending(path: words[0])
+        process.arguments = Array(words.dropFirst())
+        process.currentDirectoryURL = Session.fixtures.deletingLastPathComponent()
+        process.environment = ProcessInfo.processInfo.environment.merging(["ARCHIVER_ARCHIVE": archive.path()]) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = writer
+        process.standardError = writer
+        try process.run()
+        process.waitUntilExit()
+        let bytes = try Data(contentsOf: file)
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}
