@@ -71,7 +71,8 @@ struct Capture {
             var update = TreeUpdate(
                 base: base?.tree, parent: try base.map { try store.snapshot($0.id) }, nodes: nodes,
                 writer: try NodeWriter(store, commit: commit, level: level),
-                takesDirectoryTimes: options.cause != .watch && options.cause != .audit)
+                takesDirectoryTimes: options.cause != .watch && options.cause != .audit,
+                takesSignatures: options.cause == .beforeRestore)
             var links = LinkedNames()
             // What never goes to a disk never shows another time for a further store into its pages.
             let isInMemory = try FileSystem.of(root.directory.descriptor).isInMemory
@@ -102,7 +103,7 @@ struct Capture {
                 return (try unchanged(parent, update, root), [])
             }
             guard let tree else {
-                commit.abandon()
+                if update.seen == nil { commit.abandon() } else { try commit.keep() }
                 return (try unchanged(parent, update, root), [])
             }
             let record = try finish(commit, root, parent, tree, update.tally, time)
@@ -146,15 +147,16 @@ struct Capture {
             throw ArchiverError(
                 .noSuchDirectory, "\(root.path) vanished while it was captured", remedy: "try again", path: root.path)
         }
-        return result(nil, latest: parent, update.tally, update.deferred)
+        return result(nil, latest: parent, update.tally, update.deferred, tree: update.seen)
     }
 
     private func result(
-        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ tally: ChangeTally, _ deferred: [PathRange] = []
+        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ tally: ChangeTally, _ deferred: [PathRange] = [],
+        tree: ChunkID? = nil
     ) -> CaptureResult {
         CaptureResult(
             snapshot: snapshot, latest: latest, changedPaths: tally.changedPaths, problems: tally.problems,
-            problemCount: tally.problemCount, deferred: deferred)
+            problemCount: tally.problemCount, deferred: deferred, tree: tree ?? latest.tree)
     }
 }
 

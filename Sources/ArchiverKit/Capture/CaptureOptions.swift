@@ -37,4 +37,6 @@ public struct CaptureResult: Sendable {
     public let problemCount: Int
     /// Where there are directories whose time changed, which is no reason for a snapshot but belongs into the next.
     let deferred: [PathRange]
+    /// The tree with what was found: that of `latest`, but for signatures where a restore is to follow.
+    let tree: ChunkID
 }

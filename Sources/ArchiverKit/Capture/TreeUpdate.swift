@@ -12,11 +12,16 @@ struct TreeUpdate {
     private let nodes: StoredNodes
     private let writer: NodeWriter
     private let takesDirectoryTimes: Bool
+    private let takesSignatures: Bool
+    /// Whether a change that matters has come.
+    private var hasChanged = false
     private var editor: TreeEditor<StoredNodes, NodeWriter>?
     /// Changes before the first that matters; they go into the tree only if one comes.
     private var waiting: [ScanChange] = []
     private var hasForgotten = false
     private(set) var tally: ChangeTally
+    /// The finished tree, also where nothing that matters changed; nil where it is the base.
+    private(set) var seen: ChunkID?
 
     /// Minor changes kept; those beyond are found again by the next capture.
     private static let waitingLimit = 4096
@@ -24,13 +29,16 @@ struct TreeUpdate {
     /// - Parameters:
     ///   - base: the tree that the changes start from; nil for the tree of nothing.
     ///   - takesDirectoryTimes: whether a directory's time alone is a change that matters.
+    ///   - takesSignatures: whether changes of signatures alone, which do not matter, are wanted in `seen`.
     init(
-        base: ChunkID?, parent: Snapshot?, nodes: StoredNodes, writer: NodeWriter, takesDirectoryTimes: Bool
+        base: ChunkID?, parent: Snapshot?, nodes: StoredNodes, writer: NodeWriter, takesDirectoryTimes: Bool,
+        takesSignatures: Bool
     ) {
         self.base = base
         self.nodes = nodes
         self.writer = writer
         self.takesDirectoryTimes = takesDirectoryTimes
+        self.takesSignatures = takesSignatures
         tally = ChangeTally(parent: parent)
     }
 
@@ -38,10 +46,10 @@ struct TreeUpdate {
     mutating func add(_ change: ScanChange) throws {
         if let problem = change.problem { tally.add(problem) }
         guard change.path != nil else { return }
+        guard change.old != change.new else { return }
+        if !hasChanged { hasChanged = change.isDifference && (takesDirectoryTimes || !change.isDirectoryTimeOnly) }
         if editor == nil {
-            let matters = change.isDifference && (takesDirectoryTimes || !change.isDirectoryTimeOnly)
-            guard matters else {
-                guard change.old != change.new else { return }
+            guard hasChanged || takesSignatures else {
                 if waiting.count < TreeUpdate.waitingLimit { waiting.append(change) } else { hasForgotten = true }
                 return
             }
@@ -60,7 +68,7 @@ struct TreeUpdate {
     }
 
     private mutating func apply(_ change: ScanChange) throws {
-        guard change.old != change.new, let path = change.path else { return }
+        guard let path = change.path else { return }
         tally.add(change)
         try editor?.apply(change.new.map { .put($0) } ?? .remove(path))
     }
@@ -71,6 +79,7 @@ struct TreeUpdate {
     mutating func finish() throws -> ChunkID? {
         guard let root = try editor?.finish() else { return nil }
         try writer.flush()
-        return root
+        seen = root
+        return hasChanged ? root : nil
     }
 }

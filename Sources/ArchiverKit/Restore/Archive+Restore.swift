@@ -58,7 +58,7 @@ struct Restore {
         let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
         let before = try capture(.beforeRestore, rules).runLocked(root, [.subtree(.root)])
         let exempt = try ExemptPaths(before.latest, rules, wanted: snapshot, archive)
-        var (result, firstMade) = try run(into: root, from: before.latest.tree, exempt)
+        var (result, firstMade) = try run(into: root, from: before.tree, exempt)
         result.before = before.snapshot
         result.undo = before.latest
         for problem in before.problems {
