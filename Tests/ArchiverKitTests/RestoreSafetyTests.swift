@@ -81,6 +81,22 @@ import Testing
         #expect(try root.read("b") == Array("old".utf8))
     }
 
+    /// A name that is back is linked to names of which only the metadata had to be set.
+    @Test func aFurtherNameOfAFileWithOtherPermissionsComesBack() throws {
+        let sandbox = try Sandbox()
+        let root = sandbox.root
+        try root.write("a", "x")
+        try root.makeLink("b", to: "a")
+        let first = try sandbox.capture()
+        try root.makeLink("c", to: "a")
+        try root.setPermissions("a", 0o600)
+        let second = try sandbox.capture()
+        let listing = try TreeListing(of: root.directory)
+        _ = try sandbox.archive.restore(first)
+        _ = try sandbox.archive.restore(second)
+        try sandbox.expectRoot(equals: listing)
+    }
+
     /// What has another change time or inode than the latest snapshot knows, and is the same in all else, is no reason to
     /// leave it alone, nor for a snapshot.
     @Test func whatOnlyItsSignatureTellsApartIsRestored() throws {

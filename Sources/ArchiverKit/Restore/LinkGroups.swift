@@ -19,7 +19,8 @@ struct LinkGroups {
     mutating func member(of group: UInt64) throws -> RelativePath? {
         if !isLoaded {
             isLoaded = true
-            members = try unchanged()
+            // Names that are in place by now because the restore gave them their metadata stay known.
+            members.merge(try unchanged()) { inPlace, _ in inPlace }
         }
         return members[group]
     }
