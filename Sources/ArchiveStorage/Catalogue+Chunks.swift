@@ -64,6 +64,7 @@ extension Catalogue {
             for gap in records.gaps { try insert(gap, into: db) }
             for state in records.states { try insert(state, into: db) }
             for forgotten in records.forgotten { try insert(forgotten, into: db) }
+            for operation in records.operations { try insert(operation, into: db) }
         }
     }
 

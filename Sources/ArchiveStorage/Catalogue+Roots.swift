@@ -4,7 +4,7 @@ package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// A root that has snapshots or gaps.
+/// A root that there are records of.
 package struct RootRecord: Sendable, Hashable {
     /// The root's number in this catalogue.
     package let number: Int64
@@ -28,7 +28,7 @@ extension Catalogue {
         }
     }
 
-    /// The root at `path` on `host`; nil where it has neither snapshots nor gaps.
+    /// The root at `path` on `host`; nil where there are no records of it.
     package func root(path: [UInt8], host: String) throws(StorageError) -> RootRecord? {
         try read { db in
             try Int64.fetchOne(

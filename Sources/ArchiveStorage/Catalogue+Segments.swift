@@ -68,7 +68,7 @@ extension Catalogue {
 
     /// Forgets a segment that has lost blocks, and its chunks: those that are captured again have to be stored again.
     ///
-    /// Its snapshots and gaps stay listed: that they cannot be read any more is to be seen.
+    /// Its records stay listed: that they cannot be read any more is to be seen.
     func forget(_ number: Int64) throws(StorageError) {
         let first = BlockLocation(segment: number, offset: 0).packed
         let next = BlockLocation(segment: number + 1, offset: 0).packed

@@ -139,6 +139,23 @@ package final class Catalogue: Sendable {
                     CREATE TABLE forgotten (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("operations") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE operation (
+                        id BLOB PRIMARY KEY NOT NULL,
+                        root INTEGER NOT NULL REFERENCES root,
+                        kind TEXT NOT NULL,
+                        seconds INTEGER NOT NULL,
+                        nanoseconds INTEGER NOT NULL,
+                        "before" BLOB,
+                        snapshot BLOB,
+                        path BLOB NOT NULL,
+                        target BLOB
+                    ) WITHOUT ROWID;
+                    CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
+                    """)
+        }
         return migrator
     }
 

@@ -19,6 +19,8 @@ package struct CatalogueUpdate {
         package var gaps = 0
         /// Saved states newly indexed.
         package var states = 0
+        /// Operations newly indexed, completions among them.
+        package var operations = 0
         /// Bytes of torn tails, cut off.
         package var cutBytes = 0
         /// Damaged places, each as a sentence.
@@ -149,6 +151,7 @@ package struct CatalogueUpdate {
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
         let records = CommitRecords(
             snapshots: try snapshots(of: segment, &summary), gaps: try gaps(of: segment, &summary),
+            operations: try operations(of: segment, &summary),
             states: try states(of: segment, &summary), forgotten: try forgotten(of: segment, &summary))
         let number = segment.record.number
         try catalogue.enter(segment: number, length: segment.scan.length, chunks: [], records: records)
@@ -172,6 +175,15 @@ package struct CatalogueUpdate {
         }
         summary.gaps += gaps.count
         return gaps
+    }
+
+    private func operations(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [StoredOperation] {
+        let operations = try readable(segment.scan.operations, { "operation \($0)" }, &summary) {
+            (id) throws(StorageError) in
+            StoredOperation(id: id, record: try store.operation(id))
+        }
+        summary.operations += operations.count
+        return operations
     }
 
     private func states(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [SavedState] {

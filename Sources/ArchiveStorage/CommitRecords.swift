@@ -6,15 +6,18 @@ package import ArchiveFormat
 package struct CommitRecords: Sendable {
     package var snapshots: [SnapshotRecord] = []
     package var gaps: [StoredGap] = []
+    package var operations: [StoredOperation] = []
     package var states: [SavedState] = []
     package var forgotten: [ForgottenRecords] = []
 
     package init(
-        snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = [], states: [SavedState] = [],
+        snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = [], operations: [StoredOperation] = [],
+        states: [SavedState] = [],
         forgotten: [ForgottenRecords] = []
     ) {
         self.snapshots = snapshots
         self.gaps = gaps
+        self.operations = operations
         self.states = states
         self.forgotten = forgotten
     }

@@ -110,6 +110,13 @@ package final class CommitWriter: Sendable {
         try finish(blocks, CommitRecords(gaps: gaps))
     }
 
+    /// Appends `operation`, makes it durable and enters it into the catalogue.
+    func commit(_ operation: StoredOperation) throws(StorageError) {
+        var encoder = try BlockEncoder(level: 9)
+        let chunk = RawChunk(id: operation.id.chunk, kind: .operation, bytes: operation.record.encoded())
+        try finish([try encoder.encode([chunk])], CommitRecords(operations: [operation]))
+    }
+
     /// Appends the blocks that make the records true, and announces these.
     func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in

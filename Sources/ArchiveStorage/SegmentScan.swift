@@ -17,6 +17,8 @@ package struct SegmentScan: Sendable {
     package private(set) var states: [(id: StateID, ownBytes: Int)] = []
     /// Chunks that say which records are forgotten.
     package private(set) var forgotten: [ChunkID] = []
+    /// Chunks that hold operations.
+    package private(set) var operations: [OperationID] = []
     /// Damage that whole blocks follow; only where the scan passes over damage.
     package private(set) var damage: [Damage] = []
     /// Where a tail begins that holds no whole block: an interrupted write.
@@ -75,6 +77,7 @@ package struct SegmentScan: Sendable {
             switch chunk.kind {
             case .snapshot: snapshots.append((SnapshotID(chunk.id), offset, header.blockLength))
             case .gap: gaps.append(chunk.id)
+            case .operation: operations.append(OperationID(chunk.id))
             case .state: states.append((StateID(chunk.id), header.blockLength))
             case .forgotten: forgotten.append(chunk.id)
             default: break

@@ -11,6 +11,7 @@ struct ArchiverCommand: ParsableCommand {
             archiver watch ~/project            remember every state from now on
             archiver list                       what is remembered
             archiver restore @10m               go back ten minutes
+            archiver undo                       no, forward again
 
             A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
             state ten minutes ago), @"2026-11-21 10:00", or its label; a path behind a colon names what it holds there: \
@@ -27,7 +28,7 @@ struct ArchiverCommand: ParsableCommand {
         subcommands: [
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
             ListCommand.self,
-            ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, CheckCommand.self,
-            RepairCommand.self,
+            ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
+            RedoCommand.self, OperationsCommand.self, CheckCommand.self, RepairCommand.self,
         ])
 }

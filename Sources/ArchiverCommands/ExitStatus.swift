@@ -33,7 +33,8 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .locked, .inUse: .locked
             case .malformedSelector: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
-                .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .permission, .system:
+                .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .nothingToUndo,
+                .nothingToRedo, .permission, .system:
                 .failed
             }
     }

@@ -14,9 +14,14 @@ struct RootContext {
 
     /// - Parameter ofAllRoots: whether the current directory shall not count.
     init(_ archive: Archive, _ options: RootOptions, ofAllRoots: Bool = false) throws {
+        try self.init(archive, options.root, ofAllRoots: ofAllRoots)
+    }
+
+    /// - Parameter directory: the root that the command line names.
+    init(_ archive: Archive, _ directory: PathArgument?, ofAllRoots: Bool = false) throws {
         self.archive = archive
-        isExplicit = options.root != nil
-        if let directory = options.root?.path.resolved {
+        isExplicit = directory != nil
+        if let directory = directory?.path.resolved {
             root = try RootContext.root(at: directory, in: archive)
         } else {
             root = ofAllRoots ? nil : try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
@@ -56,12 +61,35 @@ struct RootContext {
     func requireOneRoot(for selector: SnapshotSelector) throws {
         guard root == nil, selector.isRelative else { return }
         let roots = try archive.roots()
-        guard roots.count > 1 else { return }
+        if roots.count > 1 {
+            throw RootContext.ambiguity("\(selector)", roots, remedy: "say which one with --root DIR")
+        }
+    }
+
+    /// The root that a command is about which alters one.
+    func oneRoot() throws -> ArchivedRoot {
+        if let root { return root }
+        let roots = try archive.roots()
+        if roots.count > 1 { throw RootContext.ambiguity("this", roots, remedy: "name the directory") }
+        guard let only = roots.first else {
+            throw Failure(
+                status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots",
+                remedy: "'archiver watch DIR' makes them")
+        }
+        return only
+    }
+
+    /// What has to follow a command's name so that it is about `root`: nothing where the user stands in it.
+    func word(for root: FilePath) throws -> String {
+        let present = try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
+        return present?.path == root ? "" : " " + ShellWord.text(root.bytes)
+    }
+
+    private static func ambiguity(_ what: String, _ roots: [ArchivedRoot], remedy: String) -> Failure {
         let names = roots.prefix(5).map { Escaping.text($0.path.bytes) }.joined(separator: ", ")
         let more = roots.count > 5 ? " and \(roots.count - 5) more" : ""
-        throw Failure.usage(
-            "\(selector) could be of any of \(roots.count) roots: \(names)\(more)",
-            remedy: "say which one with --root DIR, or change into it")
+        return Failure.usage(
+            "\(what) could be of any of \(roots.count) roots: \(names)\(more)", remedy: remedy + ", or change into it")
     }
 }
 

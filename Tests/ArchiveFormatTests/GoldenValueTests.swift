@@ -21,6 +21,7 @@ struct GoldenValueTests {
         let withExclusions = try Snapshot(decoding: Fixtures.golden("snapshot-exclusions.cbor"))
         #expect(withExclusions == GoldenValues.snapshotWithExclusions)
         #expect(try GapRecord(decoding: Fixtures.golden("gap.cbor")) == GoldenValues.gap)
+        #expect(try OperationRecord(decoding: Fixtures.golden("operation.cbor")) == GoldenValues.operation)
         #expect(try ArchiveManifest(decoding: Fixtures.golden("archive.json")) == GoldenValues.manifest)
         let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes { try BlockHeader(decoding: $0) }
         #expect(blockHeader == GoldenValues.blockHeader)

@@ -170,6 +170,17 @@ struct LaterAdditionTests {
         }
     }
 
+    @Test("fields of an operation that are not known are passed over")
+    func operations() throws {
+        var random = SeededGenerator()
+        for _ in 0..<200 {
+            let operation = random.operation()
+            let later = extended(try item(operation.encoded()), from: 8, using: &random).encoded()
+            #expect(try OperationRecord(decoding: later) == operation, "seed \(random.seed)")
+            #expect(try CBORDecoder().decode(OperationRecord.self, from: later) == operation, "seed \(random.seed)")
+        }
+    }
+
     @Test("what is passed over is deterministic CBOR all the same, and not nested too deeply")
     func strictness() {
         let gap = "00 412f 02 686f766572666c6f77 03 8105 04 8105"

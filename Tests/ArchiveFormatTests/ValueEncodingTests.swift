@@ -56,6 +56,18 @@ struct ValueEncodingTests {
         }
     }
 
+    @Test("the fast way and Codable give the same bytes and read the same value: operations")
+    func operations() throws {
+        var random = SeededGenerator()
+        for _ in 0..<200 {
+            let operation = random.operation()
+            let bytes = operation.encoded()
+            #expect(try CBOREncoder().encode(operation) == bytes, "seed \(random.seed)")
+            #expect(try OperationRecord(decoding: bytes) == operation, "seed \(random.seed)")
+            #expect(try CBORDecoder().decode(OperationRecord.self, from: bytes) == operation, "seed \(random.seed)")
+        }
+    }
+
     @Test("every value has exactly one encoding: what is read, however damaged, is written as it was")
     func oneEncoding() throws {
         var random = SeededGenerator()
@@ -71,7 +83,7 @@ struct ValueEncodingTests {
         for _ in 0..<100 {
             let seeds = [
                 random.node().encoded(), random.snapshot().encoded(), random.sliceList().encoded(),
-                random.gap().encoded(),
+                random.gap().encoded(), random.operation().encoded(),
             ]
             for _ in 0..<10 {
                 for seed in seeds {
@@ -80,9 +92,11 @@ struct ValueEncodingTests {
                     try check(bytes, asRead: KnownFields.snapshot) { try Snapshot(decoding: $0).encoded() }
                     try check(bytes) { try SliceList(decoding: $0).encoded() }
                     try check(bytes, asRead: KnownFields.gap) { try GapRecord(decoding: $0).encoded() }
+                    try check(bytes, asRead: KnownFields.operation) { try OperationRecord(decoding: $0).encoded() }
                     _ = try? CBORDecoder().decode(Node.self, from: bytes)
                     _ = try? CBORDecoder().decode(Snapshot.self, from: bytes)
                     _ = try? CBORDecoder().decode(GapRecord.self, from: bytes)
+                    _ = try? CBORDecoder().decode(OperationRecord.self, from: bytes)
                 }
             }
             try check(random.bytes(0, 40)) { try Node(decoding: $0).encoded() }
@@ -107,6 +121,12 @@ struct ValueEncodingTests {
         for count in 0..<gap.count {
             #expect(throws: FormatError.self, "seed \(random.seed)") { try GapRecord(decoding: Array(gap[..<count])) }
         }
+        let operation = random.operation().encoded()
+        for count in 0..<operation.count {
+            #expect(throws: FormatError.self, "seed \(random.seed)") {
+                try OperationRecord(decoding: Array(operation[..<count]))
+            }
+        }
     }
 
     @Test("values survive JSON, with whole paths, ids as hex digits and times as text")
@@ -123,6 +143,10 @@ struct ValueEncodingTests {
             let gap = random.gap()
             #expect(
                 try JSONDecoder().decode(GapRecord.self, from: JSONEncoder().encode(gap)) == gap, "seed \(random.seed)")
+            let operation = random.operation()
+            #expect(
+                try JSONDecoder().decode(OperationRecord.self, from: JSONEncoder().encode(operation)) == operation,
+                "seed \(random.seed)")
         }
         let id = ChunkID(hashing: [])
         let entries = [
@@ -390,6 +414,7 @@ struct SnapshotRuleTests {
         for text in ["", "Watch", "two words", "a1", "\u{1b}[2J", "é", String(repeating: "z", count: 33)] {
             #expect(throws: FormatError.self, "\(text)") { try cause(text) }
             #expect(Cause(rawValue: text) == nil && GapCause(rawValue: text) == nil)
+            #expect(OperationKind(rawValue: text) == nil)
         }
     }
 

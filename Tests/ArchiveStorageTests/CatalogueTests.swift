@@ -14,6 +14,7 @@ struct CatalogueTests {
         let commits: [Commit]
         /// Entered between the commits.
         let gaps: [GapRecord]
+        let operations: [StoredOperation]
         var path: FilePath { directory.path }
         var file: FilePath { path.appending("catalogue.sqlite") }
 
@@ -24,15 +25,19 @@ struct CatalogueTests {
             let store = try ArchiveStore.open(directory.path, creating: false)
             var commits: [Commit] = []
             var gaps: [GapRecord] = []
+            var operations: [StoredOperation] = []
             for number in 0..<count {
                 let contents = ["common", "content \(number)", String(repeating: "abc \(number) ", count: 100)]
                 commits.append(try store.commit(number, contents.map { Array($0.utf8) }, parent: commits.last))
                 let gap = GapRecord.sample(number, root: number % 3 == 0 ? "/unseen" : "/root")
                 try store.enter([gap])
                 gaps.append(gap)
+                operations.append(StoredOperation(.sample(number)))
+                _ = try store.enter(.sample(number))
             }
             self.commits = commits
             self.gaps = gaps
+            self.operations = operations
             #expect(try store.catalogue.segments().count > 1)
         }
 
@@ -41,6 +46,7 @@ struct CatalogueTests {
             #expect(try store.catalogue.snapshots() == commits.map(\.record), comment)
             for commit in commits { #expect(try store.holds(commit), comment) }
             #expect(try store.catalogue.gaps() == gaps, comment)
+            #expect(try store.catalogue.operations() == operations, comment)
         }
     }
 
@@ -64,8 +70,10 @@ struct CatalogueTests {
         #expect(rebuilt == live)
         #expect(live.0 == archive.commits.map(\.record))
         #expect(live.4 == archive.gaps)
+        #expect(
+            try ArchiveStore.open(archive.path, creating: false).catalogue.operations() == archive.operations)
         #expect(summary.snapshots == archive.commits.count)
-        #expect(summary.gaps == archive.gaps.count)
+        #expect(summary.gaps == archive.gaps.count && summary.operations == archive.operations.count)
         #expect(summary.chunks == live.1.count)
         #expect(summary.segments == live.2.count)
         #expect(summary.damage.isEmpty && summary.cutBytes == 0)

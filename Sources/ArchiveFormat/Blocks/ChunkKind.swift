@@ -20,11 +20,13 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let gap = ChunkKind(rawValue: 4)
     /// An encoded `StateRecord`.
     package static let state = ChunkKind(rawValue: 5)
+    /// An encoded `OperationRecord`.
+    package static let operation = ChunkKind(rawValue: 6)
     /// An encoded `ForgottenRecords`.
     package static let forgotten = ChunkKind(rawValue: 7)
 
     /// The kinds that this program knows.
-    package static let allCases: [ChunkKind] = [.content, .node, .snapshot, .sliceList, .gap, .state, .forgotten]
+    package static let allCases: [ChunkKind] = [.content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten]
 }
 
 /// How a block's payload is packed.

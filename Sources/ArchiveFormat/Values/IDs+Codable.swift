@@ -30,6 +30,12 @@ extension SnapshotID: Codable {
     public func encode(to encoder: any Encoder) throws { try chunk.encode(to: encoder) }
 }
 
+extension OperationID: Codable {
+    public init(from decoder: any Decoder) throws { self.init(try ChunkID(from: decoder)) }
+
+    public func encode(to encoder: any Encoder) throws { try chunk.encode(to: encoder) }
+}
+
 extension RelativePath: Codable {
     public init(from decoder: any Decoder) throws {
         guard let path = RelativePath(try ByteString(from: decoder).bytes) else {

@@ -4,7 +4,6 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
-internal import Synchronization
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,8 +11,7 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Make a directory, or a part of it, what it was.",
         discussion: """
             Makes the directory what it was in the snapshot: writes only what differs, and deletes what was not there \
-            then. The present state is captured first, so that a restore can itself be taken back; how is told at the \
-            end. Interrupted, the same command finishes the job. With --target the snapshot is written to another, \
+            then. The present state is captured first, and 'archiver undo' brings it back. Interrupted, the same command finishes the job. With --target the snapshot is written to another, \
             empty directory, and nothing else is touched.
 
             Examples:
@@ -54,39 +52,10 @@ struct RestoreCommand: ParsableCommand {
             let json = RestoreJSON(id: record.id, result: result, actions: dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else {
-            try console.output.line(RestoreSummary.text(record, options, result))
+            try console.output.line(
+                RestoreSummary.text(record, options, result, try context.word(for: result.destination)))
         }
         console.warn(result.warnings, count: result.warningCount) { Escaping.text($0) }
         if result.skipped > 0 { throw ExitStatus.incomplete }
-    }
-}
-
-/// The steps of a restore, shown as they come or kept for the JSON at the end.
-private final class RestoreActions: Sendable {
-    private let console: Console
-    private let isKept: Bool
-    private let isDryRun: Bool
-    private let line: ProgressLine
-    private let actions = Mutex([RestoreAction]())
-
-    init(_ console: Console, isKept: Bool, isDryRun: Bool, _ line: ProgressLine) {
-        self.console = console
-        self.isKept = isKept
-        self.isDryRun = isDryRun
-        self.line = line
-    }
-
-    var kept: [RestoreAction] { actions.withLock { $0 } }
-
-    func add(_ action: RestoreAction) {
-        let text = RestoreSummary.line(action)
-        if isKept {
-            actions.withLock { $0.append(action) }
-        } else if isDryRun {
-            // A closed pipe shows again, and is dealt with, when the summary is written.
-            line.aside { try? console.output.line(text) }
-        } else if console.isVerbose {
-            line.aside { console.warn(text) }
-        }
     }
 }

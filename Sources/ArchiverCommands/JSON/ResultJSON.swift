@@ -39,14 +39,15 @@ struct RestoreActionJSON: Encodable {
 
 /// What a restore came to, or would.
 struct RestoreJSON: Encodable {
-    let id: SnapshotID
+    /// What was restored; nil for nothing.
+    let id: SnapshotID?
     let result: RestoreResult
     /// The steps, where that was a dry run.
     let actions: [RestoreAction]?
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(id.hex, forKey: "id")
+        try object.encode(id?.hex, forKey: "id")
         try object.encode(actions != nil, forKey: "dryRun")
         try object.encodeIfPresent(actions?.map(RestoreActionJSON.init), forKey: "actions")
         try object.encode(bytes: result.destination.bytes, forKey: "destination")
@@ -61,6 +62,7 @@ struct RestoreJSON: Encodable {
         try object.encode(result.warningCount, forKey: "warningCount")
         try object.encode(result.before?.id.hex, forKey: "before")
         try object.encode(result.undo?.id.hex, forKey: "undo")
+        try object.encode(result.operation?.hex, forKey: "operation")
     }
 }
 
@@ -72,6 +74,7 @@ struct CheckJSON: Encodable {
     let snapshots: Int
     let goodSnapshots: Int
     let gaps: Int
+    let operations: Int
     let bytesRead: UInt64
     let findings: [String]
     let findingCount: Int
@@ -83,6 +86,7 @@ struct CheckJSON: Encodable {
         snapshots = result.snapshots
         goodSnapshots = result.goodSnapshots
         gaps = result.gaps
+        operations = result.operations
         bytesRead = result.bytesRead
         findings = result.findings
         findingCount = result.findingCount
@@ -95,6 +99,7 @@ struct RepairJSON: Encodable {
     let chunks: Int
     let snapshots: Int
     let gaps: Int
+    let operations: Int
     let cutBytes: Int
     let findings: [String]
 
@@ -103,6 +108,7 @@ struct RepairJSON: Encodable {
         chunks = repair.chunks
         snapshots = repair.snapshots
         gaps = repair.gaps
+        operations = repair.operations
         cutBytes = repair.cutBytes
         findings = repair.findings
     }

@@ -16,26 +16,73 @@ enum RestoreSummary {
     }
 
     /// One line with what was done and how to take it back.
-    static func text(_ record: SnapshotRecord, _ options: RestoreOptions, _ result: RestoreResult) -> String {
-        let directory = Escaping.text(result.destination.bytes)
+    ///
+    /// - Parameter word: what follows `archiver undo`.
+    static func text(
+        _ record: SnapshotRecord, _ options: RestoreOptions, _ result: RestoreResult, _ word: String
+    ) -> String {
         let part = options.path.isRoot ? "" : Escaping.text(options.path) + (options.target == nil ? " in " : " into ")
-        let destination = part + directory
+        let text = outcome(part + Escaping.text(result.destination.bytes), record, result, isDryRun: options.isDryRun)
+        guard result.operation != nil else { return text }
+        guard let before = result.undo?.id.short else { return text + "; 'archiver undo\(word)' takes that back" }
+        return text + "; the state before is \(before): 'archiver undo\(word)' brings it back"
+    }
+
+    /// "undid the restore of 2026-11-21 10:15:30: restored …", and how to take that back.
+    ///
+    /// - Parameter word: what follows `archiver undo` and `archiver redo`.
+    static func text(
+        _ step: OperationResult, _ reversal: LoggedOperation.Reversal, isDryRun: Bool, _ word: String
+    ) -> String {
+        let part = step.restore.path.isRoot ? "" : Escaping.text(step.restore.path) + " in "
+        let destination = part + Escaping.text(step.restore.destination.bytes)
+        let text =
+            verb(reversal, step, isDryRun: isDryRun) + " " + object(reversal, step.operation)
+            + ": " + outcome(destination, step.snapshot, step.restore, isDryRun: isDryRun)
+        guard step.restore.operation != nil else { return text }
+        let other = reversal == .undo ? "redo" : "undo"
+        return text + "; 'archiver \(other)\(word)' takes that back"
+    }
+
+    private static func verb(
+        _ reversal: LoggedOperation.Reversal, _ step: OperationResult, isDryRun: Bool
+    ) -> String {
+        switch (reversal, isDryRun, step.isResumed) {
+        case (.undo, true, _): "would undo"
+        case (.redo, true, _): "would redo"
+        case (.undo, false, true): "finished undoing"
+        case (.redo, false, true): "finished redoing"
+        case (.undo, false, false): "undid"
+        case (.redo, false, false): "redid"
+        }
+    }
+
+    private static func object(_ reversal: LoggedOperation.Reversal, _ operation: LoggedOperation?) -> String {
+        guard let operation else { return "an operation whose record is lost" }
+        let time = LocalTime.text(operation.record.time)
+        return reversal == .redo ? "what was undone at \(time)" : "the \(operation.record.kind.rawValue) of \(time)"
+    }
+
+    /// "restored /home/ann to 3fa9c2d1 (2026-11-21 10:15:30): 1 created, 5 bytes written".
+    private static func outcome(
+        _ destination: String, _ record: SnapshotRecord?, _ result: RestoreResult, isDryRun: Bool
+    ) -> String {
+        let name = record?.name ?? "what it was before it existed"
         let parts = [
             ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
             ("deleted", result.deleted),
         ].filter { $0.1 > 0 }
         guard !parts.isEmpty || result.skipped > 0 else {
-            return "nothing to do: \(destination) is as it was in \(record.name)"
+            let state = record.map { "as it was in \($0.name)" } ?? name
+            return "nothing to do: \(destination) is \(state)"
         }
         let counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
-        if options.isDryRun {
-            return "would restore \(destination) to \(record.name): " + counts.joined(separator: ", ")
+        if isDryRun {
+            return "would restore \(destination) to \(name): " + counts.joined(separator: ", ")
         }
         let written = ByteCount.text(result.bytesWritten) + " written"
         let skipped = result.skipped > 0 ? ["\(result.skipped) left alone because they changed meanwhile"] : []
         let all = (counts + skipped + [written]).joined(separator: ", ")
-        let text = "restored \(destination) to \(record.name): \(all)"
-        guard let before = result.undo?.id.short else { return text }
-        return text + "; the state before is \(before): 'archiver restore \(before)' brings it back"
+        return "restored \(destination) to \(name): \(all)"
     }
 }

@@ -56,7 +56,7 @@ public final class Archive: Sendable {
             let summary = try ArchiveStore.rebuildCatalogue(of: directory)
             return CatalogueRepair(
                 segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
-                gaps: summary.gaps, states: summary.states, cutBytes: summary.cutBytes, findings: summary.damage)
+                gaps: summary.gaps, states: summary.states, operations: summary.operations, cutBytes: summary.cutBytes, findings: summary.damage)
         }
     }
 
@@ -88,6 +88,8 @@ public struct CatalogueRepair: Sendable, Hashable {
     public let gaps: Int
     /// Saved states in them.
     public let states: Int
+    /// Records of operations in them.
+    public let operations: Int
     /// Bytes of interrupted writes that were cut off.
     public let cutBytes: Int
     /// Damage that was found, each place as a sentence.

@@ -34,6 +34,8 @@ struct Check {
     private var gaps: Set<ChunkID> = []
     /// Saved states that the segments hold.
     private var states: Set<StateID> = []
+    /// Operations that the segments hold.
+    private var operations: Set<OperationID> = []
 
     init(store: ArchiveStore, nodes: StoredNodes, data: Bool, progress: OperationProgress?) {
         self.store = store
@@ -48,6 +50,7 @@ struct Check {
         result.snapshots = records.count
         try checkGaps()
         try checkStates()
+        try checkOperations()
         for record in records {
             let before = result.findingCount
             let isGood = try check(record)
@@ -94,6 +97,7 @@ struct Check {
         }
         gaps.formUnion(scan.gaps)
         states.formUnion(scan.states.map(\.id))
+        operations.formUnion(scan.operations)
         progress?.add(entries: scan.chunks.count, bytes: UInt64(scan.length))
     }
 
@@ -137,6 +141,20 @@ struct Check {
                 try check(record.content, "state \(state.id.short) of '\(state.title)'")
             } catch {
                 result.find("state \(state.id.short) of '\(state.title)': \(error.message)")
+            }
+        }
+    }
+
+    private mutating func checkOperations() throws {
+        let listed = Set(try store.catalogue.operations())
+        for id in operations where try store.catalogue.location(of: id.chunk) != nil {
+            do throws(StorageError) {
+                if !listed.contains(StoredOperation(id: id, record: try store.operation(id))) {
+                    result.find("operation \(id.short) is not in the catalogue; run 'archiver repair --catalogue'")
+                }
+                result.operations += 1
+            } catch {
+                result.find("operation \(id.short): \(error.message)")
             }
         }
     }

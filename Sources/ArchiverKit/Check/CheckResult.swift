@@ -12,6 +12,8 @@ public struct CheckResult: Sendable {
     public internal(set) var gaps = 0
     /// Saved states of programs.
     public internal(set) var states = 0
+    /// Records of operations.
+    public internal(set) var operations = 0
     /// Bytes read from segments.
     public internal(set) var bytesRead: UInt64 = 0
     /// The first findings, each a sentence that names the segment, block, snapshot or path; empty: all is well.

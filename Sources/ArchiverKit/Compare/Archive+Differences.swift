@@ -57,10 +57,11 @@ extension Archive {
     /// Calls `body` with what differs between a tree and a root as it is now, and what could not be read.
     ///
     /// - Parameters:
+    ///   - tree: nil to compare with nothing.
     ///   - rules: what is left out of the root.
     ///   - removesExcluded: whether what the tree has of that is a difference.
     func scanDifferences(
-        of root: RootDirectory, from tree: ChunkID, ranges: [PathRange], _ rules: ExclusionRules,
+        of root: RootDirectory, from tree: ChunkID?, ranges: [PathRange], _ rules: ExclusionRules,
         removesExcluded: Bool = false, _ progress: OperationProgress? = nil,
         _ body: (Difference, Problem?) throws -> Void
     ) throws {

@@ -98,21 +98,24 @@ struct MetadataWriter: Sendable {
 
 /// Translates owners and groups between machines.
 struct OwnerMapping: Sendable {
-    private let snapshot: Snapshot
+    private let ownerNames: [UInt32: String]
+    private let groupNames: [UInt32: String]
     private let isForeign: Bool
     private let names = AccountNames()
 
-    init(_ snapshot: Snapshot) {
-        self.snapshot = snapshot
-        isForeign = snapshot.host != CurrentProcess.hostName
+    /// The mapping for what `snapshot` holds; nil where nothing is restored.
+    init(_ snapshot: Snapshot?) {
+        ownerNames = snapshot?.ownerNames ?? [:]
+        groupNames = snapshot?.groupNames ?? [:]
+        isForeign = snapshot.map { $0.host != CurrentProcess.hostName } ?? false
     }
 
     /// The owner and group that `entry` gets on this machine: by name if it was captured on another one and the name
     /// is known here, else by number.
     func numbers(of entry: Entry) -> (owner: UInt32, group: UInt32) {
         guard isForeign else { return (entry.owner, entry.group) }
-        let owner = snapshot.ownerNames[entry.owner].flatMap { names.owner(named: $0) } ?? entry.owner
-        let group = snapshot.groupNames[entry.group].flatMap { names.group(named: $0) } ?? entry.group
+        let owner = ownerNames[entry.owner].flatMap { names.owner(named: $0) } ?? entry.owner
+        let group = groupNames[entry.group].flatMap { names.group(named: $0) } ?? entry.group
         return (owner, group)
     }
 }

@@ -1,5 +1,6 @@
 // What a restore is asked for and what it gives.
 
+public import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
 public import SystemPackage
@@ -65,11 +66,16 @@ public struct RestoreResult: Sendable {
     public internal(set) var before: SnapshotRecord?
     /// The root's latest snapshot before a restore in place: what brings the state before back.
     public internal(set) var undo: SnapshotRecord?
+    /// What the root's operation log calls a restore in place; nil where nothing was to be done.
+    public internal(set) var operation: OperationID?
     /// The directory that was restored to.
     public internal(set) var destination: FilePath
+    /// The part of the snapshot that was restored.
+    public internal(set) var path: RelativePath
 
-    init(destination: FilePath) {
+    init(destination: FilePath, path: RelativePath = .root) {
         self.destination = destination
+        self.path = path
     }
 
     mutating func count(_ action: RestoreAction) {

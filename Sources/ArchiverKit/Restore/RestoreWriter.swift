@@ -16,6 +16,7 @@ final class RestoreWriter {
     private let owners: OwnerMapping
     private let wantedDirectory: (RelativePath) throws -> Entry?
     private let progress: OperationProgress?
+    private var willChange: (() throws -> Void)?
     private var directories: OpenDirectories
     private var links: LinkGroups
     private var metadata: MetadataWriter
@@ -40,15 +41,18 @@ final class RestoreWriter {
 
     /// - Parameters:
     ///   - wantedDirectory: the state that a directory shall have which no step names.
+    ///   - willChange: called once, before anything is changed.
     init(
         _ root: RootDirectory, from store: ArchiveStore, owners: OwnerMapping, links: LinkGroups,
-        wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?
+        wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?,
+        willChange: (() throws -> Void)? = nil
     ) {
         self.root = root
         files = FileRestorer(store: store, progress: progress)
         self.owners = owners
         self.wantedDirectory = wantedDirectory
         self.progress = progress
+        self.willChange = willChange
         self.links = links
         directories = OpenDirectories(root.directory)
         metadata = MetadataWriter(owners)
@@ -58,6 +62,7 @@ final class RestoreWriter {
     /// Carries out the next step.
     func apply(_ step: RestoreStep) throws {
         guard let action = step.action else { return }
+        try announceChange()
         while let finished = directories.popUnlessHolding(step.path) { try add(.finish(finished)) }
         progress?.add(entries: 1)
         if step.path.isRoot {
@@ -102,12 +107,18 @@ final class RestoreWriter {
                     .notDirectory, "\(path) cannot be restored: \(directory) is not a directory now",
                     remedy: "restore \(directory) instead, or elsewhere with '--target'", path: FilePath(directory))
             }
+            try announceChange()
             let above = try directories.directory(at: parent)
             try above.descriptor.createDirectory(place.name, permissions: 0o700, path: FilePath(directory))
             try directories.push(directory, .metadata, wanted: nil)
             firstMade = firstMade ?? directory
         }
         return firstMade
+    }
+
+    private func announceChange() throws {
+        try willChange?()
+        willChange = nil
     }
 
     /// Finishes the directories that are still open, and sums up.

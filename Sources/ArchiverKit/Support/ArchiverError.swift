@@ -42,6 +42,10 @@ public struct ArchiverError: Error, Sendable {
         case unsuitableRoot
         /// A directory to restore into holds something already.
         case targetNotEmpty
+        /// No operation on the root, or not as many as are asked for, can be undone.
+        case nothingToUndo
+        /// No undo of the root, or not as many as are asked for, can be redone.
+        case nothingToRedo
         /// The system denies access.
         case permission
         /// The system refused for another reason.

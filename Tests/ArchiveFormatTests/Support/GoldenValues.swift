@@ -86,6 +86,11 @@ enum GoldenValues {
         codec: .stored, depth: 0, rawLength: 150, storedLength: 150, payloadChecksum: 0x1234_5678, bases: [],
         chunks: [.init(kind: .gap, length: 50, id: id), .init(kind: .gap, length: 100, id: ChunkID(hashing: []))])
 
+    static let operation = OperationRecord(
+        rootPath: Array("/home/u/docs".utf8), host: "host", kind: .undo, time: time, before: SnapshotID(id),
+        snapshot: SnapshotID(ChunkID(hashing: [])), path: RelativePath(unchecked: [0x61, 0x2f, 0xff]),
+        target: OperationID(id))
+
     static let blockHeader = BlockHeader(
         codec: .deflate, depth: 2, rawLength: 600, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [id],
         chunks: [
@@ -117,5 +122,6 @@ enum GoldenValues {
         "block-header": blockHeader.encoded(), "segment-header": segmentHeader.encoded(), "segment-footer": footer,
         "archive.json": manifest.encoded(), "snapshot-exclusions.cbor": snapshotWithExclusions.encoded(),
         "gap.cbor": gap.encoded(), "block-header-gaps": gapBlockHeader.encoded(),
+        "operation.cbor": operation.encoded(),
     ]
 }

@@ -1,4 +1,4 @@
-// What a program of version 1 sees of a snapshot or a gap that a later one wrote.
+// What a program of version 1 sees of a snapshot, a gap or an operation that a later one wrote.
 
 import ArchiveFormat
 
@@ -18,6 +18,8 @@ enum KnownFields {
     }
 
     static func gap(_ item: CBORValue) -> CBORValue { fields(0...5, of: item) { $1 } }
+
+    static func operation(_ item: CBORValue) -> CBORValue { fields(0...7, of: item) { $1 } }
 
     /// The fields of a map with keys in `keys`, their values replaced by `known`, or left out where that is nil.
     private static func fields(

@@ -143,6 +143,18 @@ extension SeededGenerator {
             end: random.timestamp(), detail: random.oneIn(2) ? random.text() : nil)
     }
 
+    mutating func operation() -> OperationRecord {
+        var random = self
+        defer { self = random }
+        let kind = OperationKind.allCases.randomElement(using: &random) ?? .restore
+        func id() -> ChunkID { ChunkID(hashing: random.bytes(0, 8)) }
+        return OperationRecord(
+            rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
+            before: random.oneIn(2) ? SnapshotID(id()) : nil, snapshot: random.oneIn(2) ? SnapshotID(id()) : nil,
+            path: random.oneIn(2) ? random.path() : .root,
+            target: kind != .restore || random.oneIn(2) ? OperationID(id()) : nil)
+    }
+
     mutating func sliceList() -> SliceList { SliceList(slices: slices(1...40)) }
 
     /// A block header within the limits; its payload checksum is that of nothing in particular.

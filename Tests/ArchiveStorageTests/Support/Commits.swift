@@ -71,6 +71,19 @@ extension GapRecord {
     }
 }
 
+extension OperationRecord {
+    /// An operation of the second `number`, which none other shares.
+    static func sample(_ number: Int, root: String = "/root") -> OperationRecord {
+        let id = ChunkID(hashing: Array("\(number)".utf8))
+        let kind = OperationKind.allCases[number % OperationKind.allCases.count]
+        return OperationRecord(
+            rootPath: Array(root.utf8), host: "host", kind: kind, time: Timestamp(seconds: Int64(number)),
+            before: number % 3 == 0 ? nil : SnapshotID(id), snapshot: number % 5 == 0 ? nil : SnapshotID(id),
+            path: number % 2 == 0 ? .root : RelativePath(unchecked: [0x61, UInt8(number % 200 + 48)]),
+            target: kind == .restore ? nil : OperationID(id))
+    }
+}
+
 /// The `StorageError` that `body` throws; nil where it throws none.
 func failure<Result>(_ body: () throws -> Result) throws -> StorageError? {
     do {

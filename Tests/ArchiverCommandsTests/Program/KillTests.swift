@@ -107,6 +107,78 @@ struct KillTests {
         }
     }
 
+    @Test("A restore that was killed half-way is undone")
+    func undoOfKilledRestore() throws {
+        let work = try Workplace()
+        let random = SeededGenerator("killed restores, undone")
+        var moments = random
+        let first = try RandomTree(work.root, count: KillTests.files, random)
+        let wanted = try keep(work.capture(), work)
+        var longest = try measure { _ = try work.run("restore", wanted) }
+        for round in 1...8 {
+            let seed = "seed \(first.seed), round \(round)"
+            _ = try RandomTree(work.root, count: 150, moments)
+            _ = moments.next()
+            try work.copyTree(to: "before")
+            let known = try operations(work).count
+            let restored = ["restore", wanted]
+            if round == 1 {
+                longest = try measure { try work.run(restored) }
+            } else {
+                _ = try run(work, killedWithin: longest, &moments, restored)
+            }
+            // Killed before it altered anything, it is no operation.
+            if try operations(work).count > known {
+                let outcome = try work.run("undo")
+                #expect(outcome.status == 0, "\(seed): \(outcome.text)\(outcome.errorText)")
+            }
+            #expect(try work.difference(of: work.root, and: "before") == "", "\(seed)")
+            #expect(try work.leftovers(in: work.root) == [], "\(seed)")
+            try work.remove("before")
+        }
+    }
+
+    @Test("A killed undo is finished by the same command, and the state before it comes back by redo")
+    func undo() throws {
+        let work = try Workplace()
+        let random = SeededGenerator("killed undos")
+        var moments = random
+        let first = try RandomTree(work.root, count: KillTests.files, random)
+        let wanted = try keep(work.capture(), work)
+        var longest = Duration.zero
+        var killed = 0
+        for round in 1...8 {
+            let seed = "seed \(first.seed), round \(round)"
+            _ = try RandomTree(work.root, count: 150, moments)
+            _ = moments.next()
+            try work.copyTree(to: "before")
+            #expect(try work.run("restore", wanted).status == 0, "\(seed)")
+            try work.write("work done since", "\(round)")
+            try work.copyTree(to: "since")
+            if longest == .zero {
+                longest = try measure { try work.run("undo") }
+            } else {
+                let known = try operations(work).count
+                if try run(work, killedWithin: longest, &moments, ["undo"]).status == -SIGKILL { killed += 1 }
+                let newest = try #require(try operations(work).first)
+                let isDone = try operations(work).count > known && newest["complete"] as? Bool == true
+                if !isDone {
+                    let outcome = try work.run("undo")
+                    #expect(outcome.status == 0, "\(seed): \(outcome.text)\(outcome.errorText)")
+                }
+            }
+            #expect(try work.difference(of: work.root, and: "before") == "", "\(seed)")
+            #expect(try work.leftovers(in: work.root) == [], "\(seed)")
+            #expect(try work.run("redo").status == 0, "\(seed)")
+            #expect(try work.difference(of: work.root, and: "since") == "", "\(seed)")
+            try work.remove("before")
+            try work.remove("since")
+        }
+        #expect(killed > 0, "seed \(first.seed): no undo was killed")
+        let check = try work.run("check", "--data")
+        #expect(check.status == 0, "seed \(first.seed): \(check.text)\(check.errorText)")
+    }
+
     @Test("A killed restore to another place is finished by the same command")
     func restoreElsewhere() throws {
         let work = try Workplace()
@@ -143,6 +215,11 @@ struct KillTests {
     }
 
     // MARK: Parts
+
+    /// The operations on the tree, the newest first.
+    private func operations(_ work: Workplace) throws -> [[String: Any]] {
+        try JSON.array(work.run("operations", "--json").output)
+    }
 
     /// Runs `archiver` and kills it after a random time of at most a little more than `longest`.
     private func run(

@@ -34,7 +34,7 @@ struct RoundTripTests {
         #expect(restored.status == 0, "\(restored.errorText)")
         #expect(try work.difference(of: work.root, and: "copy") == "")
         #expect(restored.lines.count == 1)
-        #expect(restored.text.contains("archiver restore"))
+        #expect(restored.text.contains("archiver undo"))
     }
 
     @Test("A restore is taken back by the command it names")
@@ -45,8 +45,8 @@ struct RoundTripTests {
         try work.copyTree(to: "copy")
         let outcome = try work.run("restore", first)
         let command = try #require(outcome.text.split(separator: "'").dropFirst().first)
-        #expect(command.hasPrefix("archiver restore "))
-        let undone = try work.run("restore", String(command.dropFirst("archiver restore ".count)))
+        #expect(command == "archiver undo \(work.root)")
+        let undone = try work.run(command.split(separator: " ").dropFirst().map(String.init))
         #expect(undone.status == 0, "\(undone.errorText)")
         #expect(try work.difference(of: work.root, and: "copy") == "")
     }

@@ -1,0 +1,28 @@
+// Names of operations.
+
+/// The name of an operation: the id of the chunk that holds its record.
+public struct OperationID: Hashable, Sendable, Comparable {
+    /// The chunk that holds the record.
+    public let chunk: ChunkID
+
+    /// The operation recorded in `chunk`.
+    public init(_ chunk: ChunkID) { self.chunk = chunk }
+
+    /// The id written as 64 hex digits; nil for anything else.
+    public init?(hex: String) {
+        guard let chunk = ChunkID(hex: hex) else { return nil }
+        self.chunk = chunk
+    }
+
+    /// The id as 64 hex digits.
+    public var hex: String { chunk.hex }
+
+    /// The first 8 hex digits, as lists show them.
+    public var short: String { String(hex.prefix(8)) }
+
+    public static func < (left: OperationID, right: OperationID) -> Bool { left.chunk < right.chunk }
+}
+
+extension OperationID: CustomStringConvertible {
+    public var description: String { hex }
+}

@@ -1,0 +1,83 @@
+// The catalogue's operations: listing and finding them.
+
+package import ArchiveFormat
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+/// An operation and the chunk that holds it.
+package struct StoredOperation: Sendable, Hashable {
+    package let id: OperationID
+    package let record: OperationRecord
+
+    package init(id: OperationID, record: OperationRecord) {
+        self.id = id
+        self.record = record
+    }
+
+    /// An operation that is to be stored.
+    package init(_ record: OperationRecord) {
+        self.init(id: OperationID(ChunkID(hashing: record.encoded())), record: record)
+    }
+}
+
+extension Catalogue {
+    /// The operations on roots, completions among them, by time; of one root where its number is given.
+    package func operations(root: Int64? = nil) throws(StorageError) -> [StoredOperation] {
+        let sql = """
+            SELECT operation.id, root.path, root.host, kind, seconds, nanoseconds, "before", snapshot, operation.path, target
+            FROM operation JOIN root ON root.id = operation.root
+            WHERE ?1 IS NULL OR root.id = ?1
+            ORDER BY seconds, nanoseconds, operation.id
+            """
+        return try read { db in try Row.fetchAll(db, sql: sql, arguments: [root]).map(StoredOperation.init) }
+    }
+
+    /// When the newest operation of a root was recorded; nil where there is none.
+    package func latestOperationTime(ofRoot path: [UInt8], host: String) throws(StorageError) -> Timestamp? {
+        guard let root = try root(path: path, host: host) else { return nil }
+        let sql = """
+            SELECT seconds, nanoseconds FROM operation WHERE root = ?
+            ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
+            """
+        return try read { db in
+            try Row.fetchOne(db, sql: sql, arguments: [root.number])
+                .map { Timestamp(seconds: $0[0], nanoseconds: $0[1]) }
+        }
+    }
+
+    func insert(_ operation: StoredOperation, into db: Database) throws {
+        let record = operation.record
+        let root = try enterRoot(path: record.rootPath, host: record.host, into: db)
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Data(operation.id.chunk.bytes), root, record.kind.rawValue, record.time.seconds,
+                record.time.nanoseconds, record.before.map { Data($0.chunk.bytes) },
+                record.snapshot.map { Data($0.chunk.bytes) }, Data(record.path.bytes),
+                record.target.map { Data($0.chunk.bytes) },
+            ])
+    }
+}
+
+extension StoredOperation {
+    fileprivate init(_ row: Row) throws {
+        guard let id = ChunkID(row[0] as Data), let kind = OperationKind(rawValue: row[3]),
+            let path = RelativePath(Array(row[8] as Data))
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        self.init(
+            id: OperationID(id),
+            record: OperationRecord(
+                rootPath: Array(row[1] as Data), host: row[2], kind: kind,
+                time: Timestamp(seconds: row[4], nanoseconds: row[5]),
+                before: try StoredOperation.id(row[6]).map(SnapshotID.init),
+                snapshot: try StoredOperation.id(row[7]).map(SnapshotID.init), path: path,
+                target: try StoredOperation.id(row[9]).map(OperationID.init)))
+    }
+
+    private static func id(_ bytes: Data?) throws -> ChunkID? {
+        guard let bytes else { return nil }
+        guard let id = ChunkID(bytes) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return id
+    }
+}

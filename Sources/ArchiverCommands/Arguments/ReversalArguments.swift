@@ -1,0 +1,55 @@
+// What `archiver undo` and `archiver redo` take, and how they do it.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+/// Which root, and how far.
+struct ReversalArguments: ParsableArguments {
+    @Argument(help: ArgumentHelp("A remembered directory; else the one you are in.", valueName: "dir"))
+    var directory: PathArgument?
+
+    @Option(help: ArgumentHelp("How many operations.", valueName: "count"))
+    var steps = 1
+
+    @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+    var dryRun = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if steps < 1 { throw ValidationError("--steps must be at least 1") }
+    }
+
+    func run(_ reversal: LoggedOperation.Reversal) throws {
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), directory)
+        let (archive, root) = (context.archive, try context.oneRoot())
+        let options = ReversalOptions(steps: steps, isDryRun: dryRun)
+        let progress = OperationProgress()
+        let line = ProgressLine("restoring \(Escaping.text(root.path.bytes))", progress, console)
+        let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
+        let results: [OperationResult]
+        do {
+            defer { line.end() }
+            results =
+                switch reversal {
+                case .undo: try archive.undo(root, options, progress: progress, onAction: actions.add)
+                case .redo: try archive.redo(root, options, progress: progress, onAction: actions.add)
+                }
+        }
+        if console.isJSON {
+            let json = ReversalJSON(root: root.path, steps: results, actions: dryRun ? actions.kept : nil)
+            try console.output.line(JSONText.of(json))
+        } else {
+            let word = try context.word(for: root.path)
+            for result in results {
+                try console.output.line(RestoreSummary.text(result, reversal, isDryRun: dryRun, word))
+            }
+        }
+        for result in results.map(\.restore) {
+            console.warn(result.warnings, count: result.warningCount) { Escaping.text($0) }
+        }
+        if results.contains(where: { $0.restore.skipped > 0 }) { throw ExitStatus.incomplete }
+    }
+}

@@ -1,0 +1,63 @@
+// Operations and what taking them back came to, as JSON.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import SystemPackage
+
+/// An operation as `operations --json` shows it.
+struct OperationJSON: Encodable {
+    let operation: LoggedOperation
+
+    init(_ operation: LoggedOperation) { self.operation = operation }
+
+    func encode(to encoder: any Encoder) throws {
+        let record = operation.record
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(operation.id.hex, forKey: "id")
+        try object.encode(record.time, forKey: "time")
+        try object.encode(bytes: record.rootPath, forKey: "root")
+        try object.encode(record.host, forKey: "host")
+        try object.encode(record.kind.rawValue, forKey: "kind")
+        try object.encode(bytes: record.path.bytes, forKey: "path")
+        try object.encode(record.before?.hex, forKey: "before")
+        try object.encode(record.snapshot?.hex, forKey: "snapshot")
+        try object.encode(operation.after?.hex, forKey: "after")
+        try object.encode(record.target?.hex, forKey: "target")
+        try object.encode(operation.isComplete, forKey: "complete")
+        try object.encode(operation.takenBackBy?.hex, forKey: "takenBackBy")
+        try object.encode(operation.next?.rawValue, forKey: "next")
+    }
+}
+
+/// What `undo --json` and `redo --json` write: each step with all that `restore --json` has, and of a dry run the
+/// actions.
+struct ReversalJSON: Encodable {
+    let root: FilePath
+    let steps: [OperationResult]
+    /// Where that was a dry run.
+    let actions: [RestoreAction]?
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: root.bytes, forKey: "root")
+        try object.encode(actions != nil, forKey: "dryRun")
+        try object.encodeIfPresent(actions?.map(RestoreActionJSON.init), forKey: "actions")
+        try object.encode(steps.map { Step(result: $0, isDryRun: actions != nil) }, forKey: "steps")
+    }
+
+    private struct Step: Encodable {
+        let result: OperationResult
+        let isDryRun: Bool
+
+        func encode(to encoder: any Encoder) throws {
+            try RestoreJSON(id: result.snapshot?.id, result: result.restore, actions: nil).encode(to: encoder)
+            var object = encoder.container(keyedBy: JSONKey.self)
+            try object.encode(isDryRun, forKey: "dryRun")
+            try object.encode(bytes: result.restore.path.bytes, forKey: "path")
+            try object.encode(result.operation.map(OperationJSON.init), forKey: "takesBack")
+            try object.encode(result.isResumed, forKey: "resumed")
+        }
+    }
+}

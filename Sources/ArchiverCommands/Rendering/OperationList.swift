@@ -1,0 +1,64 @@
+// Operations as lines of text.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import FileIO
+
+/// Lists of operations for people and for programs.
+enum OperationList {
+    private static let columns = [
+        TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
+        TextTable.Column(title: "operation"), TextTable.Column(title: "brought back"),
+        TextTable.Column(title: "states"),
+        TextTable.Column(title: "root"), TextTable.Column(title: "note"),
+    ]
+
+    /// A table for a person, plain lines for a program.
+    static func lines(_ operations: [LoggedOperation], _ console: Console) -> [String] {
+        console.isForPerson ? table(operations, console.style) : operations.map(plain)
+    }
+
+    /// An aligned table; the root is shown only where there are several.
+    static func table(_ operations: [LoggedOperation], _ style: Style) -> [String] {
+        let showsRoot = Set(operations.map(\.record.rootPath)).count > 1
+        var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
+        for operation in operations {
+            let record = operation.record
+            let path = record.path.isRoot ? "" : ":" + Escaping.text(record.path)
+            let root = showsRoot ? [Escaping.text(record.rootPath)] : []
+            table.add(
+                [
+                    operation.id.short, LocalTime.text(record.time), record.kind.rawValue,
+                    (record.snapshot?.short ?? "nothing") + path, states(operation),
+                ] + root + [notes(operation).joined(separator: ", ")])
+        }
+        return table.aligned(style)
+    }
+
+    /// One line with tabs: id, time, root, kind, path, snapshot brought back, snapshots before and after, marks.
+    static func plain(_ operation: LoggedOperation) -> String {
+        let record = operation.record
+        return TextTable.plain([
+            operation.id.short, record.time.rfc3339, Escaping.text(record.rootPath), record.kind.rawValue,
+            Escaping.text(record.path), record.snapshot?.short ?? "-", record.before?.short ?? "-",
+            operation.after?.short ?? "-", notes(operation).joined(separator: ", "),
+        ])
+    }
+
+    /// "3fa9c2d1 → 5be01c77".
+    private static func states(_ operation: LoggedOperation) -> String {
+        (operation.record.before?.short ?? "nothing") + " → " + (operation.after?.short ?? "?")
+    }
+
+    private static func notes(_ operation: LoggedOperation) -> [String] {
+        var notes: [String] = []
+        if !operation.isComplete { notes.append("incomplete") }
+        if operation.takenBackBy != nil { notes.append(operation.record.kind == .undo ? "redone" : "undone") }
+        switch operation.next {
+        case .undo: notes.append("next to undo")
+        case .redo: notes.append("next to redo")
+        case nil: break
+        }
+        return notes
+    }
+}

@@ -1,0 +1,34 @@
+// What a restore does, told as it is done.
+
+internal import ArchiverKit
+internal import Synchronization
+
+/// The steps of a restore, shown as they come or kept for the JSON at the end.
+final class RestoreActions: Sendable {
+    private let console: Console
+    private let isKept: Bool
+    private let isDryRun: Bool
+    private let line: ProgressLine
+    private let actions = Mutex([RestoreAction]())
+
+    init(_ console: Console, isKept: Bool, isDryRun: Bool, _ line: ProgressLine) {
+        self.console = console
+        self.isKept = isKept
+        self.isDryRun = isDryRun
+        self.line = line
+    }
+
+    var kept: [RestoreAction] { actions.withLock { $0 } }
+
+    func add(_ action: RestoreAction) {
+        let text = RestoreSummary.line(action)
+        if isKept {
+            actions.withLock { $0.append(action) }
+        } else if isDryRun {
+            // A closed pipe shows again, and is dealt with, when the summary is written.
+            line.aside { try? console.output.line(text) }
+        } else if console.isVerbose {
+            line.aside { console.warn(text) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// Writes one operation into its root's log: before it alters anything, and when all is done.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import SystemPackage
+
+/// Notes one operation on a root, whose capture lock the caller holds.
+final class OperationJournal {
+    private let store: ArchiveStore
+    private let rootPath: [UInt8]
+    private let kind: OperationKind
+    private let target: OperationID?
+    /// The operation, once it has begun.
+    private(set) var id: OperationID?
+
+    /// - Parameter target: the operation that is undone or redone.
+    init(_ store: ArchiveStore, _ root: FilePath, _ kind: OperationKind, of target: OperationID? = nil) {
+        self.store = store
+        rootPath = root.bytes
+        self.kind = kind
+        self.target = target
+    }
+
+    /// Whether the operation is noted even where it alters nothing: undoing and redoing move on in the log all the same.
+    var isForced: Bool { target != nil }
+
+    /// Notes, before anything is altered, that the operation begins; once, however often it is called.
+    ///
+    /// - Parameters:
+    ///   - before: the snapshot with the state before it; nil where the root does not exist.
+    ///   - snapshot: what it brings back.
+    ///   - path: the part of the root that it brings back.
+    func begin(before: SnapshotID?, _ snapshot: SnapshotID?, at path: RelativePath) throws(StorageError) {
+        if id != nil { return }
+        id = try enter(kind, before: before, snapshot, at: path, target: target)
+    }
+
+    /// Notes that the operation, if it has begun, is done to its end.
+    ///
+    /// - Parameter after: the snapshot with the state after it; nil where there is none.
+    func complete(after: SnapshotID?) throws(StorageError) {
+        guard let id else { return }
+        _ = try enter(.completion, after, target: id)
+    }
+
+    private func enter(
+        _ kind: OperationKind, before: SnapshotID? = nil, _ snapshot: SnapshotID?, at path: RelativePath = .root,
+        target: OperationID?
+    ) throws(StorageError) -> OperationID {
+        let host = CurrentProcess.hostName
+        // The log is read in the order of times, so no clock that was set back may change it.
+        let latest = try store.catalogue.latestOperationTime(ofRoot: rootPath, host: host)
+        let time = latest.map { max(.now, $0.next) } ?? .now
+        return try store.enter(
+            OperationRecord(
+                rootPath: rootPath, host: host, kind: kind, time: time, before: before, snapshot: snapshot, path: path,
+                target: target))
+    }
+}
+
+extension Timestamp {
+    /// The next nanosecond.
+    fileprivate var next: Timestamp {
+        nanoseconds < 999_999_999
+            ? Timestamp(seconds: seconds, nanoseconds: nanoseconds + 1)
+            : Timestamp(seconds: seconds == .max ? seconds : seconds + 1)
+    }
+}

@@ -1,0 +1,133 @@
+// Undoing and redoing: restores in place of what the log names.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import SnapshotTree
+internal import SystemPackage
+
+/// Takes back operations on one root, the last one first.
+struct Reversing {
+    private let archive: Archive
+    private let rootPath: FilePath
+    private let reversal: LoggedOperation.Reversal
+    private let progress: OperationProgress?
+    private let onAction: (@Sendable (RestoreAction) -> Void)?
+
+    init(
+        _ archive: Archive, _ root: FilePath, _ reversal: LoggedOperation.Reversal, _ progress: OperationProgress?,
+        _ onAction: (@Sendable (RestoreAction) -> Void)?
+    ) throws {
+        self.archive = archive
+        rootPath = try RootDirectory.resolvedAsFarAsItExists(root)
+        self.reversal = reversal
+        self.progress = progress
+        self.onAction = onAction
+    }
+
+    func run(_ options: ReversalOptions) throws -> [OperationResult] {
+        if options.isDryRun { return try tell(steps(options.steps)) }
+        // Held from reading the log to the end, so that two who undo at once go two steps back.
+        let lock = try RootLock.capturing(rootPath, in: archive.store.layout)
+        let results = try steps(options.steps).map(take)
+        withExtendedLifetime(lock) {}
+        return results
+    }
+
+    /// The next `count` steps.
+    private func steps(_ count: Int) throws -> [OperationLog.Step] {
+        let root = try archive.store.catalogue.root(path: rootPath.bytes, host: CurrentProcess.hostName)
+        let records = try root.map { try archive.store.catalogue.operations(root: $0.number) } ?? []
+        let steps = OperationLog(replaying: records).steps(reversal)
+        guard steps.count >= count else { throw nothingLeft(steps.count) }
+        return Array(steps.prefix(max(0, count)))
+    }
+
+    private func take(_ step: OperationLog.Step) throws -> OperationResult {
+        let source = try source(of: step)
+        let restore = RestoreInPlace(
+            archive: archive, source: source, rootPath: rootPath, isWidening: true, progress: progress,
+            onAction: onAction)
+        let journal = OperationJournal(archive.store, rootPath, reversal.kind, of: step.target)
+        return result(step, source, try restore.run(journal))
+    }
+
+    private func tell(_ steps: [OperationLog.Step]) throws -> [OperationResult] {
+        let sources = try steps.map(source)
+        return try steps.indices.map { index in
+            let restore = RestoreInPlace(
+                archive: archive, source: sources[index], rootPath: rootPath, isWidening: true, progress: progress,
+                onAction: onAction)
+            // What a later step decides about need not be brought back by this one.
+            let others = sources[(index + 1)...].map(\.path)
+            return result(steps[index], sources[index], try restore.tell(besides: others))
+        }
+    }
+
+    private func result(_ step: OperationLog.Step, _ source: RestoreSource, _ result: RestoreResult) -> OperationResult
+    {
+        OperationResult(
+            operation: step.operation, isResumed: step.resumed != nil, snapshot: source.snapshot,
+            restore: result)
+    }
+
+    // MARK: What comes back
+
+    /// The state before the operation that `step` takes back, in the part that it concerned.
+    private func source(of step: OperationLog.Step) throws -> RestoreSource {
+        if let resumed = step.resumed {
+            return RestoreSource(archive, try snapshot(resumed.snapshot), at: resumed.path)
+        }
+        guard let record = step.operation?.record, let before = try snapshot(record.before) else {
+            // The root did not exist, so all that is in it concerns the operation.
+            return RestoreSource(archive, nil, at: .root)
+        }
+        return RestoreSource(archive, before, at: try concerned(record.path, in: before))
+    }
+
+    /// `path`, or the first directory on the way to it that was not there: the operation made it.
+    private func concerned(_ path: RelativePath, in before: SnapshotRecord) throws -> RelativePath {
+        let tree = Tree(before.tree, in: archive.nodes)
+        var directory = RelativePath.root
+        for component in path.components {
+            directory = directory.appending(component)
+            if try tree.entry(at: directory) == nil { return directory }
+        }
+        return path
+    }
+
+    private func snapshot(_ id: SnapshotID?) throws -> SnapshotRecord? {
+        guard let id else { return nil }
+        let filter = Catalogue.SnapshotFilter(idPrefix: id.hex, limit: 1)
+        if let found = try archive.store.catalogue.snapshots(filter).first { return found }
+        throw ArchiverError(
+            .noSuchSnapshot, "the archive does not hold the state that is to come back, snapshot \(id.short), any more",
+            remedy: "restore another one; 'archiver list' shows them", path: rootPath)
+    }
+
+    // MARK: Words
+
+    private func nothingLeft(_ count: Int) -> ArchiverError {
+        let verb = reversal.rawValue
+        let message =
+            switch (count, reversal) {
+            case (0, .undo): "there is nothing to undo in \(rootPath)"
+            case (0, .redo): "there is nothing to redo in \(rootPath)"
+            case (1, _): "there is only one operation to \(verb) in \(rootPath)"
+            default: "there are only \(count) operations to \(verb) in \(rootPath)"
+            }
+        return ArchiverError(
+            reversal == .undo ? .nothingToUndo : .nothingToRedo, message,
+            remedy: "'archiver operations' lists what was done", path: rootPath)
+    }
+}
+
+extension LoggedOperation.Reversal {
+    /// What the log calls it.
+    fileprivate var kind: OperationKind {
+        switch self {
+        case .undo: .undo
+        case .redo: .redo
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// Restoring into a directory that is missing or empty; the root stays as it is.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import FileWatching
+internal import SystemPackage
+
+/// One restore into another directory.
+struct RestoreElsewhere {
+    let archive: Archive
+    let source: RestoreSource
+    let target: FilePath
+    let progress: OperationProgress?
+    let onAction: (@Sendable (RestoreAction) -> Void)?
+
+    func run() throws -> RestoreResult {
+        let place = try RestoreTarget.open(target, marker: "\(marker) \(source.path)\n")
+        let root = place.root
+        let writer = RestoreWriter(
+            root, from: archive.store, owners: try source.owners(), links: LinkGroups { [:] },
+            wantedDirectory: { [self] path in
+                path.isRoot ? try wantedRoot() : try source.entry(at: original(of: path))
+            }, progress: progress)
+        progress?.expect(entries: nil, bytes: source.path.isRoot ? source.snapshot?.totals.bytes : nil)
+        try source.forEachEntry { entry in
+            var wanted = entry
+            wanted.path = relocated(entry.path)
+            let present = try place.isContinued ? leftOver(wanted, in: root) : nil
+            let step = RestoreStep(path: wanted.path, present: present, wanted: wanted)
+            if let action = step.action { onAction?(action) }
+            try writer.apply(step)
+        }
+        try writer.finish()
+        try place.finish(try wantedRoot())
+        var result = writer.result
+        result.path = source.path
+        return result
+    }
+
+    /// Only tells what would be done.
+    func tell() throws -> RestoreResult {
+        var result = RestoreResult(destination: target, path: source.path)
+        try source.forEachEntry { entry in
+            var wanted = entry
+            wanted.path = relocated(entry.path)
+            guard let action = RestoreStep(path: wanted.path, present: nil, wanted: wanted).action else { return }
+            onAction?(action)
+            result.count(action)
+        }
+        return result
+    }
+
+    /// What an interrupted run of the same restore is known by.
+    private var marker: String { source.snapshot?.id.hex ?? "" }
+
+    /// The state that the target itself shall have: that of the directory whose content it gets.
+    private func wantedRoot() throws -> Entry? {
+        try source.entry().flatMap { $0.kind == .directory ? $0 : nil }
+    }
+
+    /// Where in the target `path` of the snapshot goes.
+    private func relocated(_ path: RelativePath) -> RelativePath {
+        if let rest = source.path.suffix(of: path), !rest.isRoot { return rest }
+        return (try? wantedRoot()) != nil ? .root : RelativePath(unchecked: Array(path.name))
+    }
+
+    private func original(of path: RelativePath) -> RelativePath {
+        source.path.appending(path: path)
+    }
+
+    /// What an interrupted restore left at the path: taken as it is only if it is a directory, else made anew.
+    private func leftOver(_ wanted: Entry, in root: RootDirectory) throws -> Entry? {
+        if wanted.path.isRoot {
+            try RestoreTarget.removeTemporaryFiles(in: .root, of: root)
+            return nil
+        }
+        let place = try root.directory.descriptor.openParent(of: wanted.path)
+        guard let status = try FileStatus.read(place.name, in: place.directory, path: wanted.path) else { return nil }
+        if status.kind == .directory { try RestoreTarget.removeTemporaryFiles(in: wanted.path, of: root) }
+        return Entry(
+            path: wanted.path, kind: status.kind, permissions: status.permissions, modified: status.modified,
+            content: status.kind == .file ? .slices([Slice(length: status.size, chunk: nil)]) : .none,
+            signature: Signature(inode: status.inode, changed: status.changed))
+    }
+}

@@ -1,0 +1,216 @@
+// Restoring in place: capture, note in the operation log, apply, capture.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Exclusions
+internal import FileIO
+internal import FileWatching
+internal import SnapshotTree
+internal import SystemPackage
+
+/// One restore of a root, or of a part of it, to what it was.
+struct RestoreInPlace {
+    let archive: Archive
+    private(set) var source: RestoreSource
+    /// The root, without symbolic links as far as it exists.
+    let rootPath: FilePath
+    /// Whether what leads to the part comes back as well where a file has come to stand in the way.
+    let isWidening: Bool
+    let progress: OperationProgress?
+    let onAction: (@Sendable (RestoreAction) -> Void)?
+
+    init(
+        archive: Archive, source: RestoreSource, rootPath: FilePath, isWidening: Bool = false,
+        progress: OperationProgress?, onAction: (@Sendable (RestoreAction) -> Void)?
+    ) {
+        self.archive = archive
+        self.source = source
+        self.rootPath = rootPath
+        self.isWidening = isWidening
+        self.progress = progress
+        self.onAction = onAction
+    }
+
+    /// Captures the present state, notes the operation in `journal` and makes the root what is wanted.
+    ///
+    /// The caller holds the root's capture lock.
+    func run(_ journal: OperationJournal) throws -> RestoreResult {
+        guard let root = try existing() else { return try makeRoot(journal) }
+        let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
+        let before = try capture(.beforeRestore, rules).runLocked(root, [.subtree(.root)])
+        let restore = try widened(in: root)
+        let scope = restore.source.path
+        let begin = { try journal.begin(before: before.latest.id, source.snapshot?.id, at: scope) }
+        // Whether it finds anything to do or not, undoing moves on in the log.
+        if journal.isForced { try begin() }
+        let exempt = try source.snapshot.map { try ExemptPaths(before.latest, rules, wanted: $0, archive) }
+        var (result, firstMade) = try restore.apply(to: root, from: before.tree, exempt, begin)
+        result.before = before.snapshot
+        result.undo = before.latest
+        result.operation = journal.id
+        result.path = scope
+        for problem in before.problems {
+            result.warn("\(problem.path) could not be captured before the restore: \(problem.detail)")
+        }
+        let after = try capture(.restore, rules).runLocked(root, [.subtree(firstMade ?? scope)])
+        // What was left alone because it changed meanwhile is still to be done.
+        if result.skipped == 0 { try journal.complete(after: after.latest.id) }
+        return result
+    }
+
+    /// Makes a root that is not there; there is no state before.
+    private func makeRoot(_ journal: OperationJournal) throws -> RestoreResult {
+        var result = RestoreResult(destination: rootPath, path: source.path)
+        let isWanted = try source.entry() != nil
+        if isWanted || journal.isForced { try journal.begin(before: nil, source.snapshot?.id, at: source.path) }
+        if isWanted {
+            try Directory.create(rootPath, permissions: 0o700, durable: false)
+            result = try apply(to: RootDirectory.open(rootPath), from: nil, nil) {}.result
+        }
+        result.path = source.path
+        result.operation = journal.id
+        if result.skipped == 0 { try journal.complete(after: nil) }
+        return result
+    }
+
+    private func capture(_ cause: Cause, _ rules: ExclusionRules) -> Capture {
+        Capture(
+            store: archive.store, nodes: archive.nodes, options: CaptureOptions(cause: cause, exclusions: rules),
+            progress: nil)
+    }
+
+    private func existing() throws -> RootDirectory? {
+        do {
+            return try RootDirectory.open(rootPath)
+        } catch let error as ArchiverError where error.code == .noSuchDirectory {
+            return nil
+        }
+    }
+
+    /// The restore of what has to be brought back so that the wanted part can be: where something else has come to stand
+    /// in the place of a directory that leads to it, all of that directory.
+    private func widened(in root: RootDirectory) throws -> RestoreInPlace {
+        guard isWidening, try source.entry() != nil else { return self }
+        var restore = self
+        var directory = RelativePath.root
+        for component in source.path.components.dropLast() {
+            directory = directory.appending(component)
+            let place = try root.directory.descriptor.openParent(of: directory)
+            let status = try FileStatus.read(place.name, in: place.directory, path: directory)
+            guard let status else { break }
+            if status.kind == .directory { continue }
+            restore.source.path = directory
+            break
+        }
+        return restore
+    }
+
+    // MARK: Applying
+
+    /// Makes the path below `root` what is wanted.
+    ///
+    /// - Parameters:
+    ///   - present: the tree of what is there now; nil where nothing is.
+    ///   - exempt: what is left alone.
+    ///   - willChange: called before the first change.
+    /// - Returns: the result, and the first directory on the way to the path that had to be made.
+    private func apply(
+        to root: RootDirectory, from present: ChunkID?, _ exempt: ExemptPaths?,
+        _ willChange: @escaping () throws -> Void
+    ) throws -> (result: RestoreResult, firstMade: RelativePath?) {
+        let writer = RestoreWriter(
+            root, from: archive.store, owners: try source.owners(),
+            links: LinkGroups { [self] in try unchangedLinks(from: present) },
+            wantedDirectory: { [self] path in try wantedDirectory(at: path, from: present) }, progress: progress,
+            willChange: willChange)
+        let firstMade = try source.entry() == nil ? nil : writer.makeParents(of: source.path)
+        if present == nil { progress?.expect(entries: nil, bytes: source.snapshot?.totals.bytes) }
+        try forEachStep(from: present) { step in
+            if let exempt, try exempt.contains(step) { return writer.leaveAlone(step) }
+            if let action = step.action { onAction?(action) }
+            try writer.apply(step)
+        }
+        try writer.finish()
+        return (writer.result, firstMade)
+    }
+
+    /// Calls `body` with each path at which the tree `present` is not what is wanted, in walk order.
+    private func forEachStep(from present: ChunkID?, _ body: (RestoreStep) throws -> Void) throws {
+        guard let present else {
+            return try source.forEachEntry { try body(RestoreStep(path: $0.path, present: nil, wanted: $0)) }
+        }
+        guard let wanted = source.snapshot else {
+            return try Tree(present, in: archive.nodes).forEachEntry(at: source.path) { entry in
+                // The root itself stays.
+                if !entry.path.isRoot { try body(RestoreStep(path: entry.path, present: entry, wanted: nil)) }
+            }
+        }
+        var diff = try TreeDiff(left: present, right: wanted.tree, in: archive.nodes, scope: source.path)
+        while let found = try diff.next() {
+            guard let path = found.left?.path ?? found.right?.path else { continue }
+            try body(RestoreStep(path: path, present: found.left, wanted: found.right))
+        }
+    }
+
+    /// The state that a directory shall have which no step names: those on the way to the path are no part of what is
+    /// restored and stay as they were.
+    private func wantedDirectory(at path: RelativePath, from present: ChunkID?) throws -> Entry? {
+        let isPart = source.path.contains(path) && source.snapshot != nil
+        if let present, !isPart, let entry = try Tree(present, in: archive.nodes).entry(at: path) { return entry }
+        return try source.entry(at: path)
+    }
+
+    /// Names of hard-linked files that the restore leaves alone, by group.
+    private func unchangedLinks(from present: ChunkID?) throws -> [UInt64: RelativePath] {
+        guard let present else { return [:] }
+        let presentTree = Tree(present, in: archive.nodes)
+        var links: [UInt64: RelativePath] = [:]
+        try source.forEachEntryAnywhere { entry in
+            guard let group = entry.linkGroup, links[group] == nil else { return }
+            guard var now = try presentTree.entry(at: entry.path) else { return }
+            // A name outside of what is restored may be the only one left.
+            if !source.path.contains(entry.path), now.linkGroup == nil, now.signature?.inode == group {
+                now.linkGroup = group
+            }
+            if now.hasSameState(as: entry) { links[group] = entry.path }
+        }
+        return links
+    }
+
+    // MARK: Telling
+
+    /// Only tells what would be done.
+    ///
+    /// - Parameter others: parts of the root that something else decides about.
+    func tell(besides others: [RelativePath] = []) throws -> RestoreResult {
+        var result = RestoreResult(destination: rootPath, path: source.path)
+        func tell(_ step: RestoreStep) {
+            guard let action = step.action, !others.contains(where: { $0.contains(step.path) }) else { return }
+            onAction?(action)
+            result.count(action)
+        }
+        guard let root = try existing() else {
+            try source.forEachEntry { tell(RestoreStep(path: $0.path, present: nil, wanted: $0)) }
+            return result
+        }
+        let path = try widened(in: root).source.path
+        result.path = path
+        let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
+        let scopes = try source.snapshot.map { wanted in
+            SnapshotScopes(wanted.tree, try archive.store.snapshot(wanted.id).exclusions, archive)
+        }
+        let ranges: [PathRange] = [.subtree(path)]
+        try archive.scanDifferences(of: root, from: source.snapshot?.tree, ranges: ranges, rules) {
+            difference, problem in
+            // What cannot be read is taken for equal; the restore itself finds out.
+            if problem != nil, difference.right == nil { return }
+            let step = RestoreStep(path: difference.path, present: difference.right, wanted: difference.left)
+            if step.wanted == nil, step.path.isRoot { return }
+            if let present = step.present, step.wanted == nil, try scopes?.excludes(present) == true {
+                return result.leftOut += 1
+            }
+            tell(step)
+        }
+        return result
+    }
+}

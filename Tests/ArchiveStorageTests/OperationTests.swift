@@ -1,0 +1,159 @@
+// Operations: entered, listed, and kept or lost whatever happens to the segment.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Operations")
+struct OperationTests {
+    private let directory: TemporaryDirectory
+    private var path: FilePath { directory.path }
+
+    init() throws { directory = try TemporaryDirectory(inMemory: true) }
+
+    private func open() throws -> ArchiveStore { try ArchiveStore.open(path, creating: true) }
+
+    @Test("operations are listed by time as they were entered, with whatever they say, also by a new catalogue")
+    func listing() throws {
+        let chunk = ChunkID(hashing: [])
+        let records =
+            [
+                OperationRecord(
+                    rootPath: [0x2f, 0xff], host: "é", kind: try #require(OperationKind(rawValue: "later-on")),
+                    time: Timestamp(seconds: -5, nanoseconds: 7), path: RelativePath(unchecked: [0x61, 0x2f, 0xff])),
+                OperationRecord(
+                    rootPath: [], host: "", kind: .undo, time: Timestamp(seconds: -5, nanoseconds: 8),
+                    before: SnapshotID(chunk), snapshot: SnapshotID(chunk), target: OperationID(chunk)),
+            ] + (1..<20).map { OperationRecord.sample($0) }
+        var expected: [StoredOperation] = []
+        do {
+            let store = try open()
+            let ids = try records.reversed().map { try store.enter($0) }
+            expected = zip(ids.reversed(), records).map { StoredOperation(id: $0, record: $1) }
+            #expect(try store.catalogue.operations() == expected)
+            #expect(try open().catalogue.operations() == expected)
+            for operation in expected {
+                #expect(operation == StoredOperation(operation.record))
+                #expect(try store.operation(operation.id) == operation.record)
+            }
+        }
+        try path.appending("catalogue.sqlite").removeFile()
+        #expect(try open().catalogue.operations() == expected)
+    }
+
+    @Test("operations and the time of the newest one are found by root")
+    func roots() throws {
+        let store = try open()
+        #expect(try store.catalogue.latestOperationTime(ofRoot: Array("/a".utf8), host: "host") == nil)
+        for number in [3, 1, 2] { _ = try store.enter(.sample(number, root: number == 3 ? "/b" : "/a")) }
+        let root = try #require(try store.catalogue.root(path: Array("/a".utf8), host: "host"))
+        #expect(
+            try store.catalogue.operations(root: root.number).map(\.record)
+                == [.sample(1, root: "/a"), .sample(2, root: "/a")])
+        #expect(
+            try store.catalogue.latestOperationTime(ofRoot: root.path, host: "host") == Timestamp(seconds: 2))
+        // Only roots with snapshots are listed.
+        #expect(try store.catalogue.roots().isEmpty)
+    }
+
+    @Test("what two writers enter is all there")
+    func twoWriters() throws {
+        let stores = [try open(), try open()]
+        let expected = (0..<60).map { OperationRecord.sample($0) }
+        _ = try onThreads(2) { index in
+            for number in 0..<60 where number % 2 == index { _ = try stores[index].enter(expected[number]) }
+        }
+        for store in stores + [try open()] { #expect(try store.catalogue.operations().map(\.record) == expected) }
+    }
+}
+
+@Suite("Operations and crashes")
+struct OperationCrashTests {
+    /// A segment with a snapshot, an operation, and another snapshot; and the catalogue before the operation.
+    private struct Scene {
+        let directory = try? TemporaryDirectory(inMemory: true)
+        let path: FilePath
+        let record = OperationRecord.sample(1)
+        let before: Commit
+        let after: Commit
+        let segment: FilePath
+        let bytes: [UInt8]
+        /// Where the block of the operation is.
+        let block: Range<Int>
+        private let catalogue: [UInt8]
+
+        init() throws {
+            path = try #require(directory).path
+            before = try ArchiveStore.open(path, creating: true).commit(1, [Array("one".utf8)])
+            catalogue = try path.appending("catalogue.sqlite").readFile()
+            segment = try onlySegment(in: path)
+            let start = try segment.readFile().count
+            let store = try ArchiveStore.open(path, creating: false)
+            _ = try store.enter(record)
+            block = start..<(try segment.readFile().count)
+            after = try store.commit(2, [Array("two".utf8)], parent: before)
+            bytes = try segment.readFile()
+        }
+
+        /// The archive after a crash that left `bytes` in the segment and the catalogue as it was, or none.
+        func crash(_ bytes: [UInt8], isCatalogueKept: Bool) throws -> ArchiveStore {
+            try segment.writeFile(bytes)
+            let file = path.appending("catalogue.sqlite")
+            for suffix in ["", "-wal", "-shm"] { try? FilePath(file.string + suffix).removeFile() }
+            if isCatalogueKept { try file.writeFile(catalogue) }
+            return try ArchiveStore.open(path, creating: false)
+        }
+    }
+
+    @Test("an operation cut off at any byte of its block is as if it had never been", arguments: [true, false])
+    func cuts(isCatalogueKept: Bool) throws {
+        let scene = try Scene()
+        for length in scene.block.lowerBound...scene.bytes.count {
+            let store = try scene.crash(Array(scene.bytes.prefix(length)), isCatalogueKept: isCatalogueKept)
+            let isWhole = length >= scene.block.upperBound
+            #expect(try store.holds(scene.before), "cut at \(length)")
+            #expect(
+                try store.catalogue.operations().map(\.record) == (isWhole ? [scene.record] : []), "cut at \(length)")
+            if isWhole { continue }
+            #expect(try scene.segment.readFile().count == scene.block.lowerBound, "cut at \(length)")
+            _ = try store.enter(scene.record)
+            #expect(try store.catalogue.operations().map(\.record) == [scene.record], "after a cut at \(length)")
+        }
+    }
+
+    @Test("a byte wrong anywhere in an operation's block takes the operation, and no snapshot")
+    func garbage() throws {
+        let scene = try Scene()
+        for offset in scene.block {
+            var bytes = scene.bytes
+            bytes[offset] ^= 0x01
+            let store = try scene.crash(bytes, isCatalogueKept: false)
+            #expect(try store.catalogue.operations().isEmpty, "flip at \(offset)")
+            #expect(try store.holds(scene.before) && store.holds(scene.after), "flip at \(offset)")
+        }
+    }
+
+    @Test("a new catalogue names an operation that means nothing, and lists the others")
+    func nonsense() throws {
+        let directory = try TemporaryDirectory()
+        let nonsense = RawChunk(kind: .operation, bytes: Array("no operation".utf8))
+        do {
+            let store = try ArchiveStore.open(directory.path, creating: true)
+            var encoder = try BlockEncoder(level: 1)
+            let writer = try store.beginCommit()
+            #expect(try writer.claim(nonsense.id))
+            try writer.append(encoder.encode([nonsense]))
+            try writer.keep()
+            _ = try store.enter(.sample(1))
+        }
+        let summary = try ArchiveStore.rebuildCatalogue(of: directory.path)
+        #expect(summary.operations == 1 && summary.chunks == 2)
+        #expect(summary.damage.count == 1)
+        #expect(summary.damage.first?.contains(nonsense.id.hex) == true)
+        #expect(
+            try ArchiveStore.open(directory.path, creating: false).catalogue.operations().map(\.record) == [.sample(1)])
+    }
+}

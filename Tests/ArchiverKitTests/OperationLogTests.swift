@@ -1,0 +1,134 @@
+// Where undoing and redoing stand after any sequence of operations, by table.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import TestSupport
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("The operation log")
+struct OperationLogTests {
+    /// Operations in words, numbered from 1: "restore", "undo 1", "redo 2", "done 3", "later".
+    ///
+    /// A number that no operation has stands for one whose record is lost.
+    private static func records(_ text: String) -> [StoredOperation] {
+        var ids: [Int: OperationID] = [:]
+        var records: [StoredOperation] = []
+        for (index, words) in text.split(separator: ",").map({ $0.split(separator: " ") }).enumerated() {
+            let number = words.count > 1 ? Int(words[1]) : nil
+            let target = number.map { ids[$0] ?? OperationID(ChunkID(hashing: Array("lost \($0)".utf8))) }
+            let kind = words[0] == "done" ? OperationKind.completion : OperationKind(rawValue: String(words[0]))
+            let stored = StoredOperation(
+                OperationRecord(
+                    rootPath: [0x2f], host: "", kind: kind ?? .restore, time: Timestamp(seconds: Int64(index)),
+                    target: target))
+            records.append(stored)
+            if kind != .completion { ids[ids.count + 1] = stored.id }
+        }
+        return records
+    }
+
+    private static let table: [(operations: String, undo: String, redo: String)] = [
+        ("", "", ""),
+        ("restore,done 1", "1", ""),
+        ("restore", "1", ""),
+        ("restore,done 1,restore,done 2", "2 1", ""),
+        ("restore,done 1,restore,done 2,undo 2,done 3", "1", "3"),
+        ("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4", "", "4 3"),
+        // A redo can be undone itself, and what it leaves goes on where it was.
+        ("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4,redo 4,done 5", "5", "3"),
+        ("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4,redo 4,done 5,redo 3,done 6", "6 5", ""),
+        ("restore,done 1,undo 1,done 2,redo 2,done 3,undo 3,done 4", "", "4"),
+        // A restore ends what could be redone, also one that was interrupted.
+        ("restore,done 1,undo 1,done 2,restore,done 3", "3", ""),
+        ("restore,done 1,undo 1,done 2,restore", "3", ""),
+        ("restore,done 1,restore,done 2,undo 2,done 3,restore,done 4,undo 4,done 5,undo 1,done 6", "", "6 5"),
+        // What was interrupted is done to its end first; taking it back brings back the state before it first began.
+        ("restore,done 1,undo 1", "2! ", "2"),
+        ("restore,done 1,restore,done 2,undo 2", "3! 1", "3"),
+        ("restore,done 1,restore,done 2,undo 2,undo 2", "4! 1", "3"),
+        ("restore,done 1,restore,done 2,undo 2,undo 2,done 4", "1", "3"),
+        ("restore,done 1,undo 1,redo 2", "3", "3!"),
+        ("restore,done 1,undo 1,done 2,redo 2,redo 2,done 4", "3", ""),
+        ("restore,done 1,undo 1,redo 2,done 3", "3", ""),
+        ("restore,done 1,undo 1,done 2,redo 2,undo 3", "4!", "4"),
+        // Something that came after this program altered the root too.
+        ("restore,done 1,undo 1,done 2,later,done 3", "3", ""),
+        ("later,restore,done 2", "2 1", ""),
+        // Records that are lost are passed over.
+        ("undo 9,done 1", "", "1"),
+        ("restore,done 1,redo 9,done 2", "2 1", ""),
+        ("done 9,restore,done 1", "1", ""),
+        ("restore,done 1,undo 9", "2! 1", "2"),
+    ]
+
+    @Test("what is undone and redone next follows from what was done", arguments: table.indices)
+    func steps(row: Int) {
+        let (text, undo, redo) = Self.table[row]
+        let records = Self.records(text)
+        let log = OperationLog(replaying: records)
+        let operations = records.filter { $0.record.kind != .completion }
+        #expect(log.operations.map(\.id) == operations.map(\.id))
+        func names(_ reversal: LoggedOperation.Reversal) -> String {
+            log.steps(reversal).map { step in
+                guard let resumed = step.resumed else {
+                    return operations.firstIndex { $0.id == step.target }.map { "\($0 + 1)" } ?? "?"
+                }
+                return operations.lastIndex { $0.record == resumed }.map { "\($0 + 1)!" } ?? "?"
+            }.joined(separator: " ")
+        }
+        #expect(names(.undo) == undo.split(separator: " ").joined(separator: " "), "\(text)")
+        #expect(names(.redo) == redo.split(separator: " ").joined(separator: " "), "\(text)")
+        let completions = records.filter { $0.record.kind == .completion }.compactMap(\.record.target)
+        #expect(log.operations.filter(\.isComplete).map(\.id) == operations.map(\.id).filter(completions.contains))
+    }
+
+    @Test("an operation knows what took it back, and whether it is the next to be")
+    func marks() {
+        let records = Self.records("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4,redo 4")
+        let operations = OperationLog(replaying: records).operations
+        #expect(operations.map(\.takenBackBy) == [3, 2, nil, 4, nil].map { $0.map { operations[$0].id } })
+        #expect(operations.map(\.next) == [nil, nil, .redo, nil, .undo])
+    }
+
+    /// The rules against a history of whole states, as an editor keeps one.
+    @Test("any sequence of restores, undos and redos leads where two piles of states lead")
+    func random() throws {
+        var random = SeededGenerator("any sequence of restores, undos and redos")
+        for _ in 0..<200 {
+            var records: [StoredOperation] = []
+            // The state before each operation on the piles, and its id.
+            var undoPile: [OperationID] = []
+            var redoPile: [OperationID] = []
+            func enter(_ kind: OperationKind, _ target: OperationID?) -> OperationID {
+                let record = OperationRecord(
+                    rootPath: [], host: "", kind: kind, time: Timestamp(seconds: Int64(records.count)), target: target)
+                records.append(StoredOperation(record))
+                return records[records.count - 1].id
+            }
+            for _ in 0..<random.below(30) {
+                let id: OperationID
+                switch random.below(3) {
+                case 0:
+                    id = enter(.restore, nil)
+                    undoPile.append(id)
+                    redoPile = []
+                case 1:
+                    guard let top = undoPile.popLast() else { continue }
+                    id = enter(.undo, top)
+                    redoPile.append(id)
+                default:
+                    guard let top = redoPile.popLast() else { continue }
+                    id = enter(.redo, top)
+                    undoPile.append(id)
+                }
+                _ = enter(.completion, id)
+                let log = OperationLog(replaying: records)
+                #expect(log.steps(.undo).map(\.target) == undoPile.reversed(), "seed \(random.seed)")
+                #expect(log.steps(.redo).map(\.target) == redoPile.reversed(), "seed \(random.seed)")
+            }
+        }
+    }
+}
