@@ -16,7 +16,8 @@ struct ArchiverCommand: ParsableCommand {
             A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
             state ten minutes ago), @"2026-11-21 10:00", or its label; a path behind a colon names what it holds there: \
             latest:notes/todo.txt. Commands are about the remembered directory that you are in; elsewhere, say which \
-            one with --root.
+            one with --root. The states that programs save in the archive are named by their ids, labels and titles, and with \
+            --state TITLE by latest~2 and times.
 
             The archive is kept in $ARCHIVER_ARCHIVE, else in ~/.local/share/archiver. SIGUSR1 makes a running command \
             say how far it is.

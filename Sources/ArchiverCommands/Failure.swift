@@ -1,6 +1,5 @@
 // Why a command could not do what it was asked to: one line a person can act on, and the exit status.
 
-internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
@@ -14,8 +13,8 @@ struct Failure: Error {
     /// One line: what to do about it.
     var remedy: String?
     var path: [UInt8]?
-    /// The snapshots an ambiguous selector may mean.
-    var candidates: [SnapshotRecord] = []
+    /// What an ambiguous selector may mean.
+    var candidates: [Selected] = []
 }
 
 extension Failure {

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import ArchiverKit
 internal import FileIO
 
 /// How a failure is told.
@@ -13,10 +14,18 @@ struct FailureReport {
     /// "archiver: no such directory: /x — check the spelling", and a line for each candidate.
     var lines: [String] {
         let remedy = failure.remedy.map { " — " + Escaping.text($0) } ?? ""
-        let candidates = failure.candidates.map { record in
-            "  \(record.id.hex.prefix(12))  \(LocalTime.text(record.time))  \(Escaping.text(record.rootPath))"
+        let candidates = failure.candidates.map { candidate in
+            "  \(candidate.id.hex.prefix(12))  \(LocalTime.text(candidate.time))  \(FailureReport.origin(candidate))"
         }
         return ["archiver: " + Escaping.text(failure.message) + remedy] + candidates
+    }
+
+    /// The root, or the title of a state.
+    private static func origin(_ candidate: Selected) -> String {
+        switch candidate {
+        case .snapshot(let record): Escaping.text(record.rootPath)
+        case .state(let state): "state of " + Escaping.text(state.title)
+        }
     }
 
     func write(_ console: Console) { write(console.error, isJSON: console.isJSON) }

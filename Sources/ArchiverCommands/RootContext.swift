@@ -10,7 +10,8 @@ struct RootContext {
     let archive: Archive
     /// nil: all roots.
     let root: ArchivedRoot?
-    private let isExplicit: Bool
+    /// Whether it is the one that the command line names.
+    let isExplicit: Bool
 
     /// - Parameter ofAllRoots: whether the current directory shall not count.
     init(_ archive: Archive, _ options: RootOptions, ofAllRoots: Bool = false) throws {
@@ -48,6 +49,12 @@ struct RootContext {
             guard error.code == .noSuchSnapshot, mayBeElsewhere else { throw error }
             return try archive.snapshot(selector)
         }
+    }
+
+    /// What `selector` names: snapshots and saved states are looked at, unless the command line names a root.
+    func selected(_ selector: SnapshotSelector) throws -> Selected {
+        if isExplicit { return .snapshot(try snapshot(selector)) }
+        return try archive.selected(selector, of: root, orElsewhere: true)
     }
 
     /// The snapshot that `selector` names of the root that `other` is of.
@@ -95,7 +102,7 @@ struct RootContext {
 
 extension SnapshotSelector {
     /// Whether it names a snapshot by its place in time, so that it means another one in every root.
-    fileprivate var isRelative: Bool {
+    var isRelative: Bool {
         description.hasPrefix("@") || description == "latest" || description.hasPrefix("latest~")
     }
 }
@@ -116,7 +123,7 @@ struct SnapshotPath {
     func withoutPath(_ purpose: String) throws -> SnapshotSelector {
         guard path == nil else {
             throw Failure.usage(
-                "\(purpose) takes a snapshot without a path", remedy: "leave out what follows the colon")
+                "\(purpose) takes a selector without a path", remedy: "leave out what follows the colon")
         }
         return selector
     }

@@ -60,6 +60,26 @@ extension Descriptor {
         }
     }
 
+    /// Renames the file `name` to `newName`, which nothing has yet (renameat2(2), RENAME_NOREPLACE).
+    package borrowing func rename(
+        _ name: borrowing CName, toNew newName: borrowing CName, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        let path = path()
+        do throws(FileError) {
+            try Self.check("create", path) {
+                name.withPointer { name in
+                    newName.withPointer { clinux_rename(number, name, number, $0, UInt32(CLINUX_RENAME_NOREPLACE)) }
+                }
+            }
+        } catch {
+            // File systems without that have links, which replace nothing either.
+            guard error.code == .invalidArgument || error.code == .noFunction else { throw error }
+            try createLink(newName, to: name, in: self, path: path)
+            try removeFile(name, path: path)
+        }
+    }
+
     /// Removes the name of anything but a directory (unlinkat(2)).
     package borrowing func removeFile(
         _ name: borrowing CName, path: @autoclosure () -> FilePath

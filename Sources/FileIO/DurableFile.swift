@@ -23,4 +23,19 @@ package enum DurableFile {
         try temporary.rename(to: CName(name.utf8))
         try folder.synchronize(path: directory)
     }
+
+    /// Makes the file `name` in `directory`, where there is none, in the same way.
+    ///
+    /// - Throws: `FileError` of the code `fileExists` where there is something, which stays.
+    package static func create(
+        directory: FilePath, name: CName, contents: [UInt8], permissions: UInt16 = 0o600
+    ) throws(FileError) {
+        let path = directory.pushing(FilePath(bytes: name.bytes))
+        let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
+        let temporary = try TemporaryFile(in: folder, permissions: permissions, path: path)
+        try temporary.file.write(contents, path: path)
+        try temporary.file.synchronize(path: path)
+        try temporary.rename(toNew: name)
+        try folder.synchronize(path: directory)
+    }
 }

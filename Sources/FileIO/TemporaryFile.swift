@@ -53,6 +53,14 @@ package struct TemporaryFile: ~Copyable, Sendable {
         hasTemporaryName = false
     }
 
+    /// Gives the file a real name in the same directory that nothing has yet.
+    ///
+    /// - Throws: `FileError` of the code `fileExists` where something has it.
+    package consuming func rename(toNew newName: borrowing CName) throws(FileError) {
+        try directory.rename(name, toNew: newName, path: path)
+        hasTemporaryName = false
+    }
+
     /// Whether `name` is one that this type gives to files.
     package static func isTemporaryName(_ name: [UInt8]) -> Bool {
         name.starts(with: namePrefix.utf8) && name.suffix(nameSuffix.utf8.count).elementsEqual(nameSuffix.utf8)

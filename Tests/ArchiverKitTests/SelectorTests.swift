@@ -57,7 +57,7 @@ import Testing
             let error = ArchiverError.expect(.ambiguousSelector) {
                 _ = try sandbox.archive.snapshot(SnapshotSelector(String(digit)))
             }
-            #expect(Set(error?.candidates.map(\.id) ?? []) == Set(snapshots.map(\.id)))
+            #expect(Set(error?.candidates.map(\.id) ?? []) == Set(snapshots.map(\.id.chunk)))
         }
     }
 

@@ -33,6 +33,21 @@ import Testing
         }
     }
 
+    @Test func creatingReplacesNothing() throws {
+        let directory = try TemporaryDirectory()
+        try DurableFile.create(directory: directory.path, name: CName("file".utf8), contents: [65], permissions: 0o640)
+        #expect(try directory.contents(of: "file") == "A")
+        #expect(try directory.status(CName("file"))?.permissions == 0o640)
+        try directory.root.createSymbolicLink(CName("link".utf8), target: CName("nowhere".utf8), path: "link")
+        for name in ["file", "link"] {
+            #expect(throws: FileError("create", directory.path.appending(name), .fileExists)) {
+                try DurableFile.create(directory: directory.path, name: CName(name.utf8), contents: [66])
+            }
+        }
+        #expect(try directory.contents(of: "file") == "A")
+        #expect(Set(try directory.names()) == ["file", "link"])
+    }
+
     @Test func aTemporaryFileThatIsNotRenamedVanishes() throws {
         let directory = try TemporaryDirectory()
         do {

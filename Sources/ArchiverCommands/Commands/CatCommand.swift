@@ -9,32 +9,41 @@ internal import FileIO
 struct CatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
-        abstract: "Print a file as it was.",
+        abstract: "Print a file, or a program's saved state, as it was.",
         discussion: """
-            Writes the file's bytes to standard output, and nothing else.
+            Writes the file's bytes to standard output, and nothing else; of a saved state, named by its id, label or title, \
+            what it holds as JSON.
 
             Examples:
               archiver cat latest~3:notes/todo.txt
-              archiver cat @24h:report.odt > old-report.odt
+              archiver cat latest~2 --state "Best Game Ever"
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A snapshot (id, latest, latest~2, @10m, label) and the file in it.", valueName: "selector:path"))
+            "A snapshot (id, latest, latest~2, @10m, label) and the file in it; or a saved state.",
+            valueName: "selector:path"))
     var selector: ByteArgument
 
+    @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        let named = try SnapshotPath(selector)
-        guard let path = named.path else {
-            throw Failure.usage(
-                "\(named.selector) names a snapshot, not a file in it", remedy: "add a colon and the file's path")
-        }
         let context = try RootContext(global.openArchive(), place)
-        try context.requireOneRoot(for: named.selector)
-        let record = try context.snapshot(named.selector)
+        switch try context.selection(selector, states, isOfOneRoot: false) {
+        case .snapshot(_, path: nil):
+            throw Failure.usage(
+                "\(Escaping.text(selector.bytes)) names a snapshot, not a file in it",
+                remedy: "add a colon and the file's path")
+        case .snapshot(let record, let path?): try write(path, of: record, context)
+        case .state(let state):
+            let content = try context.archive.content(of: state)
+            try Output.standard.line(StateDetails.json(content, Console(global)))
+        }
+    }
+
+    private func write(_ path: RelativePath, of record: SnapshotRecord, _ context: RootContext) throws {
         let entry = try context.archive.requiredEntry(at: path, in: record)
         guard entry.kind == .file else { throw CatCommand.noContent(entry, record.id.short) }
         let output = Output.standard

@@ -9,7 +9,7 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Check that the archive is sound.",
         discussion: """
-            Checks that every block is where it belongs and that every snapshot finds all it needs; with --data reads \
+            Checks that every block is where it belongs and that every snapshot and every saved state finds all it needs; with --data reads \
             and verifies every byte. Ends with exit code 2 where anything is damaged, and says what is still good.
 
             Examples:
@@ -40,7 +40,8 @@ struct CheckCommand: ParsableCommand {
     private static func summary(_ result: CheckResult) -> String {
         let good = "\(result.goodSnapshots) of \(result.snapshots) snapshots are good"
         let verdict = result.findingCount == 0 ? "all is well" : "\(result.findingCount) findings, \(good)"
-        return "\(verdict): \(result.snapshots) snapshots, \(result.segments) segments, \(result.blocks) blocks, "
-            + "\(result.chunks) chunks, \(ByteCount.text(result.bytesRead)) read"
+        let states = result.states > 0 ? "\(result.states) saved states, " : ""
+        return "\(verdict): \(result.snapshots) snapshots, \(states)\(result.segments) segments, "
+            + "\(result.blocks) blocks, \(result.chunks) chunks, \(ByteCount.text(result.bytesRead)) read"
     }
 }

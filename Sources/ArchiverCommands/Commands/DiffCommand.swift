@@ -10,16 +10,18 @@ internal import SystemPackage
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show what differs between two snapshots.",
+        abstract: "Show what differs between two snapshots, or two saved states.",
         discussion: """
             Where the second one is left out, the first is compared with the directory as it is now. A path behind a \
             colon confines the comparison to it. Lines begin with + (added), ~ (modified, and in what) or - (removed). \
             Directories of which only the time differs are left out, unless with -v. What --text prints is a patch for \
-            patch -p1.
+            patch -p1. Of two saved states, the fields that differ are shown with what they hold: + items.3: {…}; ~ score: \
+            9001 → 9002. Places in a list are those in the later state, of what was removed those in the earlier one. A \
+            state alone is compared with the latest of its title, the latest with the one before it.
 
             Examples:
               archiver diff latest~5            what has changed since five snapshots ago
-              archiver diff @1h latest --text   line by line
+              archiver diff @1h --state "Best Game Ever"
             """)
 
     @Argument(
@@ -36,6 +38,7 @@ struct DiffCommand: ParsableCommand {
     @Flag(help: "Show only how much differs.")
     var stat = false
 
+    @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -46,14 +49,18 @@ struct DiffCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let leftNamed = try SnapshotPath(left)
-        let rightSelector = try right.map { try SnapshotPath($0).withoutPath("the second side") }
         let context = try RootContext(global.openArchive(), place)
-        try context.requireOneRoot(for: leftNamed.selector)
-        let leftRecord = try context.snapshot(leftNamed.selector)
-        let rightRecord = try rightSelector.map { try context.snapshot($0, besides: leftRecord) }
+        switch try context.selection(left, states) {
+        case .snapshot(let record, let path): try compare(record, at: path ?? .root, context, console)
+        case .state(let state): try compare(state, context, console)
+        }
+    }
+
+    private func compare(
+        _ leftRecord: SnapshotRecord, at path: RelativePath, _ context: RootContext, _ console: Console
+    ) throws {
+        let rightRecord = try right.map { try rightSide($0, besides: leftRecord, context) }
         let directory = FilePath(bytes: leftRecord.rootPath)
-        let path = leftNamed.path ?? .root
         let archive = context.archive
 
         var report = try report(console, archive, right: rightRecord == nil ? .directory(directory) : .archive(archive))
@@ -72,6 +79,56 @@ struct DiffCommand: ParsableCommand {
         // A path that neither side has is a slip of the pen, not an absence of differences.
         if isEmpty && !path.isRoot { _ = try archive.requiredEntry(at: path, in: leftRecord) }
         try report.finish()
+    }
+
+    private func rightSide(
+        _ argument: ByteArgument, besides left: SnapshotRecord, _ context: RootContext
+    ) throws -> SnapshotRecord {
+        if let named = try? SnapshotPath(argument), named.path == nil, named.selector.isRelative {
+            return try context.snapshot(named.selector, besides: left)
+        }
+        switch try context.selection(argument, states) {
+        case .snapshot(let record, path: nil): return record
+        case .snapshot:
+            throw Failure.usage(
+                "the second side takes a selector without a path", remedy: "leave out what follows the colon")
+        case .state(let state): throw DiffCommand.differentKinds(snapshot: left, state)
+        }
+    }
+
+    private func compare(_ left: SavedState, _ context: RootContext, _ console: Console) throws {
+        if text {
+            throw Failure.usage("--text compares files, not saved states", remedy: "leave out --text")
+        }
+        let sides = try sides(left, context)
+        if sides == nil { console.note("There is no other state of \(Escaping.text(left.title)) to compare it with.") }
+        let (left, right) = sides ?? (left, left)
+        let archive = context.archive
+        let differences = try StateComparison.differences(
+            from: try archive.content(of: left), to: try archive.content(of: right))
+        if stat {
+            let statistics = DifferenceStatistics(differences, left, right)
+            try console.output.line(console.isJSON ? JSONText.of(statistics) : statistics.text)
+        } else {
+            try StateDifferenceReport(console).write(differences)
+        }
+    }
+
+    /// The states to compare; nil where there is only one.
+    private func sides(
+        _ left: SavedState, _ context: RootContext
+    ) throws -> (left: SavedState, right: SavedState)? {
+        guard let right else { return try context.archive.comparison(of: left) }
+        switch try context.selection(right, states, besides: left) {
+        case .state(let state): return (left, state)
+        case .snapshot(let record, _): throw DiffCommand.differentKinds(snapshot: record, left)
+        }
+    }
+
+    private static func differentKinds(snapshot: SnapshotRecord, _ state: SavedState) -> Failure {
+        .usage(
+            "\(snapshot.id.short) is a snapshot of a directory and \(state.id.short) a saved state: "
+                + "they cannot be compared", remedy: "name two snapshots or two states")
     }
 
     /// Programs and those who want to know all get all; others would see each directory of each new file.

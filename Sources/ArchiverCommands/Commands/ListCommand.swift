@@ -1,4 +1,4 @@
-// `archiver list`: which snapshots there are.
+// `archiver list`: which snapshots and saved states there are.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,17 +9,18 @@ internal import FileIO
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the snapshots that the archive holds.",
+        abstract: "List the snapshots, or the programs' saved states, that the archive holds.",
         discussion: """
             Shows the snapshots of the watched directory you are in, or of all of them, the newest at the bottom. \
             What a snapshot added, modified and removed compared to the one before is counted as +a ~m -r; “stored” \
             is what it added to the archive. A pipe gets one line a snapshot with tabs between the columns: id, time, \
             root, added, modified, removed, bytes, stored bytes, cause, label. Between snapshots a line tells when \
-            changes may have been seen late; in a pipe it begins with “# gap”.
+            changes may have been seen late; in a pipe it begins with “# gap”. With --states, the states that programs have \
+            saved; the columns in a pipe are id, time, title, label, type, version, bytes, stored bytes.
 
             Examples:
-              archiver list --limit 10          the ten newest
               archiver list --since @2h         what the last two hours brought
+              archiver list --states --limit 10 the ten states saved last
             """)
 
     @Option(help: ArgumentHelp("Only the newest.", valueName: "count"))
@@ -41,16 +42,24 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "Of all directories, whichever you are in.")
     var all = false
 
+    @Flag(name: .customLong("states"), help: "The states that programs have saved, instead of snapshots.")
+    var listsStates = false
+
+    @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if all && place.root != nil { throw ValidationError("--all and --root exclude each other") }
+        if (listsStates || states.title != nil) && (all || place.root != nil) {
+            throw ValidationError("states belong to no directory: leave out --all and --root")
+        }
     }
 
     func run() throws {
         let console = Console(global)
+        if listsStates || states.title != nil { return try listStates(console) }
         let context = try RootContext(global.openArchive(), place, ofAllRoots: all)
         // The newest are asked for first, so that a limit leaves them.
         let found = try context.archive.snapshots(
@@ -68,6 +77,21 @@ struct ListCommand: ParsableCommand {
         for line in SnapshotList.lines(snapshots, gaps, console) { try console.output.line(line) }
     }
 
+    private func listStates(_ console: Console) throws {
+        let found = try global.openArchive().states(
+            StateQuery(
+                title: states.title, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
+                until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit))
+        let listed = reverse ? found : found.reversed()
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            for state in listed { try writer.append(SavedStateJSON(state)) }
+            return try writer.finish()
+        }
+        if listed.isEmpty { return console.note(emptinessOfStates) }
+        for line in StateList.lines(listed, console) { try console.output.line(line) }
+    }
+
     /// A time as selectors have it, with or without their `@`.
     private static func time(_ text: String, isStart: Bool) throws -> Timestamp {
         do {
@@ -77,6 +101,11 @@ struct ListCommand: ParsableCommand {
                 "'\(text)' is no time",
                 remedy: "a time is like 10m (ago), 14:05, 2026-11-21 or \"2026-11-21 14:05\"")
         }
+    }
+
+    private var emptinessOfStates: String {
+        let isFiltered = states.title != nil || since != nil || until != nil || label != nil
+        return isFiltered ? "No saved state matches." : "The archive holds no saved states yet; programs save them."
     }
 
     private func emptiness(_ context: RootContext) -> String {

@@ -35,7 +35,8 @@ struct RepairCommand: ParsableCommand {
 
     private static func summary(_ repair: CatalogueRepair) -> String {
         let cut = repair.cutBytes > 0 ? ", \(repair.cutBytes) bytes of an unfinished commit cut off" : ""
-        return "rebuilt the catalogue: \(repair.snapshots) snapshots, \(repair.chunks) chunks "
+        let states = repair.states > 0 ? "\(repair.states) saved states, " : ""
+        return "rebuilt the catalogue: \(repair.snapshots) snapshots, \(states)\(repair.chunks) chunks "
             + "in \(repair.segments) segments\(cut)"
     }
 }

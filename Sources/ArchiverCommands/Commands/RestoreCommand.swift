@@ -1,5 +1,6 @@
 // `archiver restore`: makes a directory, or a part of it, what it was.
 
+internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
@@ -8,15 +9,17 @@ internal import FileIO
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a directory, or a part of it, what it was.",
+        abstract: "Make a directory, or a part of it, what it was; or write a saved state to a file.",
         discussion: """
             Makes the directory what it was in the snapshot: writes only what differs, and deletes what was not there \
-            then. The present state is captured first, and 'archiver undo' brings it back. Interrupted, the same command finishes the job. With --target the snapshot is written to another, \
-            empty directory, and nothing else is touched.
+            then. The present state is captured first, and 'archiver undo' brings it back. Interrupted, the same \
+            command finishes the job. With --target the snapshot is written to another, empty directory, and nothing \
+            else is touched. The state of a program, named by its id, label or title, is written as JSON to the new \
+            file that --target names, or into the directory; the program itself loads it from the archive.
 
             Examples:
               archiver restore @10m             the state of ten minutes ago
-              archiver restore latest:notes -n  what bringing back notes would do
+              archiver restore latest --state "Best Game Ever" --target game.json
             """)
 
     @Argument(
@@ -24,22 +27,42 @@ struct RestoreCommand: ParsableCommand {
             "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
 
-    @Option(help: ArgumentHelp("Restore into this directory instead.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Restore into this directory instead; a saved state, to this file.", valueName: "path"))
     var target: PathArgument?
 
     @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
     var dryRun = false
 
+    @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
-        let named = try SnapshotPath(selector)
         let context = try RootContext(global.openArchive(), place)
-        try context.requireOneRoot(for: named.selector)
-        let record = try context.snapshot(named.selector)
-        let options = RestoreOptions(path: named.path ?? .root, target: target?.path, isDryRun: dryRun)
+        switch try context.selection(selector, states) {
+        case .snapshot(let record, let path): try restore(record, path ?? .root, context, console)
+        case .state(let state): try restore(state, context.archive, console)
+        }
+    }
+
+    private func restore(_ state: SavedState, _ archive: Archive, _ console: Console) throws {
+        guard let target else {
+            throw Failure.usage(
+                "\(state.id.short) is a saved state of '\(state.title)', which its program loads itself",
+                remedy: "write it as JSON with --target FILE, or print it with 'archiver cat \(state.id.short)'")
+        }
+        let export = try archive.export(state, to: target.path, isDryRun: dryRun)
+        try console.output.line(
+            console.isJSON
+                ? JSONText.of(StateExportJSON(state: state, export: export, isDryRun: dryRun))
+                : StateDetails.summary(state, export, isDryRun: dryRun))
+    }
+
+    private func restore(
+        _ record: SnapshotRecord, _ path: RelativePath, _ context: RootContext, _ console: Console
+    ) throws {
+        let options = RestoreOptions(path: path, target: target?.path, isDryRun: dryRun)
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(record.rootPath))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)

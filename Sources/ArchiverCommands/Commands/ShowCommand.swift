@@ -9,10 +9,12 @@ internal import FileIO
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a snapshot, or a file or directory in it.",
+        abstract: "Show a snapshot, a file or directory in it, or a program's saved state.",
         discussion: """
             A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
-            state ten minutes ago), @"2026-11-21 10:00", or its label. A path behind a colon names what it holds there.
+            state ten minutes ago), @"2026-11-21 10:00", or its label. A path behind a colon names what it holds there. \
+            A saved state is named by its id, its label, or its title, which means the latest; with --state TITLE, latest~2 \
+            and the like mean states of that title. It is shown as JSON.
 
             Examples:
               archiver show latest              when, why and what changed
@@ -27,9 +29,10 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "List every entry, at any depth.")
     var entries = false
 
-    @Flag(help: "Print the snapshot as it is stored, as JSON.")
+    @Flag(help: "Print the snapshot, or the state's record, as it is stored, as JSON.")
     var raw = false
 
+    @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -39,16 +42,35 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let named = try SnapshotPath(selector)
         let context = try RootContext(global.openArchive(), place)
-        if named.path != nil { try context.requireOneRoot(for: named.selector) }
-        let record = try context.snapshot(named.selector)
         let archive = context.archive
+        switch try context.selection(selector, states, isOfOneRoot: false) {
+        case .snapshot(let record, let path): try show(record, path, archive, console)
+        case .state(let state): try show(state, archive, console)
+        }
+    }
+
+    private func show(_ state: SavedState, _ archive: Archive, _ console: Console) throws {
+        if entries {
+            throw Failure.usage("--entries is for snapshots, not for saved states", remedy: "leave out --entries")
+        }
+        if raw { return try console.output.line(archive.rawJSON(of: state)) }
+        let content = try archive.content(of: state)
+        if console.isJSON {
+            return try console.output.line(JSONText.of(StateDetailsJSON(state: state, content: content)))
+        }
+        for line in StateDetails.lines(state, console) + [""] { try console.output.line(line) }
+        try console.output.line(StateDetails.json(content, console))
+    }
+
+    private func show(
+        _ record: SnapshotRecord, _ path: RelativePath?, _ archive: Archive, _ console: Console
+    ) throws {
         if raw {
             try console.output.line(try archive.rawJSON(of: record))
         } else if entries {
-            try showEntries(archive, record, at: named.path ?? .root, console)
-        } else if let path = named.path {
+            try showEntries(archive, record, at: path ?? .root, console)
+        } else if let path {
             try show(path, archive, record, console)
         } else if console.isJSON {
             let details = SnapshotDetailsJSON(record: record, snapshot: try archive.details(of: record))

@@ -39,12 +39,7 @@ struct StatisticsReport: DifferenceReport {
     mutating func add(_ difference: Difference) { statistics.count(difference) }
 
     func finish() throws {
-        let text = statistics
-        try console.output.line(
-            console.isJSON
-                ? try JSONText.of(text)
-                : "\(text.added) added, \(text.modified) modified, \(text.removed) removed: "
-                    + "\(ByteCount.text(text.leftBytes)) became \(ByteCount.text(text.rightBytes))")
+        try console.output.line(console.isJSON ? JSONText.of(statistics) : statistics.text)
     }
 }
 
@@ -53,9 +48,14 @@ struct DifferenceStatistics: Encodable {
     var added = 0
     var modified = 0
     var removed = 0
-    /// Sizes of the differing files, before and after.
+    /// Sizes of the differing files or states, before and after.
     var leftBytes: UInt64 = 0
     var rightBytes: UInt64 = 0
+
+    var text: String {
+        "\(added) added, \(modified) modified, \(removed) removed: "
+            + "\(ByteCount.text(leftBytes)) became \(ByteCount.text(rightBytes))"
+    }
 
     mutating func count(_ difference: Difference) {
         switch difference.kind {

@@ -75,6 +75,7 @@ struct CheckJSON: Encodable {
     let goodSnapshots: Int
     let gaps: Int
     let operations: Int
+    let states: Int
     let bytesRead: UInt64
     let findings: [String]
     let findingCount: Int
@@ -87,6 +88,7 @@ struct CheckJSON: Encodable {
         goodSnapshots = result.goodSnapshots
         gaps = result.gaps
         operations = result.operations
+        states = result.states
         bytesRead = result.bytesRead
         findings = result.findings
         findingCount = result.findingCount
@@ -100,6 +102,7 @@ struct RepairJSON: Encodable {
     let snapshots: Int
     let gaps: Int
     let operations: Int
+    let states: Int
     let cutBytes: Int
     let findings: [String]
 
@@ -109,6 +112,7 @@ struct RepairJSON: Encodable {
         snapshots = repair.snapshots
         gaps = repair.gaps
         operations = repair.operations
+        states = repair.states
         cutBytes = repair.cutBytes
         findings = repair.findings
     }
@@ -128,7 +132,7 @@ struct FailureJSON: Encodable {
         try error.encode(failure.remedy, forKey: "remedy")
         if let path = failure.path { try error.encode(bytes: path, forKey: "path") }
         if !failure.candidates.isEmpty {
-            try error.encode(failure.candidates.map(SnapshotJSON.init), forKey: "candidates")
+            try error.encode(failure.candidates.map(SelectedJSON.init), forKey: "candidates")
         }
     }
 }

@@ -21,6 +21,8 @@ struct ArchiveStatusJSON: Encodable {
         try archive.encode(bytes: status.directory.bytes, forKey: "path")
         try archive.encode(status.storedBytes, forKey: "storedBytes")
         try archive.encode(status.freeBytes, forKey: "freeBytes")
+        try archive.encode(status.states.count, forKey: "states")
+        try archive.encode(status.states.storedBytes, forKey: "stateStoredBytes")
         var limits = object.nestedContainer(keyedBy: JSONKey.self, forKey: "limits")
         try limits.encode(status.limits.watches, forKey: "inotifyWatches")
         try limits.encode(status.limits.instances, forKey: "inotifyInstances")

@@ -25,6 +25,21 @@ enum Escaping {
 
     static func text(_ path: RelativePath) -> String { path.isRoot ? "." : text(path.bytes) }
 
+    /// JSON text over several lines, with `\u…` in its texts for what must not reach a terminal.
+    static func json(_ text: String) -> String {
+        var safe = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar != "\n", isHarmful(scalar) {
+                // All of them are below U+10000.
+                let digits = String(scalar.value, radix: 16)
+                safe += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars
+            } else {
+                safe.append(scalar)
+            }
+        }
+        return String(safe)
+    }
+
     private static func escaped(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16)
         return byte < 16 ? "\\x0" + digits : "\\x" + digits

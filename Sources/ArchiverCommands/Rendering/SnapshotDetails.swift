@@ -9,14 +9,7 @@ enum SnapshotDetails {
     static func lines(
         _ record: SnapshotRecord, _ snapshot: Snapshot, _ changes: ShownChanges, _ console: Console
     ) -> [String] {
-        let isForPerson = console.isForPerson
-        let fields = fields(record, isForPerson: isForPerson)
-        let width = fields.map(\.name.count).max() ?? 0
-        var lines = fields.map { field in
-            guard isForPerson else { return TextTable.plain([field.name, field.value]) }
-            let blanks = String(repeating: " ", count: width - field.name.count)
-            return console.style(.dim, field.name) + blanks + "  " + field.value
-        }
+        var lines = head(fields(record, isForPerson: console.isForPerson), console)
         lines += changes.lines
         if changes.more > 0 { lines.append("… and \(changes.more) more changed paths") }
         lines += snapshot.problems.map { "! \($0.text)" }
@@ -24,6 +17,16 @@ enum SnapshotDetails {
             lines.append("… and \(record.problems - snapshot.problems.count) more problems")
         }
         return lines
+    }
+
+    /// Names and values: aligned for a person, separated by tabs for a program.
+    static func head(_ fields: [(name: String, value: String)], _ console: Console) -> [String] {
+        let width = fields.map(\.name.count).max() ?? 0
+        return fields.map { field in
+            guard console.isForPerson else { return TextTable.plain([field.name, field.value]) }
+            let blanks = String(repeating: " ", count: width - field.name.count)
+            return console.style(.dim, field.name) + blanks + "  " + field.value
+        }
     }
 
     private static func fields(_ record: SnapshotRecord, isForPerson: Bool) -> [(name: String, value: String)] {

@@ -75,6 +75,14 @@ enum ChangeSign: String {
     case modified = "~"
     case removed = "-"
 
+    var word: String {
+        switch self {
+        case .added: "added"
+        case .modified: "modified"
+        case .removed: "removed"
+        }
+    }
+
     var mark: Style.Mark {
         switch self {
         case .added: .green

@@ -12,8 +12,12 @@ enum StatusText {
         var lines: [String] = []
         for root in status.roots { lines += self.lines(root, style) + [""] }
         let snapshots = status.roots.reduce(0) { $0 + $1.snapshotCount }
+        let states =
+            status.states.count > 0
+            ? "\(Plural.of(status.states.count, "saved state")) (\(ByteCount.text(status.states.storedBytes))), " : ""
         lines.append(
-            "archive \(name(status.directory)): \(Plural.of(snapshots, "snapshot")), \(ByteCount.text(status.storedBytes)), "
+            "archive \(name(status.directory)): \(Plural.of(snapshots, "snapshot")), \(states)"
+                + "\(ByteCount.text(status.storedBytes)), "
                 + "\(ByteCount.text(status.freeBytes)) free")
         let limits = [
             status.limits.watches.map { "\($0) directories by inotify" },

@@ -1,4 +1,4 @@
-// Finding the one snapshot that a selector names.
+// Finding the one snapshot or saved state that a selector names.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -37,28 +37,80 @@ extension Archive {
         }
     }
 
+    /// The snapshot or the saved state that `selector` names: by its place in time a snapshot; else, whichever of the
+    /// two has the label; else, the id; else the latest state with that title.
+    ///
+    /// - Parameters:
+    ///   - root: where to look for snapshots first.
+    ///   - isElsewhere: whether to look at all roots then.
+    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector` (with the candidates).
+    package func selected(
+        _ selector: SnapshotSelector, of root: ArchivedRoot?, orElsewhere isElsewhere: Bool
+    ) throws(ArchiverError) -> Selected {
+        guard case .name(let name) = selector.meaning else { return .snapshot(try snapshot(selector, of: root)) }
+        return try facing {
+            var labelled = try snapshots(SnapshotQuery(root: root, label: name, newestFirst: true, limit: 1))
+            if labelled.isEmpty, isElsewhere {
+                labelled = try snapshots(SnapshotQuery(label: name, newestFirst: true, limit: 1))
+            }
+            let states = try states(StateQuery(label: name, newestFirst: true, limit: 1))
+            let byLabel = labelled.map(Selected.snapshot) + states.map(Selected.state)
+            if let found = try Archive.only(byLabel, "the label '\(name)' is that of a snapshot and of a saved state") {
+                return found
+            }
+            let byID =
+                try snapshots(withIDPrefix: name).map(Selected.snapshot)
+                + self.states(withIDPrefix: name, titled: nil).map(Selected.state)
+            if let found = try Archive.only(byID, "'\(name)' is the beginning of several ids") { return found }
+            if let state = try state(.latest, titled: name) { return .state(state) }
+            throw ArchiverError(
+                .noSuchSnapshot, "no snapshot or saved state has the id, label or title '\(name)'",
+                remedy: "'archiver list' shows the snapshots, 'archiver list --states' the states")
+        }
+    }
+
+    /// The one of `candidates`; nil where there is none.
+    ///
+    /// - Throws: `ArchiverError` of the code `ambiguousSelector` where there are several.
+    static func only(_ candidates: [Selected], _ message: @autoclosure () -> String) throws -> Selected? {
+        guard candidates.count > 1 else { return candidates.first }
+        throw ArchiverError(
+            .ambiguousSelector, message(), remedy: "name one by more digits of its id",
+            candidates: candidates)
+    }
+
     /// The snapshot with the label `name`, the newest where several have it; else the one whose id begins with it.
     private func snapshot(named name: String, _ filter: Catalogue.SnapshotFilter) throws -> SnapshotRecord {
         var byLabel = filter
         byLabel.label = name
         if let labelled = try store.catalogue.snapshots(byLabel).first { return labelled }
-        guard name.count <= 2 * ChunkID.byteCount, name.utf8.allSatisfy({ Hex.value($0) != nil }) else {
+        guard Archive.mayBeID(name) else {
             throw ArchiverError(
                 .noSuchSnapshot, "no snapshot has the label '\(name)'", remedy: "'archiver list' shows the labels")
         }
-        // An id is unique wherever its snapshot's root is.
-        let candidates = try store.catalogue.snapshots(
-            Catalogue.SnapshotFilter(idPrefix: name.lowercased(), newestFirst: true, limit: 20))
+        let candidates = try snapshots(withIDPrefix: name)
         guard let first = candidates.first else {
             throw ArchiverError(
                 .noSuchSnapshot, "no snapshot's id begins with '\(name)'", remedy: "'archiver list' shows the ids")
         }
-        guard candidates.count == 1 else {
-            throw ArchiverError(
-                .ambiguousSelector, "'\(name)' is the beginning of several ids", remedy: "give more digits",
-                candidates: candidates)
-        }
+        _ = try Archive.only(candidates.map(Selected.snapshot), "'\(name)' is the beginning of several ids")
         return first
+    }
+
+    /// The snapshots whose ids begin with `digits`, the newest first; an id is unique wherever its snapshot's root is.
+    private func snapshots(withIDPrefix digits: String) throws -> [SnapshotRecord] {
+        guard Archive.mayBeID(digits) else { return [] }
+        return try store.catalogue.snapshots(
+            Catalogue.SnapshotFilter(
+                idPrefix: digits.lowercased(), newestFirst: true, limit: Archive.candidatesLimit))
+    }
+
+    /// More than this many candidates help nobody.
+    static let candidatesLimit = 20
+
+    /// Whether `text` may be the beginning of an id.
+    static func mayBeID(_ text: String) -> Bool {
+        text.count <= 2 * ChunkID.byteCount && text.utf8.allSatisfy { Hex.value($0) != nil }
     }
 
     private func noSuchSnapshot(_ selector: SnapshotSelector, _ root: ArchivedRoot?) -> ArchiverError {

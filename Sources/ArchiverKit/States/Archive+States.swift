@@ -105,21 +105,24 @@ extension Archive {
         byLabel.label = name
         if let labelled = try store.catalogue.states(byLabel).first { return labelled }
         if try store.catalogue.states(.init(title: filter.title, limit: 1)).isEmpty { return nil }
-        let isID = name.count <= 2 * ChunkID.byteCount && name.utf8.allSatisfy { Hex.value($0) != nil }
-        var byID = filter
-        byID.idPrefix = name.lowercased()
-        byID.limit = 20
-        let candidates = isID ? try store.catalogue.states(byID) : []
+        let candidates = try states(withIDPrefix: name, titled: filter.title)
         guard let first = candidates.first else {
             throw ArchiverError(
                 .noSuchSnapshot, "no state has the label or the id '\(name)'",
                 remedy: "'archiver list --states' shows what there is")
         }
-        guard candidates.count == 1 else {
-            throw ArchiverError(
-                .ambiguousSelector, "'\(name)' is the beginning of the ids of several states",
-                remedy: "give more digits")
-        }
+        _ = try Archive.only(
+            candidates.map(Selected.state), "'\(name)' is the beginning of the ids of several states")
         return first
+    }
+
+    /// The states whose ids begin with `digits`, the newest first.
+    ///
+    /// - Parameter title: of this title only; nil for all.
+    func states(withIDPrefix digits: String, titled title: String?) throws -> [SavedState] {
+        guard Archive.mayBeID(digits) else { return [] }
+        return try store.catalogue.states(
+            Catalogue.StateFilter(
+                title: title, idPrefix: digits.lowercased(), newestFirst: true, limit: Archive.candidatesLimit))
     }
 }

@@ -21,7 +21,10 @@ public enum StateFile {
         } catch {
             throw .file(ArchiverError(any: error))
         }
-        do { return try JSONDecoder().decode(type, from: bytes) } catch {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: NonFinite.infinity, negativeInfinity: NonFinite.negativeInfinity, nan: NonFinite.nan)
+        do { return try decoder.decode(type, from: bytes) } catch {
             throw .undecodable(.file(url.path(percentEncoded: false)), cause: error)
         }
     }
@@ -33,6 +36,8 @@ public enum StateFile {
         let path = url.path(percentEncoded: false)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: NonFinite.infinity, negativeInfinity: NonFinite.negativeInfinity, nan: NonFinite.nan)
         let bytes: Data
         do { bytes = try encoder.encode(state) } catch { throw .unencodable(title: path, cause: error) }
         do {

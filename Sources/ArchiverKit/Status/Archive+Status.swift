@@ -31,12 +31,21 @@ extension Archive {
                         "there are only \(free >> 20) MiB left where the archive is",
                         remedy: "free some space on that file system"))
             }
-            if roots.isEmpty { concerns.append(Concern("nothing is watched", remedy: "run 'archiver watch DIR'")) }
+            let states = try store.catalogue.stateTitles().reduce(into: StateTotals()) { totals, title in
+                totals.count += title.count
+                let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
+                totals.storedBytes = overflows ? .max : sum
+            }
+            // An archive may be there for programs' states alone.
+            if roots.isEmpty, states.count == 0 {
+                concerns.append(Concern("nothing is watched", remedy: "run 'archiver watch DIR'"))
+            }
             // Asked first: watchers capture before they answer.
             let statuses = try roots.map { try status(of: $0, isNamed: directory != nil, now, patience) }
             let limits = KernelLimits.current
             return ArchiveStatus(
-                directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, roots: statuses,
+                directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, states: states,
+                roots: statuses,
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],
                     queuedEvents: limits[.inotifyQueue], marks: limits[.fanotifyMarks]),

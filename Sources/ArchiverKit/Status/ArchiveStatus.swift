@@ -42,6 +42,8 @@ public struct ArchiveStatus: Sendable {
     public let storedBytes: UInt64
     /// Bytes that an ordinary user can still write where the archive is.
     public let freeBytes: UInt64
+    /// What programs have saved.
+    public internal(set) var states = StateTotals()
     public let roots: [RootStatus]
     /// The system's limits on watching.
     public let limits: WatchLimits
@@ -50,6 +52,14 @@ public struct ArchiveStatus: Sendable {
 
     /// Whether nothing is to be worried about.
     public var isWell: Bool { concerns.isEmpty && roots.allSatisfy { $0.concerns.isEmpty } }
+}
+
+/// How much programs have saved in an archive.
+public struct StateTotals: Sendable, Hashable {
+    /// How many states there are.
+    public internal(set) var count = 0
+    /// Bytes that the archive grew by for them.
+    public internal(set) var storedBytes: UInt64 = 0
 }
 
 /// The system's limits on watching, for the calling user.

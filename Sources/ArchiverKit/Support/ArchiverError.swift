@@ -1,6 +1,6 @@
 // What can go wrong, as users of the library and of the program meet it.
 
-public import ArchiveStorage
+internal import ArchiveStorage
 internal import FileIO
 public import SystemPackage
 
@@ -28,9 +28,9 @@ public struct ArchiverError: Error, Sendable {
         case notWatched
         /// A selector is not written as selectors are.
         case malformedSelector
-        /// A selector names no snapshot.
+        /// A selector names no snapshot and no saved state.
         case noSuchSnapshot
-        /// A selector names several snapshots.
+        /// A selector names several snapshots or saved states.
         case ambiguousSelector
         /// A snapshot holds nothing at the path.
         case noSuchPath
@@ -40,7 +40,7 @@ public struct ArchiverError: Error, Sendable {
         case notDirectory
         /// The directory cannot be a root: it belongs to the archive or to the kernel.
         case unsuitableRoot
-        /// A directory to restore into holds something already.
+        /// A directory to restore into holds something already, or there is a file where one is to be made.
         case targetNotEmpty
         /// No operation on the root, or not as many as are asked for, can be undone.
         case nothingToUndo
@@ -59,13 +59,13 @@ public struct ArchiverError: Error, Sendable {
     public let remedy: String?
     /// The file or directory concerned.
     public let path: FilePath?
-    /// The snapshots that an ambiguous selector names.
-    public let candidates: [SnapshotRecord]
+    /// What an ambiguous selector may mean.
+    public let candidates: [Selected]
 
     /// An error with the words that a user will read.
     public init(
         _ code: Code, _ message: String, remedy: String? = nil, path: FilePath? = nil,
-        candidates: [SnapshotRecord] = []
+        candidates: [Selected] = []
     ) {
         self.code = code
         self.message = message

@@ -1,0 +1,66 @@
+// What differs between two saved states: lines for people, an array for programs.
+
+internal import ArchiveStorage
+internal import ArchiverKit
+
+/// Writes the differences of two states.
+struct StateDifferenceReport {
+    private let console: Console
+    /// On a terminal, longer values are cut.
+    private static let widest = 60
+
+    init(_ console: Console) { self.console = console }
+
+    func write(_ differences: [StateDifference]) throws {
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            for difference in differences { try writer.append(StateDifferenceJSON(difference: difference)) }
+            return try writer.finish()
+        }
+        let widest = console.isForPerson ? StateDifferenceReport.widest : nil
+        for difference in differences {
+            try console.output.line(StateDifferenceReport.line(difference, console.style, widest: widest))
+        }
+    }
+
+    /// "~ score: 9001 → 9002", "+ items.3: {…}", "- old: 5".
+    ///
+    /// - Parameter widest: columns of a value that are shown; nil for all.
+    static func line(_ difference: StateDifference, _ style: Style, widest: Int?) throws -> String {
+        let values = try [difference.old, difference.new].compactMap { value in
+            let text = try value.map { Escaping.text(try $0.compact()) }
+            return widest.flatMap { width in text.map { DisplayWidth.cut($0, to: width) } } ?? text
+        }
+        let path = difference.path.isEmpty ? "." : Escaping.text(difference.path)
+        let change = difference.change
+        return style(change.mark, "\(change.rawValue) \(path)") + ": " + values.joined(separator: " → ")
+    }
+}
+
+/// A differing field as `diff --json` shows it.
+private struct StateDifferenceJSON: Encodable {
+    let difference: StateDifference
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(difference.path, forKey: "path")
+        try object.encode(difference.change.word, forKey: "change")
+        try object.encodeIfPresent(difference.old, forKey: "old")
+        try object.encodeIfPresent(difference.new, forKey: "new")
+    }
+}
+
+extension DifferenceStatistics {
+    /// How much differs between the states `left` and `right`.
+    init(_ differences: [StateDifference], _ left: SavedState, _ right: SavedState) {
+        for difference in differences {
+            switch difference.change {
+            case .added: added += 1
+            case .modified: modified += 1
+            case .removed: removed += 1
+            }
+        }
+        leftBytes = left.bytes
+        rightBytes = right.bytes
+    }
+}

@@ -1,0 +1,68 @@
+// Programs' saved states as JSON.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+/// A saved state as `list --states --json` shows it.
+struct SavedStateJSON: Encodable {
+    let state: SavedState
+
+    init(_ state: SavedState) { self.state = state }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(state.id.hex, forKey: "id")
+        try object.encode(state.time, forKey: "time")
+        try object.encode(state.title, forKey: "title")
+        try object.encode(state.label, forKey: "label")
+        try object.encode(state.type, forKey: "type")
+        try object.encode(state.version, forKey: "version")
+        try object.encode(state.bytes, forKey: "bytes")
+        try object.encode(state.storedBytes, forKey: "storedBytes")
+        try object.encode(state.host, forKey: "host")
+    }
+}
+
+/// A saved state and what it holds, as `show --json` shows them.
+struct StateDetailsJSON: Encodable {
+    let state: SavedState
+    let content: StateJSON
+
+    func encode(to encoder: any Encoder) throws {
+        try SavedStateJSON(state).encode(to: encoder)
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(content, forKey: "state")
+    }
+}
+
+/// What writing a state to a file came to, or would.
+struct StateExportJSON: Encodable {
+    let state: SavedState
+    let export: StateExport
+    let isDryRun: Bool
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(state.id.hex, forKey: "id")
+        try object.encode(state.title, forKey: "title")
+        try object.encode(isDryRun, forKey: "dryRun")
+        try object.encode(bytes: export.destination.bytes, forKey: "destination")
+        try object.encode(export.bytes, forKey: "bytes")
+    }
+}
+
+/// What an ambiguous selector may mean; a state is told from a snapshot by its title.
+struct SelectedJSON: Encodable {
+    let selected: Selected
+
+    init(_ selected: Selected) { self.selected = selected }
+
+    func encode(to encoder: any Encoder) throws {
+        switch selected {
+        case .snapshot(let record): try SnapshotJSON(record).encode(to: encoder)
+        case .state(let state): try SavedStateJSON(state).encode(to: encoder)
+        }
+    }
+}

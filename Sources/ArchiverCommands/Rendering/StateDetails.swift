@@ -1,0 +1,35 @@
+// Everything about one saved state, in words.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+/// Texts about a saved state.
+enum StateDetails {
+    /// The lines of `archiver show` before what the state holds.
+    static func lines(_ state: SavedState, _ console: Console) -> [String] {
+        let isForPerson = console.isForPerson
+        func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
+        return SnapshotDetails.head(
+            [
+                ("id", state.id.hex), ("time", isForPerson ? LocalTime.text(state.time) : state.time.rfc3339),
+                ("title", Escaping.text(state.title)), ("host", Escaping.text(state.host)),
+                ("label", state.label.map { Escaping.text($0) } ?? "-"), ("type", Escaping.text(state.type)),
+                ("version", "\(state.version)"), ("size", size(state.bytes)), ("stored", size(state.storedBytes)),
+            ], console)
+    }
+
+    /// What the state holds: as it is in a pipe, and harmless on a terminal.
+    static func json(_ content: StateJSON, _ console: Console) throws -> String {
+        let text = try content.pretty()
+        return console.output.isTerminal ? Escaping.json(text) : text
+    }
+
+    /// "wrote 1a2b3c4d of 'Best Game Ever' to game.json: 120 B".
+    static func summary(_ state: SavedState, _ export: StateExport, isDryRun: Bool) -> String {
+        let verb = isDryRun ? "would write" : "wrote"
+        return "\(verb) \(state.id.short) of '\(Escaping.text(state.title))' to "
+            + "\(Escaping.text(export.destination.bytes)): \(ByteCount.text(UInt64(export.bytes)))"
+    }
+}

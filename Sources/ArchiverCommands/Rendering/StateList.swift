@@ -1,0 +1,39 @@
+// Programs' saved states as lines of text.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+
+/// Lists of saved states for people and for programs.
+enum StateList {
+    private static let columns = [
+        TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
+        TextTable.Column(title: "title"), TextTable.Column(title: "label"),
+        TextTable.Column(title: "version", alignment: .right), TextTable.Column(title: "size", alignment: .right),
+        TextTable.Column(title: "stored", alignment: .right),
+    ]
+
+    /// A table for a person, plain lines for a program.
+    static func lines(_ states: [SavedState], _ console: Console) -> [String] {
+        console.isForPerson ? table(states, console.style) : states.map(plain)
+    }
+
+    static func table(_ states: [SavedState], _ style: Style) -> [String] {
+        var table = TextTable(columns)
+        for state in states {
+            table.add([
+                state.id.short, LocalTime.text(state.time), Escaping.text(state.title),
+                Escaping.text(state.label ?? ""), "\(state.version)", ByteCount.text(state.bytes),
+                ByteCount.text(state.storedBytes),
+            ])
+        }
+        return table.aligned(style)
+    }
+
+    /// One line with tabs: id, time, title, label, type, version, bytes, stored bytes.
+    static func plain(_ state: SavedState) -> String {
+        TextTable.plain([
+            state.id.short, state.time.rfc3339, Escaping.text(state.title), Escaping.text(state.label ?? ""),
+            Escaping.text(state.type), "\(state.version)", "\(state.bytes)", "\(state.storedBytes)",
+        ])
+    }
+}

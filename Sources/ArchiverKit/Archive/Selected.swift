@@ -1,0 +1,29 @@
+// What a selector names: a snapshot of a directory, or a program's saved state.
+
+public import ArchiveFormat
+public import ArchiveStorage
+public import FileIO
+
+/// One of the two things that an archive remembers.
+public enum Selected: Sendable, Hashable {
+    /// The state of a directory.
+    case snapshot(SnapshotRecord)
+    /// The state of a program.
+    case state(SavedState)
+
+    /// The id of the chunk that holds its record.
+    public var id: ChunkID {
+        switch self {
+        case .snapshot(let snapshot): snapshot.id.chunk
+        case .state(let state): state.id.chunk
+        }
+    }
+
+    /// When it was made.
+    public var time: Timestamp {
+        switch self {
+        case .snapshot(let snapshot): snapshot.time
+        case .state(let state): state.time
+        }
+    }
+}

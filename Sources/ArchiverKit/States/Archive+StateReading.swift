@@ -1,0 +1,80 @@
+// Looking at saved states whatever type they have: listing them, and what they hold.
+
+internal import ArchiveFormat
+package import ArchiveStorage
+package import FileIO
+internal import FoundationEssentials
+
+/// Which saved states are wanted.
+package struct StateQuery: Sendable {
+    /// Of this title only.
+    package var title: String?
+    /// With this label only.
+    package var label: String?
+    /// Saved at this instant or after.
+    package var since: Timestamp?
+    /// Saved at this instant or before.
+    package var until: Timestamp?
+    /// Whether the newest comes first.
+    package var newestFirst: Bool
+    /// The most states to give.
+    package var limit: Int?
+
+    package init(
+        title: String? = nil, label: String? = nil, since: Timestamp? = nil, until: Timestamp? = nil,
+        newestFirst: Bool = false, limit: Int? = nil
+    ) {
+        self.title = title
+        self.label = label
+        self.since = since
+        self.until = until
+        self.newestFirst = newestFirst
+        self.limit = limit
+    }
+}
+
+extension Archive {
+    /// The saved states that `query` asks for, by time.
+    package func states(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> [SavedState] {
+        try facing {
+            try store.catalogue.states(
+                Catalogue.StateFilter(
+                    title: query.title, label: query.label, until: query.until, since: query.since,
+                    newestFirst: query.newestFirst, limit: query.limit))
+        }
+    }
+
+    /// What a state is compared with where nothing else is said: the latest of its title; the latest, with the one
+    /// before it.
+    ///
+    /// - Returns: the earlier of the two and the later; nil where there is only one.
+    package func comparison(of state: SavedState) throws(ArchiverError) -> (left: SavedState, right: SavedState)? {
+        let newest = try states(StateQuery(title: state.title, newestFirst: true, limit: 2))
+        guard let latest = newest.first else { return nil }
+        if latest != state { return (state, latest) }
+        return newest.count == 2 ? (newest[1], latest) : nil
+    }
+
+    /// What `state` holds.
+    ///
+    /// - Throws: `ArchiverError` of the code `damaged` where its bytes are lost, wrong, or no CBOR item.
+    package func content(of state: SavedState) throws(ArchiverError) -> StateJSON {
+        try facing {
+            let bytes = try store.bytes(of: store.stateRecord(state.id))
+            do { return StateJSON(try CBORValue(decoding: bytes)) } catch {
+                throw ArchiverError(
+                    .damaged, "the state \(state.id.short) of '\(state.title)' cannot be read: \(error)",
+                    remedy: "see 'archiver check --data', and 'archiver list --states' for other states")
+            }
+        }
+    }
+
+    /// The state's stored record, rendered as JSON with sorted keys.
+    package func rawJSON(of state: SavedState) throws(ArchiverError) -> String {
+        try facing {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(store.stateRecord(state.id)), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// A saved state as JSON, whatever type it was saved from.
+
+package import ArchiveFormat
+internal import FoundationEssentials
+
+/// A CBOR item that is encoded as JSON the way Foundation's encoder writes the value that it was saved from.
+///
+/// Integer keys become texts and byte strings base64. Infinities and NaN, which JSON has no numbers for, become the
+/// texts `Infinity`, `-Infinity` and `NaN`, which `StateFile` reads. A state does not tell which of its objects were a
+/// `URL` or a `Decimal`, so these are written as the objects they encode themselves as.
+package struct StateJSON: Encodable, Sendable {
+    package let item: CBORValue
+
+    package init(_ item: CBORValue) { self.item = item }
+
+    /// The JSON over several lines, keys sorted, without a line feed at the end.
+    package func pretty() throws -> String { try text(.prettyPrinted) }
+
+    /// The JSON on one line, keys sorted.
+    package func compact() throws -> String { try text([]) }
+
+    private func text(_ formatting: JSONEncoder.OutputFormatting) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, formatting]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// The text that stands for `key` of a map.
+    package static func text(ofKey key: CBORValue) throws -> String {
+        switch key {
+        case .text(let text): text
+        // No Codable value has any other.
+        default: try StateJSON(key).compact()
+        }
+    }
+
+    // MARK: Encodable
+
+    package func encode(to encoder: any Encoder) throws {
+        switch item {
+        case .array(let items):
+            var container = encoder.unkeyedContainer()
+            for item in items { try container.encode(StateJSON(item)) }
+        case .map(let pairs):
+            var container = encoder.container(keyedBy: Key.self)
+            for (key, value) in pairs {
+                try container.encode(StateJSON(value), forKey: Key(StateJSON.text(ofKey: key)))
+            }
+        default:
+            var container = encoder.singleValueContainer()
+            try encodePlain(to: &container)
+        }
+    }
+
+    private func encodePlain(to container: inout any SingleValueEncodingContainer) throws {
+        switch item {
+        case .unsigned(let value): try container.encode(value)
+        case .negative(let complement):
+            if let complement = Int64(exactly: complement) {
+                try container.encode(~complement)
+            } else {
+                try container.encode(~Int128(complement))
+            }
+        case .float(let value) where value.isFinite: try container.encode(value)
+        case .float(let value): try container.encode(NonFinite.text(of: value))
+        case .bytes(let bytes): try container.encode(Base64.string(bytes))
+        case .text(let text): try container.encode(text)
+        case .boolean(let value): try container.encode(value)
+        case .null, .array, .map: try container.encodeNil()
+        }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(_ text: String) { stringValue = text }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+/// The texts for the numbers that JSON does not have.
+enum NonFinite {
+    static let infinity = "Infinity"
+    static let negativeInfinity = "-Infinity"
+    static let nan = "NaN"
+
+    static func text(of value: Double) -> String {
+        value.isNaN ? nan : value > 0 ? infinity : negativeInfinity
+    }
+}

@@ -1,0 +1,169 @@
+// Saved states as JSON files: exactly what was saved, and never over something else.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+/// A state with what JSON has and what it has not.
+private struct Album: Codable, Sendable, Equatable {
+    struct Track: Codable, Sendable, Equatable {
+        var name: String
+        var seconds: Double?
+    }
+    var title = "Ænima/“live” \\ \u{202E}\u{1F3B8}"
+    var tracks = [Track(name: "a", seconds: 0.1), Track(name: "b", seconds: nil)]
+    var cover = Data([0, 255, 128, 7])
+    var bought = Date(timeIntervalSince1970: 1_763_712_000.25)
+    var seller: String?
+    var owner: String? = "x"
+    var places = [3: "three", -1: "minus", 10: "ten"]
+    var largest = UInt64.max
+    var least = Int64.min
+    var precise = (1 << 53) + 1
+    var small = Double.leastNonzeroMagnitude
+}
+
+/// Numbers that JSON does not have.
+private struct Bounds: Codable, Sendable, Equatable {
+    var low = -Double.infinity
+    var high = Double.infinity
+}
+
+@Suite("Saved states as JSON files")
+struct StateExportTests {
+    private let sandbox: Sandbox
+    private var archive: Archive { sandbox.archive }
+
+    init() throws { sandbox = try Sandbox() }
+
+    private func saved(_ state: some Codable & Sendable, as title: String = "game") throws -> SavedState {
+        try archive.save(state, as: title)
+        return try #require(try archive.state(.latest, titled: title))
+    }
+
+    private func url(_ path: FilePath) -> URL { URL(filePath: path.string) }
+
+    @Test("the file is the one that StateFile writes, and StateFile loads it as it was saved")
+    func sameAsStateFile() throws {
+        let album = Album()
+        let (target, other) = (sandbox.base.full("album.json"), sandbox.base.full("other.json"))
+        let export = try archive.export(saved(album), to: target)
+        #expect(export.destination == target)
+        try StateFile.save(album, to: url(other))
+        let bytes = try Data(contentsOf: url(target))
+        #expect(bytes.count == export.bytes)
+        #expect(bytes == (try Data(contentsOf: url(other))) + Data("\n".utf8))
+        #expect(try StateFile.load(Album.self, from: url(target)) == album)
+        #expect(String(decoding: bytes, as: UTF8.self).contains("\"cover\" : \"AP+ABw==\""))
+    }
+
+    @Test("numbers that JSON does not have come back from their names")
+    func nonFinite() throws {
+        let target = sandbox.base.full("bounds.json")
+        _ = try archive.export(saved(Bounds()), to: target)
+        let text = try String(contentsOf: url(target), encoding: .utf8)
+        #expect(text.contains("\"low\" : \"-Infinity\"") && text.contains("\"high\" : \"Infinity\""))
+        #expect(try StateFile.load(Bounds.self, from: url(target)) == Bounds())
+        try StateFile.save(Bounds(), to: url(target))
+        #expect(try String(contentsOf: url(target), encoding: .utf8) + "\n" == text)
+        _ = try archive.export(saved([Double.nan], as: "nan"), to: sandbox.base.full("nan.json"))
+        #expect(try StateFile.load([Double].self, from: url(sandbox.base.full("nan.json")))[0].isNaN)
+    }
+
+    @Test("every CBOR item is JSON: integers are exact, whatever keys are")
+    func items() throws {
+        let cases: [(CBORValue, String)] = [
+            (.negative(complement: UInt64.max), "-18446744073709551616"),
+            (.negative(complement: UInt64(Int64.max)), "-9223372036854775808"),
+            (.negative(complement: 0), "-1"), (.unsigned(.max), "18446744073709551615"), (.null, "null"),
+            (.boolean(true), "true"), (.bytes([]), "\"\""), (.array([]), "[]"), (.map([]), "{}"),
+            (.text("a/\"\n"), "\"a/\\\"\\n\""),
+            (
+                .map([(.unsigned(7), .null), (.text("b"), .null), (.text("a"), .null), (.boolean(true), .null)]),
+                "{\"7\":null,\"a\":null,\"b\":null,\"true\":null}"
+            ),
+        ]
+        for (item, text) in cases { #expect(try StateJSON(item).compact() == text) }
+    }
+
+    @Test("what is there already stays as it is, also when it is a link that leads nowhere")
+    func taken() throws {
+        let state = try saved([1, 2])
+        try sandbox.base.write("file.json", "mine")
+        symlink("nowhere", sandbox.base.full("link.json").string)
+        for name in ["file.json", "link.json"] as [FilePath] {
+            for isDryRun in [false, true] {
+                let error = ArchiverError.expect(.targetNotEmpty) {
+                    _ = try archive.export(state, to: sandbox.base.full(name), isDryRun: isDryRun)
+                }
+                #expect(error?.path == sandbox.base.full(name) && error?.remedy != nil)
+            }
+        }
+        #expect(try sandbox.base.read("file.json") == Array("mine".utf8))
+        #expect(access(sandbox.base.full("nowhere").string, F_OK) != 0)
+        ArchiverError.expect(.noSuchDirectory) {
+            _ = try archive.export(state, to: sandbox.base.full("no/such/file.json"))
+        }
+        ArchiverError.expect(.notDirectory) {
+            _ = try archive.export(state, to: sandbox.base.full("file.json/below"))
+        }
+    }
+
+    @Test("a dry run writes nothing and tells what would be written")
+    func dryRun() throws {
+        let state = try saved([1, 2])
+        let target = sandbox.base.full("new.json")
+        let planned = try archive.export(state, to: target, isDryRun: true)
+        #expect(access(target.string, F_OK) != 0)
+        #expect(try archive.export(state, to: target) == planned)
+        #expect(try sandbox.base.read("new.json").count == planned.bytes)
+    }
+
+    @Test(
+        "in a directory the file is named after the title, whatever that is",
+        arguments: [
+            ("Best Game Ever", "Best Game Ever.json"), ("a/b/../c", "a_b_.._c.json"), ("..", "_..json"),
+            (".hidden", "_hidden.json"), ("-rf", "_rf.json"), ("\u{202E}evil\u{2028}", "_evil_.json"),
+            ("say \"hi\" \\ '🎮'", "say \"hi\" \\ '🎮'.json"), ("שלום", "שלום.json"),
+            (String(repeating: "é🎮", count: 60), String(repeating: "é🎮", count: 41) + "é.json"),
+        ])
+    func names(title: String, name: String) throws {
+        try sandbox.base.makeDirectory("out")
+        symlink("out", sandbox.base.full("alias").string)
+        let export = try archive.export(saved([7], as: title), to: sandbox.base.full("alias"))
+        #expect(export.destination.lastComponent?.string == name)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.base.full("out").string) == [name])
+        #expect(try StateFile.load([Int].self, from: url(export.destination)) == [7])
+    }
+
+    @Test("a damaged state is found by a check, named, and not exported; others are")
+    func damage() throws {
+        var noise = SystemRandomNumberGenerator()
+        func data() -> Data { Data((0..<4_000).map { _ in UInt8.random(in: 0...255, using: &noise) }) }
+        let (first, second) = (data(), data())
+        let bad = try saved(first, as: "bad")
+        let good = try saved(second, as: "good")
+        for segment in try Files(archive.directory).segments() {
+            let bytes = try Files("/").read(segment)
+            guard let range = bytes.firstRange(of: first[1_000..<1_032]) else { continue }
+            try Files("/").write(segment, [bytes[range.lowerBound] ^ 1], at: range.lowerBound)
+        }
+        let again = try sandbox.reopened()
+        for data in [true, false] {
+            let result = try again.check(data: data)
+            #expect(result.states == 2)
+            #expect(result.findings.contains { $0.contains(bad.id.short) && $0.contains("'bad'") })
+            #expect(!result.findings.contains { $0.contains(good.id.short) })
+        }
+        let target = sandbox.base.full("bad.json")
+        ArchiverError.expect(.damaged) { _ = try again.export(bad, to: target) }
+        #expect(access(target.string, F_OK) != 0)
+        _ = try again.export(good, to: sandbox.base.full("good.json"))
+        #expect(try StateFile.load(Data.self, from: url(sandbox.base.full("good.json"))) == second)
+    }
+}
