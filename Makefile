@@ -43,9 +43,11 @@ test: setup-test ## Run all tests.
 soak: setup-test ## Change watched trees at random for MINUTES (default 60), up to the first difference, which is kept.
 	@SOAK_MINUTES=$(MINUTES) $(SWIFT) test --filter ArchiverKitTests.ChurnTests/soak
 
-check: setup-test ## Check the format of the sources and build everything with warnings as errors.
-	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+check: setup-test ## Check the format of the sources, build everything with warnings as errors, and a package outside.
+	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package
 	@$(SWIFT) build --build-tests
+	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
+	@.build/outside/debug/everything
 
 format: ## Format the sources.
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

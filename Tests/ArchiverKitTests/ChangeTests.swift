@@ -5,6 +5,8 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import Glibc
+import Mementos
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -119,6 +121,22 @@ import Testing
         let snapshot = try sandbox.capture()
         #expect(snapshot.changes.modified == 1)
         #expect(snapshot.storedBytes < 10 << 10)
+    }
+
+    @Test("whoever observes the progress of a capture is told of it while it goes on, and nobody else pays for it")
+    func progressIsObserved() throws {
+        let sandbox = try Sandbox()
+        for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: UInt8(number), count: 5_000)) }
+        let progress = OperationProgress()
+        let readings = Mutex<[OperationProgress.Reading]>([])
+        let subscription = progress.readings.subscribe { reading in readings.withLock { $0.append(reading) } }
+        _ = try sandbox.archive.capture(sandbox.root.directory, progress: progress)
+        subscription.cancel()
+        let told = readings.withLock { $0 }
+        #expect(!told.isEmpty)
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0.entries <= $1.entries })
+        #expect(told.allSatisfy { $0.entries <= progress.reading.entries && $0.bytes <= 250_000 })
+        #expect(!progress.readings.isObserved)
     }
 }
 

@@ -25,7 +25,8 @@ import Testing
         #expect(run.peakBytes > 256 << 20)
         #expect(run.processorSeconds > 0)
         let next = try Command("true").run()
-        #expect(next.peakBytes < run.peakBytes)
+        // The tests themselves may have had a greater peak, which counts as the floor of both.
+        #expect(next.peakBytes <= run.peakBytes)
     }
 
     @Test func linesAreChosenByNameOrByWhatTheyBeginWith() throws {

@@ -26,7 +26,9 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let forgotten = ChunkKind(rawValue: 7)
 
     /// The kinds that this program knows.
-    package static let allCases: [ChunkKind] = [.content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten]
+    package static let allCases: [ChunkKind] = [
+        .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten,
+    ]
 }
 
 /// How a block's payload is packed.

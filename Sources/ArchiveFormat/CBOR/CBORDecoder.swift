@@ -45,6 +45,10 @@ struct CBORValueDecoder: Decoder {
     /// The value that the item stands for.
     fileprivate func value<Value: Decodable>() throws -> Value {
         if Value.self == Data.self, case .bytes(let bytes) = item, let data = Data(bytes) as? Value { return data }
+        if Value.self == URL.self, case .text(let text) = item {
+            guard let url = URL(string: text) as? Value else { throw corrupted("\(text) is no URL") }
+            return url
+        }
         return try Value(from: self)
     }
 
@@ -148,14 +152,16 @@ private struct CBORSingleValueDecoding: SingleValueDecodingContainer {
 
 private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let codingPath: [any CodingKey]
-    /// By the keys' encodings, so that keys are told apart as bytes.
-    private let items: [[UInt8]: CBORValue]
-    let allKeys: [Key]
+    /// In ascending order of the keys' encodings.
+    private let pairs: [(key: CBORValue, value: CBORValue)]
 
     init(pairs: [(key: CBORValue, value: CBORValue)], codingPath: [any CodingKey]) {
+        self.pairs = pairs
         self.codingPath = codingPath
-        items = Dictionary(pairs.map { ($0.key.encoded(), $0.value) }, uniquingKeysWith: { first, _ in first })
-        allKeys = pairs.compactMap { pair in
+    }
+
+    var allKeys: [Key] {
+        pairs.compactMap { pair in
             switch pair.key {
             case .text(let text): Key(stringValue: text)
             case .unsigned(let number): Int(exactly: number).flatMap(Key.init(intValue:))
@@ -167,7 +173,21 @@ private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     /// The item for `key`; texts that look like integers may stand as either.
     private func item(_ key: any CodingKey) -> CBORValue? {
-        items[CBORValue(key: key).encoded()] ?? items[CBORValue.text(key.stringValue).encoded()]
+        find(CBORValue(key: key)) ?? (key.intValue == nil ? nil : find(.text(key.stringValue)))
+    }
+
+    private func find(_ key: CBORValue) -> CBORValue? {
+        var range = 0..<pairs.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if pairs[middle].key.isKey(before: key) {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        guard range.lowerBound < pairs.count, !key.isKey(before: pairs[range.lowerBound].key) else { return nil }
+        return pairs[range.lowerBound].value
     }
 
     private func decoder(_ key: any CodingKey) throws -> CBORValueDecoder {

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 
 /// Encodes `Encodable` values as deterministic CBOR (RFC 8949 §4.2.1): equal values give equal bytes.
 ///
-/// A coding key with an integer value becomes an integer key, any other a text. `ByteString` and `Data` become byte strings.
+/// A coding key with an integer value becomes an integer key, any other a text. `ByteString` and `Data` become byte strings, `URL` a text.
 /// Sets, and dictionaries whose keys are neither text nor `Int`, have no order of their own: the standard library hands
 /// them over in an order that differs from run to run, and so do their bytes.
 public struct CBOREncoder: Sendable {
@@ -24,12 +24,25 @@ public struct CBOREncoder: Sendable {
 
 /// Where one value will stand; filled by the containers that a value asks for.
 final class CBORSlot {
+    /// A part of an array or a map: plain values stand for themselves.
+    private enum Part {
+        case item(CBORValue)
+        case slot(CBORSlot)
+
+        var value: CBORValue {
+            switch self {
+            case .item(let item): item
+            case .slot(let slot): slot.value
+            }
+        }
+    }
+
     private enum State {
         case empty
         case item(CBORValue)
-        case array([CBORSlot])
-        /// By the keys' encodings, so that keys are told apart as bytes.
-        case map([[UInt8]: (key: CBORValue, slot: CBORSlot)])
+        case array([Part])
+        /// In the order of encoding; of equal keys the last counts.
+        case map([(key: CBORValue, part: Part)])
     }
 
     private var state = State.empty
@@ -37,12 +50,22 @@ final class CBORSlot {
     fileprivate func encode<Value: Encodable>(_ value: Value, at path: [any CodingKey]) throws {
         // Stops a value without end; the exact bound is checked on the whole.
         guard path.count <= CBOR.depthLimit else { throw CBORSlot.tooDeep(value, at: path) }
-        if Value.self == Data.self, let data = value as? Data { return set(.bytes(Array(data))) }
+        if let item = CBORSlot.plain(value) { return set(item) }
         try value.encode(to: CBORValueEncoder(slot: self, codingPath: path))
         if case .empty = state {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: path, debugDescription: "the value of type \(Value.self) encoded nothing"))
         }
+    }
+
+    /// The item for a value of a type that is encoded in a way of its own, or that needs no containers.
+    fileprivate static func plain<Value>(_ value: Value) -> CBORValue? {
+        if Value.self == Int.self { return (value as? Int).map { CBORValue($0) } }
+        if Value.self == String.self { return (value as? String).map { .text($0) } }
+        if Value.self == Double.self { return (value as? Double).map { .float($0) } }
+        if Value.self == Data.self { return (value as? Data).map { .bytes(Array($0)) } }
+        if Value.self == URL.self { return (value as? URL).map { .text($0.absoluteString) } }
+        return nil
     }
 
     fileprivate static func tooDeep(_ value: Any, at path: [any CodingKey]) -> EncodingError {
@@ -53,7 +76,7 @@ final class CBORSlot {
 
     fileprivate func beginMap() {
         if case .map = state { return }
-        state = .map([:])
+        state = .map([])
     }
 
     fileprivate func beginArray() {
@@ -61,30 +84,43 @@ final class CBORSlot {
         state = .array([])
     }
 
-    /// The slot for `key` of a map; a second one replaces the first.
+    /// Sets the value for `key` of a map.
+    fileprivate func set(_ item: CBORValue, for key: any CodingKey) { add(.item(item), for: key) }
+
+    /// The slot for `key` of a map.
     fileprivate func slot(for key: any CodingKey) -> CBORSlot {
         let slot = CBORSlot()
-        guard case .map(var slots) = state else { return slot }
-        state = .empty
-        let key = CBORValue(key: key)
-        slots[key.encoded()] = (key, slot)
-        state = .map(slots)
+        add(.slot(slot), for: key)
         return slot
     }
+
+    private func add(_ part: Part, for key: any CodingKey) {
+        guard case .map(var parts) = state else { return }
+        state = .empty
+        parts.append((CBORValue(key: key), part))
+        state = .map(parts)
+    }
+
+    /// Adds the next item of an array.
+    fileprivate func append(_ item: CBORValue) { add(.item(item)) }
 
     /// The slot for the next item of an array.
     fileprivate func appendedSlot() -> CBORSlot {
         let slot = CBORSlot()
-        guard case .array(var slots) = state else { return slot }
-        state = .empty
-        slots.append(slot)
-        state = .array(slots)
+        add(.slot(slot))
         return slot
     }
 
+    private func add(_ part: Part) {
+        guard case .array(var parts) = state else { return }
+        state = .empty
+        parts.append(part)
+        state = .array(parts)
+    }
+
     fileprivate var count: Int {
-        guard case .array(let slots) = state else { return 0 }
-        return slots.count
+        guard case .array(let parts) = state else { return 0 }
+        return parts.count
     }
 
     /// The finished value.
@@ -92,10 +128,19 @@ final class CBORSlot {
     /// A slot that was asked for and left empty is an empty map, as in Foundation's encoders.
     fileprivate var value: CBORValue {
         switch state {
-        case .empty: .map([])
-        case .item(let item): item
-        case .array(let slots): .array(slots.map(\.value))
-        case .map(let slots): .map(slots.values.map { ($0.key, $0.slot.value) })
+        case .empty: return .map([])
+        case .item(let item): return item
+        case .array(let parts): return .array(parts.map(\.value))
+        case .map(let parts):
+            // Sorting is stable: of equal keys the last stays the last.
+            let sorted = CBORValue.sorted(parts.map { ($0.key, $0.part.value) })
+            var pairs: [(key: CBORValue, value: CBORValue)] = []
+            pairs.reserveCapacity(sorted.count)
+            for pair in sorted {
+                if let last = pairs.last, !last.key.isKey(before: pair.key) { pairs.removeLast() }
+                pairs.append(pair)
+            }
+            return .map(pairs)
         }
     }
 }
@@ -150,26 +195,26 @@ private struct CBORKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol
     let slot: CBORSlot
     let codingPath: [any CodingKey]
 
-    private func single(_ key: any CodingKey) -> CBORSingleValueEncoding {
-        CBORSingleValueEncoding(slot: slot.slot(for: key), codingPath: codingPath + [key])
-    }
+    func encodeNil(forKey key: Key) { slot.set(.null, for: key) }
+    func encode(_ value: Bool, forKey key: Key) { slot.set(.boolean(value), for: key) }
+    func encode(_ value: String, forKey key: Key) { slot.set(.text(value), for: key) }
+    func encode(_ value: Double, forKey key: Key) { slot.set(.float(value), for: key) }
+    func encode(_ value: Float, forKey key: Key) { slot.set(.float(Double(value)), for: key) }
+    func encode(_ value: Int, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: Int8, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: Int16, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: Int32, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: Int64, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: UInt, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: UInt8, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: UInt16, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: UInt32, forKey key: Key) { slot.set(CBORValue(value), for: key) }
+    func encode(_ value: UInt64, forKey key: Key) { slot.set(CBORValue(value), for: key) }
 
-    func encodeNil(forKey key: Key) { single(key).encodeNil() }
-    func encode(_ value: Bool, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: String, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: Double, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: Float, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: Int, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: Int8, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: Int16, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: Int32, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: Int64, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: UInt, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: UInt8, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: UInt16, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: UInt32, forKey key: Key) { single(key).encode(value) }
-    func encode(_ value: UInt64, forKey key: Key) { single(key).encode(value) }
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try single(key).encode(value) }
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        if let item = CBORSlot.plain(value) { return slot.set(item, for: key) }
+        try slot.slot(for: key).encode(value, at: codingPath + [key])
+    }
 
     private func encoder(_ key: any CodingKey) -> CBORValueEncoder {
         CBORValueEncoder(slot: slot.slot(for: key), codingPath: codingPath + [key])
@@ -191,27 +236,27 @@ private struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
     let codingPath: [any CodingKey]
     var count: Int { slot.count }
 
-    private func single() -> CBORSingleValueEncoding {
-        let path = codingPath + [CBORKey(index: count)]
-        return CBORSingleValueEncoding(slot: slot.appendedSlot(), codingPath: path)
-    }
+    func encodeNil() { slot.append(.null) }
+    func encode(_ value: Bool) { slot.append(.boolean(value)) }
+    func encode(_ value: String) { slot.append(.text(value)) }
+    func encode(_ value: Double) { slot.append(.float(value)) }
+    func encode(_ value: Float) { slot.append(.float(Double(value))) }
+    func encode(_ value: Int) { slot.append(CBORValue(value)) }
+    func encode(_ value: Int8) { slot.append(CBORValue(value)) }
+    func encode(_ value: Int16) { slot.append(CBORValue(value)) }
+    func encode(_ value: Int32) { slot.append(CBORValue(value)) }
+    func encode(_ value: Int64) { slot.append(CBORValue(value)) }
+    func encode(_ value: UInt) { slot.append(CBORValue(value)) }
+    func encode(_ value: UInt8) { slot.append(CBORValue(value)) }
+    func encode(_ value: UInt16) { slot.append(CBORValue(value)) }
+    func encode(_ value: UInt32) { slot.append(CBORValue(value)) }
+    func encode(_ value: UInt64) { slot.append(CBORValue(value)) }
 
-    func encodeNil() { single().encodeNil() }
-    func encode(_ value: Bool) { single().encode(value) }
-    func encode(_ value: String) { single().encode(value) }
-    func encode(_ value: Double) { single().encode(value) }
-    func encode(_ value: Float) { single().encode(value) }
-    func encode(_ value: Int) { single().encode(value) }
-    func encode(_ value: Int8) { single().encode(value) }
-    func encode(_ value: Int16) { single().encode(value) }
-    func encode(_ value: Int32) { single().encode(value) }
-    func encode(_ value: Int64) { single().encode(value) }
-    func encode(_ value: UInt) { single().encode(value) }
-    func encode(_ value: UInt8) { single().encode(value) }
-    func encode(_ value: UInt16) { single().encode(value) }
-    func encode(_ value: UInt32) { single().encode(value) }
-    func encode(_ value: UInt64) { single().encode(value) }
-    func encode<Value: Encodable>(_ value: Value) throws { try single().encode(value) }
+    func encode<Value: Encodable>(_ value: Value) throws {
+        if let item = CBORSlot.plain(value) { return slot.append(item) }
+        let path = codingPath + [CBORKey(index: count)]
+        try slot.appendedSlot().encode(value, at: path)
+    }
 
     private func encoder() -> CBORValueEncoder {
         let path = codingPath + [CBORKey(index: count)]

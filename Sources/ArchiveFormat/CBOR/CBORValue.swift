@@ -45,15 +45,35 @@ package enum CBORValue: Sendable {
             for item in items { item.write(to: &writer) }
         case .map(let pairs):
             writer.map(count: pairs.count)
-            let sorted = pairs.map { (key: $0.key.encoded(), value: $0.value) }
-                .sorted { $0.key.lexicographicallyPrecedes($1.key) }
-            for pair in sorted {
-                writer.encoded(pair.key)
+            for pair in CBORValue.sorted(pairs) {
+                pair.key.write(to: &writer)
                 pair.value.write(to: &writer)
             }
         case .boolean(let value): writer.boolean(value)
         case .null: writer.null()
         case .float(let value): writer.float(value)
+        }
+    }
+
+    /// The pairs in ascending order of the keys' encodings.
+    static func sorted(
+        _ pairs: [(key: CBORValue, value: CBORValue)]
+    ) -> [(key: CBORValue, value: CBORValue)] {
+        let isSorted = zip(pairs, pairs.dropFirst()).allSatisfy { !$1.key.isKey(before: $0.key) }
+        return isSorted ? pairs : pairs.sorted { $0.key.isKey(before: $1.key) }
+    }
+
+    /// Whether the item's encoding comes before that of `other`: by kind, then by length, then by content.
+    func isKey(before other: CBORValue) -> Bool {
+        switch (self, other) {
+        case (.text(let left), .text(let right)):
+            let (left, right) = (left.utf8, right.utf8)
+            return left.count == right.count ? left.lexicographicallyPrecedes(right) : left.count < right.count
+        case (.unsigned(let left), .unsigned(let right)): return left < right
+        case (.negative(let left), .negative(let right)): return left < right
+        case (.unsigned, .negative), (.unsigned, .text), (.negative, .text): return true
+        case (.negative, .unsigned), (.text, .unsigned), (.text, .negative): return false
+        default: return encoded().lexicographicallyPrecedes(other.encoded())
         }
     }
 

@@ -47,3 +47,8 @@ extension Timestamp {
         self.init(seconds: seconds, nanoseconds: nanoseconds)
     }
 }
+
+extension Timestamp: CustomStringConvertible {
+    /// The instant as RFC 3339 text in UTC.
+    public var description: String { rfc3339 }
+}

@@ -1,6 +1,7 @@
-// One line on stderr that tells how far a long operation is; it is rewritten in place and gone at the end.
+// One line on stderr that tells how far a long operation is, an observer of its progress; it is gone at the end.
 
 internal import ArchiverKit
+internal import Mementos
 internal import Synchronization
 
 /// Shows an operation's progress on a terminal, at most ten times a second, and to whoever asks by SIGUSR1.
@@ -8,6 +9,7 @@ final class ProgressLine: Sendable {
     private struct State {
         var isEnded = false
         var isDrawn = false
+        var drawing: Task<Void, Never>?
     }
 
     private let progress: OperationProgress
@@ -16,8 +18,6 @@ final class ProgressLine: Sendable {
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
-    private static let interval = Duration.milliseconds(100)
-
     /// Starts to show `progress`, where there is a terminal to show it and the user does not want quiet.
     init(_ title: String, _ progress: OperationProgress, _ console: Console) {
         self.progress = progress
@@ -25,9 +25,13 @@ final class ProgressLine: Sendable {
         output = console.error
         ProgressSignal.answer { [self] in text }
         guard console.error.isTerminal, !console.isQuiet, !console.isJSON else { return }
-        Task.detached { [self] in
-            while draw() { try? await Task.sleep(for: ProgressLine.interval) }
+        // A terminal may hold up whoever writes to it: only the newest reading waits.
+        let readings = progress.readings.events(buffering: .bufferingNewest(1))
+        let drawing = Task.detached { [self] in
+            guard draw() else { return }
+            for await _ in readings { if !draw() { break } }
         }
+        state.withLock { $0.drawing = drawing }
     }
 
     /// Wipes the line for good.
@@ -35,6 +39,7 @@ final class ProgressLine: Sendable {
         state.withLock { state in
             wipe(&state)
             state.isEnded = true
+            state.drawing?.cancel()
         }
         ProgressSignal.answer(nil)
     }

@@ -56,7 +56,8 @@ public final class Archive: Sendable {
             let summary = try ArchiveStore.rebuildCatalogue(of: directory)
             return CatalogueRepair(
                 segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
-                gaps: summary.gaps, states: summary.states, operations: summary.operations, cutBytes: summary.cutBytes, findings: summary.damage)
+                gaps: summary.gaps, states: summary.states, operations: summary.operations, cutBytes: summary.cutBytes,
+                findings: summary.damage)
         }
     }
 

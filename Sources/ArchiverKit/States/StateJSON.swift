@@ -7,7 +7,7 @@ internal import FoundationEssentials
 ///
 /// Integer keys become texts and byte strings base64. Infinities and NaN, which JSON has no numbers for, become the
 /// texts `Infinity`, `-Infinity` and `NaN`, which `StateFile` reads. A state does not tell which of its objects were a
-/// `URL` or a `Decimal`, so these are written as the objects they encode themselves as.
+/// `Decimal`, so it is written as the object it encodes itself as.
 package struct StateJSON: Encodable, Sendable {
     package let item: CBORValue
 

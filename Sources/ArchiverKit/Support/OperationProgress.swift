@@ -1,11 +1,18 @@
-// How far an operation is: counters that it moves forward and anyone may read.
+// How far an operation is: counters that it moves forward and anyone may read or observe.
 
+internal import FileIO
+public import Mementos
 internal import Synchronization
 
 /// Counters of an operation under way.
 ///
 /// Safe to read from any thread at any time.
 public final class OperationProgress: Sendable {
+    /// Tells of the counters while they move, at most ten times a second, on the operation's own threads.
+    ///
+    /// Whoever may block, as a terminal does, observes through ``Mementos/Subject/events(buffering:)``.
+    public let readings = Subject<Reading>()
+
     /// The counters at one moment.
     public struct Reading: Sendable, Hashable {
         /// Files, directories and so on that were looked at.
@@ -26,6 +33,9 @@ public final class OperationProgress: Sendable {
     // The greatest value stands for "unknown".
     private let expectedEntries = Atomic<UInt64>(.max)
     private let expectedBytes = Atomic<UInt64>(.max)
+    /// When observers are told next, by the monotonic clock.
+    private let nextReading = Atomic<UInt64>(0)
+    private static let nanosecondsBetweenReadings: UInt64 = 100_000_000
 
     public init() {}
 
@@ -44,6 +54,17 @@ public final class OperationProgress: Sendable {
     func add(entries count: Int = 0, bytes byteCount: UInt64 = 0) {
         if count != 0 { entries.add(UInt64(count), ordering: .relaxed) }
         if byteCount != 0 { bytes.add(byteCount, ordering: .relaxed) }
+        tellObservers()
+    }
+
+    /// Tells of the counters, unless that was done just before.
+    private func tellObservers() {
+        let now = CurrentProcess.monotonicNanoseconds
+        let due = nextReading.load(ordering: .relaxed)
+        guard now >= due, readings.isObserved else { return }
+        let next = now + OperationProgress.nanosecondsBetweenReadings
+        let (isMine, _) = nextReading.compareExchange(expected: due, desired: next, ordering: .relaxed)
+        if isMine { readings.send(reading) }
     }
 
     func set(storedBytes byteCount: UInt64) {

@@ -21,6 +21,8 @@ final class RootCaretaker: Sendable {
     private let lastWatched: Timestamp?
     private let linkIndex = LinkIndex()
     private let proofs = ReadProofs()
+    /// Comes to 1 when the root is being watched.
+    private let armed = Milestones()
     /// Flushes whose changes are captured.
     private let captured = Milestones()
     private let subscription: Subscription
@@ -60,10 +62,14 @@ final class RootCaretaker: Sendable {
 
     /// Watches until the service is stopped.
     func run() async throws {
-        defer { captured.end() }
+        defer {
+            armed.end()
+            captured.end()
+        }
         try listen()
         defer { server.withLock { $0 = nil } }
         guard let stats = try await arm() else { return service.events.send(.stopped(root: path)) }
+        armed.reach(1)
         if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
         let first = try await capture([.subtree(.root)])
         journal.enter(.watching)
@@ -144,6 +150,8 @@ final class RootCaretaker: Sendable {
 
     /// Returns once everything that changed before the call is captured and durable, or watching has ended.
     func settle() async {
+        // Before that, there is nobody who could tell what changed.
+        await armed.wait(for: 1)
         guard let flush = await watch.flush() else { return }
         await captured.wait(for: flush)
     }

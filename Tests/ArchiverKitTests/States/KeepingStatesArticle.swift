@@ -1,0 +1,127 @@
+// The code of the article KeepingStates.md: what stands between "begin" and "end" is the article's, block for block.
+
+import ArchiverKit
+import FileIO
+import Mementos
+import TestSupport
+import Testing
+
+private struct Volume: Codable, Sendable, Equatable {
+    var percent: Int
+}
+
+private struct OldSettings: Codable, Sendable {
+    var loudness = 70
+}
+
+@Suite("The article on keeping states")
+struct KeepingStatesArticle {
+    private let sandbox: Sandbox
+    private var archive: Archive { sandbox.archive }
+
+    init() throws { sandbox = try Sandbox() }
+
+    @Test("the blocks of the article are those of this test")
+    func blocks() throws {
+        let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/KeepingStates.md")
+        let source = try CodeBlocks.file("Tests/ArchiverKitTests/States/KeepingStatesArticle.swift")
+        let blocks = CodeBlocks.ofDocument(article)
+        #expect(!blocks.isEmpty && blocks == CodeBlocks.ofSource(source))
+    }
+
+    @Test("values are kept by name, and any of them comes back")
+    func values() throws {
+        // begin
+        struct Game: Codable, Sendable, Equatable {
+            var level = 1
+            var score = 0
+        }
+
+        var game = try archive.load("Best Game Ever", startingFrom: Game())
+        game.score += 9002
+        try archive.save(game, as: "Best Game Ever", label: "the boss is dead")
+        game = try archive.load("Best Game Ever", at: SnapshotSelector("latest~1"))
+        // end
+        #expect(game == Game())
+
+        // begin
+        for memento in try archive.history(of: "Best Game Ever") {
+            print(memento.short, memento.time, memento.label ?? "")
+        }
+        // end
+        #expect(try archive.history(of: "Best Game Ever").map(\.label) == [nil, "the boss is dead"])
+    }
+
+    // begin
+    final class Player: Originator {
+        struct State: Codable, Sendable {
+            fileprivate var position = 0
+        }
+
+        private var state = State()
+
+        func walk() { state.position += 1 }
+        func captureState() -> State { state }
+        func restore(_ state: State) { self.state = state }
+    }
+    // end
+
+    @Test("a caretaker keeps what it does not see")
+    func caretakers() async throws {
+        // begin
+        let caretaker = Caretaker(of: Player(), titled: "player", in: archive)
+        caretaker.originator.walk()
+        try await caretaker.save()
+        caretaker.originator.walk()
+        try await caretaker.restore(.latest)
+        // end
+        #expect(caretaker.originator.captureState().position == 1)
+    }
+
+    // begin
+    struct Settings: VersionedState, Codable, Sendable {
+        var volume: Double
+        var theme: String
+
+        static let version = 3
+        static let migrations = [
+            Migration(from: 1) { $0.rename("loudness", to: "volume") },
+            Migration(from: 2) { settings in
+                settings.change("volume") { $0 = .number(($0.number ?? 50) / 100) }
+                settings["theme"] = "light"
+            },
+        ]
+    }
+    // end
+
+    @Test("older settings are migrated in two steps")
+    func versions() throws {
+        try archive.save(OldSettings(), as: "settings")
+        let loaded: Settings = try archive.load("settings")
+        #expect(abs(loaded.volume - 0.7) < 0.001 && loaded.theme == "light")
+    }
+
+    @Test("what is observable saves itself")
+    func autosave() throws {
+        // begin
+        let settings = Observable(Volume(percent: 50))
+        let autosave = archive.autosave(settings, as: "volume")
+        settings.update { $0.percent = 60 }
+        try autosave.end()
+        // end
+        #expect(try archive.load(Volume.self, "volume").percent == 60)
+    }
+
+    @Test("what is missing is told")
+    func failures() throws {
+        var game = Game()
+        // begin
+        do {
+            game = try archive.load("Another Game")
+        } catch StateError.noSuchState {
+            print("there is none yet")
+        }
+        // end
+        #expect(game == Game())
+    }
+}

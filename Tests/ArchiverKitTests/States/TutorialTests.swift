@@ -1,0 +1,62 @@
+// The tutorial's code is that of a package outside of archiver, which `make check` builds; README's is compiled here.
+
+import ArchiverKit
+import FileIO
+import Mementos
+import TestSupport
+import Testing
+
+@Suite("The tutorial and README")
+struct TutorialTests {
+    private let sandbox: Sandbox
+    private var archive: Archive { sandbox.archive }
+
+    init() throws { sandbox = try Sandbox() }
+
+    @Test("the blocks of the tutorial are those of the package that is built")
+    func tutorial() throws {
+        let document = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/TimeTravel.md")
+        let blocks = Set(CodeBlocks.ofDocument(document))
+        let package = try ["Journal", "main"].flatMap { name in
+            CodeBlocks.ofSource(try CodeBlocks.file("fixtures/package/Sources/journal/\(name).swift"))
+        }
+        #expect(!package.isEmpty && package.allSatisfy(blocks.contains))
+        let manifest = blocks.subtracting(package)
+        #expect(manifest.count == 1 && manifest.first?.contains("let package = Package(") == true)
+    }
+
+    @Test("the package outside uses every public type of the patterns and of saved states")
+    func everything() throws {
+        let folder = "fixtures/package/Sources/everything"
+        let used = try ["main", "Observing", "Commanding", "States"]
+            .map { try CodeBlocks.file("\(folder)/\($0).swift") }.joined()
+        let declaration = /\npublic (?:final class|struct|enum|protocol|actor|class) (\w+)/
+        var names: Set<String> = []
+        for folder in ["Sources/Mementos", "Sources/ArchiverKit/States"] {
+            for source in try CodeBlocks.sources(in: folder) {
+                names.formUnion(source.matches(of: declaration).map { String($0.output.1) })
+            }
+        }
+        #expect(names.count > 20)
+        for name in names { #expect(used.contains(try Regex("\\b\(name)\\b").wordBoundaryKind(.simple)), "\(name)") }
+    }
+
+    @Test("the program in README does what it says")
+    func readme() throws {
+        let blocks = CodeBlocks.ofDocument(try CodeBlocks.file("README.md"))
+        let source = try CodeBlocks.file("Tests/ArchiverKitTests/States/TutorialTests.swift")
+        #expect(!blocks.isEmpty && blocks == CodeBlocks.ofSource(source))
+
+        // begin
+        struct Game: Codable, Sendable { var level = 1, score = 0 }
+
+        var game = try archive.load("Best Game Ever", startingFrom: Game())
+        game.score += 9002
+        try archive.save(game, as: "Best Game Ever", label: "the boss is dead")
+
+        for memento in try archive.history(of: "Best Game Ever") { print(memento.short, memento.time) }
+        game = try archive.load("Best Game Ever", at: SnapshotSelector("latest~1"))
+        // end
+        #expect(game.score == 0)
+    }
+}

@@ -1,0 +1,44 @@
+// The code in documents, and the code in sources that it must equal.
+
+import Foundation
+
+/// Blocks of code between two markers, each block its lines without the indentation of its first marker.
+public enum CodeBlocks {
+    /// The Swift blocks of a document in Markdown.
+    public static func ofDocument(_ text: String) -> [[String]] { regions(of: text, from: "```swift", to: "```") }
+
+    /// The blocks between lines "// begin" and "// end" of a source.
+    public static func ofSource(_ text: String) -> [[String]] { regions(of: text, from: "// begin", to: "// end") }
+
+    /// The repository's file at `path`.
+    public static func file(_ path: String) throws -> String {
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        return try String(contentsOf: repository.appending(path: path), encoding: .utf8)
+    }
+
+    /// The texts of the Swift sources in the repository's folder at `path`.
+    public static func sources(in path: String) throws -> [String] {
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let names = try FileManager.default.contentsOfDirectory(atPath: repository.appending(path: path).path())
+        return try names.filter { $0.hasSuffix(".swift") }.map { try file("\(path)/\($0)") }
+    }
+
+    private static func regions(of text: String, from begin: String, to end: String) -> [[String]] {
+        var regions: [[String]] = []
+        var open: (indentation: Int, lines: [String])?
+        for line in text.components(separatedBy: "\n") {
+            let text = line.drop { $0 == " " }
+            if let (indentation, lines) = open {
+                if text == end {
+                    regions.append(lines)
+                    open = nil
+                } else {
+                    open?.lines.append(String(line.dropFirst(indentation)))
+                }
+            } else if text == begin {
+                open = (line.count - text.count, [])
+            }
+        }
+        return regions
+    }
+}
