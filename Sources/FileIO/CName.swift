@@ -18,12 +18,32 @@ package struct CName: Sendable {
         self.terminated = terminated
     }
 
+    /// Copies `bytes`, which hold no NUL, and adds the terminator: the quick way for what a walk comes upon.
+    package init(_ bytes: [UInt8]) {
+        terminated = bytes.withUnsafeBufferPointer { CName.terminated($0) }
+    }
+
+    /// Copies `bytes`, which hold no NUL, and adds the terminator.
+    package init(_ bytes: ArraySlice<UInt8>) {
+        terminated = bytes.withUnsafeBufferPointer { CName.terminated($0) }
+    }
+
+    private static func terminated(_ bytes: UnsafeBufferPointer<UInt8>) -> [CChar] {
+        [CChar](unsafeUninitializedCapacity: bytes.count + 1) { buffer, count in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(bytes))
+            buffer[bytes.count] = 0
+            count = bytes.count + 1
+        }
+    }
+
     /// The name's bytes without the terminator.
     package var bytes: [UInt8] { terminated.dropLast().map { UInt8(bitPattern: $0) } }
 
     /// Calls `body` with the NUL-terminated bytes.
-    package func withPointer<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
-        try terminated.withUnsafeBufferPointer { buffer in
+    package func withPointer<Result, Failure>(
+        _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try terminated.withUnsafeBufferPointer { buffer throws(Failure) in
             // The array always holds the terminator, so its buffer has an address.
             guard let base = buffer.baseAddress else { preconditionFailure("CName without terminator") }
             return try body(base)

@@ -12,28 +12,32 @@ extension Descriptor {
         into buffer: UnsafeMutableRawBufferPointer, path: @autoclosure () -> FilePath
     ) throws(FileError) -> Int {
         let number = number
-        return try fill(buffer, path: path()) { start, count, _ in Glibc.read(number, start, count) }
+        return try fill(buffer, enough: buffer.count, path: path()) { start, count, _ in
+            Glibc.read(number, start, count)
+        }
     }
 
     /// Reads from `offset` until `buffer` is full or the file ends; the file's position stays where it is.
     ///
+    /// - Parameter enough: bytes after which to stop although there is room for more; nil to fill the buffer.
     /// - Returns: the number of bytes read; less than asked for only at the end.
     package borrowing func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, path: @autoclosure () -> FilePath
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, enough: Int? = nil,
+        path: @autoclosure () -> FilePath
     ) throws(FileError) -> Int {
         let number = number
-        return try fill(buffer, path: path()) { start, count, done in
+        return try fill(buffer, enough: enough ?? buffer.count, path: path()) { start, count, done in
             pread(number, start, count, off_t(truncatingIfNeeded: offset) + off_t(done))
         }
     }
 
     private borrowing func fill(
-        _ buffer: UnsafeMutableRawBufferPointer, path: @autoclosure () -> FilePath,
+        _ buffer: UnsafeMutableRawBufferPointer, enough: Int, path: @autoclosure () -> FilePath,
         by call: (_ start: UnsafeMutableRawPointer, _ count: Int, _ done: Int) -> Int
     ) throws(FileError) -> Int {
         guard let start = buffer.baseAddress else { return 0 }
         var done = 0
-        while done < buffer.count {
+        while done < enough {
             let count = retryingInterrupts { call(start + done, buffer.count - done, done) }
             if count < 0 { throw FileError("read", path(), .current) }
             if count == 0 { break }

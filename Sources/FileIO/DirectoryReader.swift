@@ -47,7 +47,7 @@ package struct DirectoryReader: ~Copyable {
             if length == 0 { break }
             append(recordsIn: length, to: &records)
         }
-        records.sort { $0.name.lexicographicallyPrecedes($1.name) }
+        records.sort { RelativePath.walkOrder($0.name, $1.name) < 0 }
         return records
     }
 

@@ -41,14 +41,41 @@ extension FileStatus {
     package static func read(
         _ name: borrowing CName, in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
     ) throws(FileError) -> FileStatus? {
+        do throws(Errno) {
+            return try name.withPointer { name throws(Errno) in try read(name, in: directory.number) }
+        } catch {
+            throw FileError("stat", path(), error)
+        }
+    }
+
+    /// The status of `name`, one component, in the directory `directory`, links not followed; without a copy in memory
+    /// of its own.
+    ///
+    /// - Returns: nil where there is no such name.
+    /// - Throws: `FileError` for every reason but absence.
+    package static func read(
+        _ name: [UInt8], in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
+    ) throws(FileError) -> FileStatus? {
+        let number = directory.number
+        let result: Result<FileStatus?, Errno> = withUnsafeTemporaryAllocation(
+            of: CChar.self, capacity: name.count + 1
+        ) { buffer in
+            name.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
+            buffer[name.count] = 0
+            // A buffer of at least one byte has an address.
+            guard let start = buffer.baseAddress else { return .success(nil) }
+            do throws(Errno) { return .success(try read(start, in: number)) } catch { return .failure(error) }
+        }
+        do throws(Errno) { return try result.get() } catch { throw FileError("stat", path(), error) }
+    }
+
+    private static func read(_ name: UnsafePointer<CChar>, in directory: CInt) throws(Errno) -> FileStatus? {
         var status = clinux_status()
         let flags = Int32(CLINUX_AT_SYMLINK_NOFOLLOW) | Int32(CLINUX_AT_EMPTY_PATH)
-        let number = directory.number
-        let result = name.withPointer { clinux_statx(number, $0, flags, &status) }
-        if result != 0 {
+        if clinux_statx(directory, name, flags, &status) != 0 {
             let code = Errno.current
             if code == .noSuchFileOrDirectory || code == .notDirectory { return nil }
-            throw FileError("stat", path(), code)
+            throw code
         }
         return FileStatus(status)
     }

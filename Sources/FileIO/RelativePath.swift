@@ -71,6 +71,22 @@ public struct RelativePath: Hashable, Sendable {
         return RelativePath(unchecked: joined)
     }
 
+    /// The path of `name` in this directory: the quick way for what a walk comes upon.
+    package func appending(_ name: [UInt8]) -> RelativePath {
+        if bytes.isEmpty { return RelativePath(unchecked: name) }
+        let count = bytes.count + 1 + name.count
+        return RelativePath(
+            unchecked: [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                let buffer = UnsafeMutableRawBufferPointer(buffer)
+                bytes.withUnsafeBytes { buffer.copyMemory(from: $0) }
+                buffer[bytes.count] = UInt8(ascii: "/")
+                name.withUnsafeBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[(bytes.count + 1)...]).copyMemory(from: $0)
+                }
+                initialized = count
+            })
+    }
+
     /// The path of `other` (which may have several components) below this directory.
     public func appending(path other: RelativePath) -> RelativePath {
         other.isRoot ? self : appending(other.bytes)

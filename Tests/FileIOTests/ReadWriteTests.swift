@@ -46,6 +46,18 @@ import Testing
         }
     }
 
+    @Test func readingEndsWhereEnoughWasRead() throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)
+        try file.write([1, 2, 3, 4, 5], path: "file")
+        var bytes = [UInt8](repeating: 0, count: 4)
+        // One call gives as much as there is room for, even where less is enough.
+        #expect(try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0, enough: 2, path: "file") } == 4)
+        #expect(bytes == [1, 2, 3, 4])
+        #expect(try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 3, enough: 4, path: "file") } == 2)
+        #expect(bytes == [4, 5, 3, 4])
+    }
+
     @Test func offsetsLeaveThePositionAlone() throws {
         let directory = try TemporaryDirectory()
         let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)

@@ -107,6 +107,25 @@ struct TreeLookupTests {
         }
     }
 
+    @Test("passing over entries by their paths reads every node once, and stays where the path or the entry is another")
+    func skipEntries() throws {
+        var random = SeededGenerator()
+        let nodes = MemoryNodes()
+        let entries = random.entries(4000)
+        let root = try nodes.tree(of: entries)
+        var cursor = try TreeCursor(root, in: nodes)
+        nodes.resetCounts()
+        for entry in entries {
+            #expect(try !cursor.skipEntry(at: entry.path.bytes) { _ in false }, "TEST_SEED=\(random.seed)")
+            #expect(try !cursor.skipEntry(at: entry.path.bytes + [1]) { _ in true }, "TEST_SEED=\(random.seed)")
+            let isSkipped = try cursor.skipEntry(at: entry.path.bytes) { $0.path == entry.path }
+            try #require(isSkipped, "TEST_SEED=\(random.seed)")
+        }
+        #expect(cursor.path == nil)
+        #expect(try !cursor.skipEntry(at: entries[0].path.bytes) { _ in true })
+        #expect(nodes.reads.count == nodes.reachable(from: root).count - 1, "TEST_SEED=\(random.seed)")
+    }
+
     @Test("a child of the wrong level is refused, and a missing one named")
     func wrongLevel() throws {
         let nodes = MemoryNodes()

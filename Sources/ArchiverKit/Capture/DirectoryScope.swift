@@ -23,6 +23,9 @@ struct DirectoryScope {
 
     var rules: ExclusionRules { scope.rules }
 
+    /// Whether nothing is left out because of its name.
+    var isTrivial: Bool { scope.isTrivial && !isCache }
+
     /// The scope of a directory in this one.
     ///
     /// - Parameter own: what the directory itself says.

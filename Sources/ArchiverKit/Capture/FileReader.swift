@@ -39,7 +39,9 @@ final class FileReader {
             if isSparse, try file.nextDataRange(from: 0, below: status.size, path: FilePath(path)) == nil {
                 return .slices([Slice(length: status.size, chunk: nil)])
             }
-            let count = try fill(file, from: 0, count: Content.inlineLimit + 1, path)
+            // Room for one byte more than there should be tells of a file that has grown; that there is none is told
+            // by the status after the reading, so nobody needs to ask for the end.
+            let count = try fill(file, count: Content.inlineLimit + 1, enough: Int(status.size), path)
             return count == Int(status.size) ? .inline(Array(buffer[..<count])) : nil
         }
         var slices = SliceCollector(packer, old: old)
@@ -96,10 +98,10 @@ final class FileReader {
     }
 
     private func fill(
-        _ file: borrowing Descriptor, from offset: UInt64, count: Int, _ path: RelativePath
+        _ file: borrowing Descriptor, count: Int, enough: Int, _ path: RelativePath
     ) throws -> Int {
         let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
-        let read = try file.read(into: part, at: offset, path: FilePath(path))
+        let read = try file.read(into: part, at: 0, enough: enough, path: FilePath(path))
         progress?.add(bytes: UInt64(read))
         return read
     }

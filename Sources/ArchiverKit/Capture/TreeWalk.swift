@@ -133,14 +133,29 @@ struct TreeWalk {
     /// A directory whose names are being gone through.
     private struct Frame {
         let path: RelativePath
-        let directory: SharedDirectory
-        let records: [DirectoryRecord]
-        let scope: DirectoryScope
+        let look: DirectoryLook
         /// Whether directories that the base tree has are gone through too; those that are new or whose access changed
         /// always are.
         let isDescending: Bool
         var next = 0
+        /// Directories in this one that are looked at already, by their indices.
+        var ahead: [(index: Int, directory: DirectoryAhead)] = []
+        /// Where to look for the next of them.
+        var nextAhead = 0
+
+        /// Takes what was seen ahead of the directory at `index`.
+        mutating func takeAhead(_ index: Int) -> DirectoryAhead? {
+            while let first = ahead.first, first.index <= index {
+                ahead.removeFirst()
+                if first.index == index { return first.directory }
+            }
+            return nil
+        }
     }
+
+    /// Directories of one level that are looked at ahead of the walk, and the level from which on none are: each is open.
+    private static let aheadLimit = 3
+    private static let aheadDepthLimit = 32
 
     /// Goes through the directory at `path`, and through those below it that are new, or in the range, or in ranges of
     /// their own.
@@ -150,88 +165,128 @@ struct TreeWalk {
     ) throws {
         var frames: [Frame] = []
         try enter(path, in: parent, scope, name, status, descending: descending, &frames)
-        while let frame = frames.last {
-            guard frame.next < frame.records.count else {
-                try removeBase(below: frame.path)
-                while let range = pending.first, frame.path.contains(range.path) { pending.removeFirst() }
+        while !frames.isEmpty {
+            let last = frames.count - 1
+            try passCurrent(&frames[last])
+            guard frames[last].next < frames[last].look.records.count else {
+                let path = frames[last].path
+                try removeBase(below: path)
+                while let range = pending.first, path.contains(range.path) { pending.removeFirst() }
                 frames.removeLast()
                 continue
             }
-            frames[frames.count - 1].next += 1
-            let record = frame.records[frame.next]
-            let childPath = frame.path.appending(record.name)
-            let range = takeRange(at: childPath)
-            try removeBase(before: childPath)
-            if let kind = record.kind, frame.scope.excludes(childPath, isDirectory: kind == .directory) {
-                try leaveOut(childPath)
-                continue
+            frames[last].next += 1
+            try visitName(at: frames[last].next - 1, in: &frames)
+        }
+    }
+
+    /// Passes over files that the base tree has as they are: nearly all, in a capture of a tree that was captured
+    /// before, so nothing is allocated for them.
+    private mutating func passCurrent(_ frame: inout Frame) throws {
+        guard base != nil else { return }
+        let look = frame.look
+        var path = frame.path.bytes
+        if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+        let nameStart = path.count
+        let first = frame.next
+        defer { progress?.add(entries: frame.next - first) }
+        while frame.next < look.records.count, pending.isEmpty {
+            let record = look.records[frame.next]
+            if record.kind == nil || record.kind == .directory { return }
+            path.removeSubrange(nameStart...)
+            path += record.name
+            guard let status = try? look.status(at: frame.next, path: .root), status.kind != .directory,
+                !isHidden(status)
+            else { return }
+            let isCurrent =
+                try base?.skipEntry(at: path) { old in
+                    guard old.isCurrent(status) else { return false }
+                    let path = RelativePath(unchecked: path)
+                    return !look.scope.excludes(path, status) && (status.kind != .file || !isDoubtful(path, status))
+                } ?? false
+            guard isCurrent else { return }
+            frame.next += 1
+        }
+    }
+
+    /// Goes through one name of the innermost directory.
+    private mutating func visitName(at index: Int, in frames: inout [Frame]) throws {
+        let last = frames.count - 1
+        let frame = frames[last]
+        let look = frame.look
+        let record = look.records[index]
+        let path = frame.path.appending(record.name)
+        let range = takeRange(at: path)
+        try removeBase(before: path)
+        if let kind = record.kind, look.scope.excludes(path, isDirectory: kind == .directory) {
+            return try leaveOut(path)
+        }
+        let status: FileStatus?
+        do {
+            status = try look.status(at: index, path: path)
+        } catch {
+            return try keepBase(below: path, error)
+        }
+        guard let status, !isHidden(status) else { return }
+        if look.scope.excludes(path, status) { return try leaveOut(path) }
+        let old = try takeBase(at: path)
+        let name = CName(record.name)
+        try compare(path, in: look.directory, name, status, old)
+        guard status.kind == .directory else { return try removeBase(below: path) }
+        let isKnown = old?.isSameDirectory(status) ?? false
+        if frame.isDescending || !isKnown || range == .subtree(path) {
+            let ahead = frames[last].takeAhead(index)
+            lookAhead(&frames[last], depth: frames.count)
+            try enter(
+                path, in: look.directory, look.scope, name, status, descending: true, ahead: ahead?.take(status),
+                &frames)
+        } else if range == .children(path) {
+            try enter(path, in: look.directory, look.scope, name, status, descending: false, &frames)
+        } else {
+            while let range = pending.first, path.contains(range.path) {
+                pending.removeFirst()
+                try walk(takeRange(at: range.path) ?? range)
             }
-            let childName = CName(record.name)
-            let childStatus: FileStatus?
-            do {
-                childStatus = try FileStatus.read(childName, in: frame.directory.descriptor, path: childPath)
-            } catch {
-                try keepBase(below: childPath, error)
-                continue
-            }
-            guard let childStatus, !isHidden(childStatus) else { continue }
-            if frame.scope.excludes(childPath, childStatus) {
-                try leaveOut(childPath)
-                continue
-            }
-            let old = try takeBase(at: childPath)
-            try compare(childPath, in: frame.directory, childName, childStatus, old)
-            guard childStatus.kind == .directory else {
-                try removeBase(below: childPath)
-                continue
-            }
-            let isKnown = old?.isSameDirectory(childStatus) ?? false
-            if frame.isDescending || !isKnown || range == .subtree(childPath) {
-                try enter(
-                    childPath, in: frame.directory, frame.scope, childName, childStatus, descending: true, &frames)
-            } else if range == .children(childPath) {
-                try enter(
-                    childPath, in: frame.directory, frame.scope, childName, childStatus, descending: false, &frames)
-            } else {
-                while let range = pending.first, childPath.contains(range.path) {
-                    pending.removeFirst()
-                    try walk(takeRange(at: range.path) ?? range)
-                }
-                try skipBase(below: childPath)
-            }
+            try skipBase(below: path)
+        }
+    }
+
+    /// Begins to look at the next directories in one that is gone through.
+    private func lookAhead(_ frame: inout Frame, depth: Int) {
+        guard frame.isDescending, depth <= TreeWalk.aheadDepthLimit else { return }
+        let look = frame.look
+        frame.nextAhead = max(frame.nextAhead, frame.next)
+        while frame.ahead.count < TreeWalk.aheadLimit, frame.nextAhead < look.records.count {
+            let index = frame.nextAhead
+            frame.nextAhead += 1
+            guard look.records[index].kind == .directory else { continue }
+            let path = frame.path.appending(look.records[index].name)
+            if look.scope.excludes(path, isDirectory: true) { continue }
+            let ahead = DirectoryAhead(
+                CName(look.records[index].name), at: path, in: look.directory, look.scope, root: root.status)
+            frame.ahead.append((index, ahead))
         }
     }
 
     private mutating func enter(
         _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
-        _ status: FileStatus, descending: Bool, _ frames: inout [Frame]
+        _ status: FileStatus, descending: Bool, ahead: DirectoryLook? = nil, _ frames: inout [Frame]
     ) throws {
         let isOtherMount = status.device != root.status.device || status.mount != root.status.mount
         // What lies under a mount point is neither seen nor gone.
         if isOtherMount && !rules.crossesMounts { return try skipBase(below: path) }
         do throws(FileError) {
-            if let frame = try open(path, in: parent, scope, name, descending: descending, isOtherMount) {
-                return frames.append(frame)
+            var look = ahead
+            if look == nil {
+                look = try DirectoryLook(
+                    opening: name, at: path, in: parent, scope, isOtherMount: isOtherMount, reader)
             }
+            if let look { return frames.append(Frame(path: path, look: look, isDescending: descending)) }
         } catch {
             if error.meansAbsence { return try removeBase(below: path) }
             return try keepBase(below: path, error)
         }
         try skipBase(below: path)
-    }
-
-    /// - Returns: nil where the directory is one that the kernel makes up, such as `/proc`.
-    private func open(
-        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName, descending: Bool,
-        _ isOtherMount: Bool
-    ) throws(FileError) -> Frame? {
-        let directory = SharedDirectory(try parent.descriptor.openForReading(name, O_DIRECTORY, path: path))
-        if isOtherMount, try FileSystem.of(directory.descriptor, path: path).reach == .pseudo { return nil }
-        let records = try reader.read(directory.descriptor, path)
-        let own = DirectoryRules.read(in: directory.descriptor, rules, among: records)
-        return Frame(
-            path: path, directory: directory, records: records, scope: scope.entering(path, own),
-            isDescending: descending)
     }
 
     private func compare(
@@ -289,14 +344,5 @@ struct TreeWalk {
             // 0x01 is the least byte that can follow the directory's name in a sibling's; `/` counts as 0x00.
             try base?.seek(to: RelativePath(unchecked: path.bytes + [1]))
         }
-    }
-}
-
-/// A directory reader that a copyable value can hold.
-private final class DirectoryReaderBox {
-    private var reader = DirectoryReader()
-
-    func read(_ directory: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> [DirectoryRecord] {
-        try reader.read(directory, path: path)
     }
 }

@@ -1,0 +1,97 @@
+// What reading a file costs in system calls, and that the walk's look, which saves one, hides no change.
+
+import ArchiveFormat
+import FileIO
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import ArchiverKit
+
+@Suite struct QuickReadTests {
+    private let sandbox: Sandbox
+    private let reader: EntryReader
+    private let directory: SharedDirectory
+
+    init() throws {
+        sandbox = try Sandbox()
+        let packer = try ChunkPacker(sandbox.archive.store, commit: nil, level: 1)
+        reader = EntryReader(FileReader(packer, progress: nil))
+        directory = SharedDirectory(try Descriptor.open(sandbox.root.directory, O_RDONLY | O_DIRECTORY))
+    }
+
+    /// What a walk would find now, once the file's time of change says what it has to.
+    private func suspect(_ name: String) throws -> Suspect {
+        let status = try #require(try FileStatus.read(CName(name.utf8), in: directory.descriptor))
+        while !(status.changed.advanced(byNanoseconds: 50_000_000) < .now) { sched_yield() }
+        return Suspect(
+            path: try RelativePath.at(FilePath(name)), directory: directory, name: CName(name.utf8), status: status,
+            old: nil)
+    }
+
+    /// Calls of read(2) and its like that this thread has made (proc_pid_io(5)).
+    private func readCalls() throws -> Int {
+        let path: FilePath = "/proc/thread-self/io"
+        let bytes = try Descriptor.open(path, O_RDONLY).readToEnd(limit: 4096, path: path)
+        let line = try #require(
+            String(decoding: bytes, as: UTF8.self).split(separator: "\n").first {
+                $0.hasPrefix("syscr: ")
+            })
+        return try #require(Int(line.dropFirst("syscr: ".count)))
+    }
+
+    @Test(arguments: [1, 40, Content.inlineLimit, Content.inlineLimit + 1, 50_000])
+    func aFileIsReadInOneCall(size: Int) throws {
+        let names = (0..<20).map { "file \($0)" }
+        for name in names { try sandbox.root.write(FilePath(name), [UInt8](repeating: 7, count: size)) }
+        let suspects = try names.map { try suspect($0) }
+        let first = try readCalls()
+        let second = try readCalls()
+        for suspect in suspects {
+            let entry = try #require(try reader.read(suspect).new)
+            #expect(entry.size == UInt64(size))
+            #expect(entry.signature?.changed == suspect.status.changed)
+        }
+        #expect(try readCalls() - second - (second - first) == names.count)
+    }
+
+    @Test func whatChangedSinceTheWalkIsRead() throws {
+        try sandbox.root.write("file", "as the walk saw it")
+        let suspect = try suspect("file")
+        try sandbox.root.write("file", "as it is now")
+        try sandbox.root.setPermissions("file", 0o600)
+        let change = try reader.read(suspect)
+        let entry = try #require(change.new)
+        #expect(change.problem == nil)
+        #expect(entry.content == .inline(Array("as it is now".utf8)))
+        #expect(entry.permissions == 0o600)
+        #expect(!entry.isUnstable)
+    }
+
+    /// A change of the same size and time as the walk saw, as one within a tick of the clock is.
+    @Test func theStatusAfterTheReadingIsKept() throws {
+        try sandbox.root.write("file", "one")
+        let suspect = try suspect("file")
+        let seen = suspect.status
+        try sandbox.root.write("other", "two")
+        try sandbox.root.rename("other", to: "file")
+        let entry = try #require(try reader.read(suspect).new)
+        #expect(entry.content == .inline(Array("two".utf8)))
+        #expect(entry.signature.map { $0.inode != seen.inode } ?? true)
+    }
+
+    @Test(arguments: [S_IFIFO, S_IFDIR, S_IFLNK])
+    func anotherObjectInTheFilesPlaceIsSeen(type: mode_t) throws {
+        try sandbox.root.write("file", "a file")
+        let suspect = try suspect("file")
+        try sandbox.root.remove("file")
+        switch type {
+        case S_IFIFO: try sandbox.root.makeNode("file", S_IFIFO)
+        case S_IFDIR: try sandbox.root.makeDirectory("file")
+        default: try sandbox.root.makeSymbolicLink("file", to: "elsewhere")
+        }
+        let change = try reader.read(suspect)
+        #expect(change.new?.kind != .file)
+    }
+}
