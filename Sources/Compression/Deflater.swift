@@ -7,6 +7,9 @@ package struct Deflater: ~Copyable {
     // zlib's state points back at its z_stream, which therefore must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private var scratch = ScratchBuffer()
+    #if Libdeflate
+    private let whole: WholeDeflater
+    #endif
 
     /// Makes a compressor.
     ///
@@ -14,6 +17,9 @@ package struct Deflater: ~Copyable {
     /// - Throws: `CompressionError.outOfMemory`.
     package init(level: Int) throws(CompressionError) {
         precondition((1...9).contains(level))
+        #if Libdeflate
+        let whole = try WholeDeflater(level: level)
+        #endif
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let largestMemoryLevel: CInt = 9
@@ -25,6 +31,9 @@ package struct Deflater: ~Copyable {
             throw .outOfMemory
         }
         self.stream = stream
+        #if Libdeflate
+        self.whole = whole
+        #endif
     }
 
     deinit {
@@ -46,6 +55,13 @@ package struct Deflater: ~Copyable {
         // No stream is shorter than two bytes, and room for fewer bytes than the input has is all that is of use.
         guard inputLength > 2 else { return false }
         let room = scratch.reserve(input.count - 1)
+        #if Libdeflate
+        if dictionary?.isEmpty ?? true {
+            let length = whole.deflate(input, into: UnsafeMutableBufferPointer(start: room, count: input.count - 1))
+            output.append(contentsOf: UnsafeBufferPointer(start: room, count: length))
+            return length > 0
+        }
+        #endif
         deflateReset(stream)
         if let dictionary = dictionary?.zlibDictionary {
             deflateSetDictionary(stream, dictionary.bytes, dictionary.length)

@@ -6,11 +6,17 @@ internal import CZlib
 package struct Inflater: ~Copyable {
     // zlib's state points back at its z_stream, which therefore must not move.
     private let stream: UnsafeMutablePointer<z_stream>
+    #if Libdeflate
+    private let whole: WholeInflater
+    #endif
 
     /// Makes a decompressor.
     ///
     /// - Throws: `CompressionError.outOfMemory`.
     package init() throws(CompressionError) {
+        #if Libdeflate
+        let whole = try WholeInflater()
+        #endif
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let status = inflateInit2_(stream, rawWindowBits, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
@@ -19,6 +25,9 @@ package struct Inflater: ~Copyable {
             throw .outOfMemory
         }
         self.stream = stream
+        #if Libdeflate
+        self.whole = whole
+        #endif
     }
 
     deinit {
@@ -41,6 +50,10 @@ package struct Inflater: ~Copyable {
         guard rawLength >= 0, rawLength < UInt32.max else { throw .tooLarge(byteCount: rawLength) }
         let roomLength = UInt32(rawLength) + 1
         if input.isEmpty { throw .truncated }
+        #if Libdeflate
+        // What is not as it should be goes to zlib, which tells why.
+        if dictionary?.isEmpty ?? true, let output = whole.inflate(input, expecting: rawLength) { return output }
+        #endif
         inflateReset(stream)
         if let dictionary = dictionary?.zlibDictionary {
             guard inflateSetDictionary(stream, dictionary.bytes, dictionary.length) == Z_OK else { throw .outOfMemory }
