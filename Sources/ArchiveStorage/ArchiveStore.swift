@@ -97,20 +97,6 @@ package final class ArchiveStore: Sendable {
         try reader.chunk(id, at: location(of: id))
     }
 
-    /// The chunk `id` as a base for compressing a new one.
-    ///
-    /// - Returns: nil where it is missing, damaged, or stands on too many bases itself: all can do without a base.
-    package func base(_ id: ChunkID) throws(StorageError) -> BaseChunk? {
-        guard let location = try catalogue.location(of: id) else { return nil }
-        do {
-            let block = try reader.block(at: location)
-            guard block.header.depth < BlockHeader.depthLimit else { return nil }
-            return BaseChunk(id: id, bytes: try reader.chunk(id, at: location), depth: Int(block.header.depth))
-        } catch  where error.code == .damaged {
-            return nil
-        }
-    }
-
     /// The snapshot named `id`.
     package func snapshot(_ id: SnapshotID) throws(StorageError) -> Snapshot {
         let bytes = try read(id.chunk)

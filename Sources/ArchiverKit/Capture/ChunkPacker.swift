@@ -11,16 +11,24 @@ final class ChunkPacker {
     private let store: ArchiveStore
     private let commit: CommitWriter?
     private var encoder: BlockEncoder
+    /// Takes the place of `encoder` until much was stored.
+    private var thoroughEncoder: BlockEncoder
     private var packed: [RawChunk] = []
     private var packedBytes = 0
 
+    /// The first bytes that a commit stores are worth the most effort: it costs no time that anybody notices, and most
+    /// histories begin with no more than that.
+    private static let thoroughBytes: UInt64 = 4 << 20
+    private static let thoroughLevel = 9
+
     /// - Parameters:
     ///   - commit: where new chunks go; nil to name chunks without storing anything.
-    ///   - level: zlib's effort, 1 to 9.
+    ///   - level: zlib's effort for what is more than a little, 1 to 9.
     init(_ store: ArchiveStore, commit: CommitWriter?, level: Int) throws {
         self.store = store
         self.commit = commit
         encoder = try BlockEncoder(level: level)
+        thoroughEncoder = try BlockEncoder(level: ChunkPacker.thoroughLevel)
     }
 
     /// Stores `bytes` unless the archive has them.
@@ -40,7 +48,7 @@ final class ChunkPacker {
             packed.append(chunk)
             packedBytes += bytes.count
         } else {
-            try commit.append(encoder.encode([chunk], bases: usable))
+            try commit.append(encode([chunk], bases: usable, for: commit))
         }
         return id
     }
@@ -48,8 +56,15 @@ final class ChunkPacker {
     /// Stores what was packed and not yet written.
     func flush() throws {
         guard let commit, !packed.isEmpty else { return }
-        try commit.append(encoder.encode(packed))
+        try commit.append(encode(packed, for: commit))
         packed.removeAll(keepingCapacity: true)
         packedBytes = 0
+    }
+
+    private func encode(
+        _ chunks: [RawChunk], bases: [BaseChunk] = [], for commit: CommitWriter
+    ) throws -> EncodedBlock {
+        commit.storedBytes < ChunkPacker.thoroughBytes
+            ? try thoroughEncoder.encode(chunks, bases: bases) : try encoder.encode(chunks, bases: bases)
     }
 }

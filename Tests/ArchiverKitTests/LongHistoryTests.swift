@@ -1,0 +1,26 @@
+// A long history of small changes stays small: no change costs what the whole costs, however many came before.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import ArchiverKit
+
+@Suite struct LongHistoryTests {
+    @Test func everySmallChangeStoresLittle() throws {
+        let sandbox = try Sandbox()
+        var random = SeededGenerator("everySmallChangeStoresLittle")
+        for number in 0..<300 { try sandbox.root.write("file \(number)", random.text(300)) }
+        try sandbox.root.write("text", random.text(20_000))
+        let first = try #require(try sandbox.archive.capture(sandbox.root.directory).snapshot)
+        for number in 0..<50 {
+            try sandbox.root.append("text", Array("line \(number)\n".utf8))
+            let change = try #require(try sandbox.archive.capture(sandbox.root.directory).snapshot)
+            #expect(change.storedBytes * 10 < first.storedBytes, "change \(number), seed \(random.seed)")
+        }
+        try sandbox.expectCleanArchive()
+    }
+}
