@@ -45,6 +45,16 @@ extension Catalogue {
         }
     }
 
+    /// How SQLite goes about `snapshots(filter)` (EXPLAIN QUERY PLAN), for tests of what that costs.
+    package func plan(_ filter: SnapshotFilter) throws(StorageError) -> [String] {
+        try read { db in
+            let query = Catalogue.query(filter)
+            return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + query.sql, arguments: query.arguments).map {
+                $0["detail"]
+            }
+        }
+    }
+
     /// The newest snapshot of a root; nil where it has none.
     package func latestSnapshot(ofRoot path: [UInt8], host: String) throws(StorageError) -> SnapshotRecord? {
         guard let root = try root(path: path, host: host) else { return nil }

@@ -50,6 +50,22 @@ struct CatalogueTests {
         }
     }
 
+    @Test("listing goes by an index, so that some of many snapshots cost what some cost", arguments: [true, false])
+    func plans(newestFirst: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue
+        let time = Timestamp(seconds: 5)
+        for root in [nil, 1] as [Int64?] {
+            for (since, until) in [(nil, nil), (time, nil), (nil, time)] as [(Timestamp?, Timestamp?)] {
+                let plan = try catalogue.plan(
+                    Catalogue.SnapshotFilter(
+                        root: root, until: until, since: since, newestFirst: newestFirst, limit: 10))
+                #expect(plan.contains { $0.contains("snapshot USING") }, "\(plan)")
+                #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+            }
+        }
+    }
+
     @Test("one made anew equals the one that grew with the archive")
     func rebuild() throws {
         let archive = try Archive()
