@@ -19,8 +19,8 @@ package struct StateWriter {
 
     /// Saves `bytes`, unless the latest state is equal and is not to get another label.
     ///
-    /// - Parameter isEqual: whether the state with these bytes is equal although its bytes differ; asked where both have
-    ///   the same length, as those of sets do whose elements come in another order.
+    /// - Parameter isEqual: whether the state with these bytes is equal although its bytes differ; asked where both are
+    ///   the same bytes in another order, as those of sets are whose elements come in another order.
     /// - Returns: the state, and whether it is new.
     func save(
         _ bytes: [UInt8], label: String?, isEqual: ([UInt8]) -> Bool
@@ -45,7 +45,15 @@ package struct StateWriter {
 
     private func holds(_ record: StateRecord, _ bytes: [UInt8], _ isEqual: ([UInt8]) -> Bool) -> Bool {
         guard record.content.size == UInt64(bytes.count), let old = try? store.bytes(of: record) else { return false }
-        return old == bytes || isEqual(old)
+        return old == bytes || (StateWriter.isPermutation(old, bytes) && isEqual(old))
+    }
+
+    /// Whether both consist of the same bytes in some order: what is not that need not be decoded to be told apart.
+    private static func isPermutation(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        var surplus = [Int](repeating: 0, count: 256)
+        for byte in left { surplus[Int(byte)] += 1 }
+        for byte in right { surplus[Int(byte)] -= 1 }
+        return surplus.allSatisfy { $0 == 0 }
     }
 
     private func commit(
