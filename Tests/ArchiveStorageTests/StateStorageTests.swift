@@ -70,6 +70,19 @@ struct StateStorageTests {
         }
     }
 
+    @Test("a state is found by an index, however many there are of its title")
+    func plans() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue
+        func index(_ filter: Catalogue.StateFilter) throws -> String {
+            try catalogue.plan(filter).joined(separator: "; ")
+        }
+        #expect(try index(.init(title: "t", newestFirst: true, limit: 1)).contains("stateByTitle"))
+        #expect(try index(.init(title: "t", label: "l", newestFirst: true, limit: 1)).contains("stateByLabel"))
+        #expect(try index(.init(title: "t", idPrefix: "ab", newestFirst: true, limit: 20)).contains("PRIMARY KEY"))
+        #expect(try index(.init(label: "l", newestFirst: true, limit: 1)).contains("stateByLabel"))
+    }
+
     @Test("what is forgotten stays forgotten, whichever of the two records is found first")
     func forgotten() throws {
         let directory = try TemporaryDirectory(inMemory: true)

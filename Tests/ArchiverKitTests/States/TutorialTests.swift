@@ -25,6 +25,14 @@ struct TutorialTests {
         #expect(manifest.count == 1 && manifest.first?.contains("let package = Package(") == true)
     }
 
+    @Test("the code of other articles is that of programs that are built", arguments: ["ArchiverKit", "Undo"])
+    func articles(name: String) throws {
+        let program = name == "Undo" ? "undoing" : "overview"
+        let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/\(name).md")
+        let source = try CodeBlocks.file("fixtures/package/Sources/\(program)/main.swift")
+        #expect(CodeBlocks.ofDocument(article) == CodeBlocks.ofSource(source))
+    }
+
     @Test("the package outside uses every public type of the patterns and of saved states")
     func everything() throws {
         let folder = "fixtures/package/Sources/everything"
