@@ -109,7 +109,9 @@ import Testing
         #expect(try await watched.batch().ranges == [.subtree("cache")])
         #expect(watched.kernelWatches == 3)
         try watched.run("write cache/f 1\nwrite cache/deep/f 1")
-        #expect(try await watched.batch().isEmpty)
+        // The tag may have been read while it was being written, and once more afterwards; what is left out is not told.
+        let ranges = try await watched.batch().ranges
+        #expect(ranges.isEmpty || ranges == [.subtree("cache")], "\(ranges)")
         try watched.run("rm cache/CACHEDIR.TAG")
         #expect(try await watched.batch().ranges == [.subtree("cache")])
         #expect(watched.kernelWatches == 4)
