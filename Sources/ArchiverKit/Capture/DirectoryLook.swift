@@ -41,8 +41,12 @@ struct DirectoryLook: Sendable {
         return try FileStatus.read(records[index].name, in: directory.descriptor, path: path())
     }
 
-    /// Looks at all that is not left out.
+    /// Of directories with more names nothing is looked at ahead: what was seen must be remembered until the walk comes.
+    private static let aheadLimit = 10_000
+
+    /// Looks at all that is not left out, unless that is too much to remember.
     mutating func lookAtAll(below path: RelativePath) {
+        if records.count > DirectoryLook.aheadLimit { return }
         statuses = records.map { record in
             if !scope.isTrivial, scope.excludes(path.appending(record.name), isDirectory: record.kind == .directory) {
                 return nil

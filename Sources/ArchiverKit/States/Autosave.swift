@@ -39,8 +39,10 @@ public final class Autosave: Sendable {
     }
 
     deinit {
+        let isEnded = progress.withLock { $0.isEnded }
         stop()
-        _ = try? saveNow()
+        // What changes after the end is not its own to save.
+        if !isEnded { _ = try? saveNow() }
     }
 
     // MARK: Beginning
@@ -141,9 +143,7 @@ public final class Autosave: Sendable {
 
 extension DispatchTimeInterval {
     fileprivate init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        self = .nanoseconds(
-            Int(clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue)
-                + Int(clamping: attoseconds / 1_000_000_000))
+        let nanoseconds = Int(exactly: (duration / .nanoseconds(1)).rounded(.up))
+        self = nanoseconds.map { .nanoseconds($0) } ?? .never
     }
 }

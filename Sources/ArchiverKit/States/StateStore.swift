@@ -21,7 +21,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
                 (try? coder.decode(State.self, from: old, version: version, source: .file("")))
                     .map { StateStore.areEqual($0, state) } ?? false
             }
-            return Memento(saved.state)
+            return Memento(saved)
         }
     }
 

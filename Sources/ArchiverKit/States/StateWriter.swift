@@ -21,35 +21,29 @@ package struct StateWriter {
     ///
     /// - Parameter isEqual: whether the state with these bytes is equal although its bytes differ; asked where both are
     ///   the same bytes in another order, as those of sets are whose elements come in another order.
-    /// - Returns: the state, and whether it is new.
-    func save(
-        _ bytes: [UInt8], label: String?, isEqual: ([UInt8]) -> Bool
-    ) throws -> (state: SavedState, isNew: Bool) {
+    /// - Returns: the new state, or the latest.
+    func save(_ bytes: [UInt8], label: String?, isEqual: ([UInt8]) -> Bool) throws -> SavedState {
         let lock = try FileLock.exclusive(lockFile)
-        let latest = try store.catalogue.states(.init(title: title, newestFirst: true, limit: 1)).first
-        // A state that has been lost is no reason not to save another.
-        let record = latest.flatMap { try? store.stateRecord($0.id) }
-        if let latest, let record, label == nil || label == latest.label, latest.version == version,
-            holds(record, bytes, isEqual)
-        {
-            return (latest, false)
+        defer { withExtendedLifetime(lock) {} }
+        guard let latest = try store.catalogue.states(.init(title: title, newestFirst: true, limit: 1)).first else {
+            return try commit(bytes, label: label, after: nil, nil)
         }
-        let saved = try commit(bytes, label: label, after: latest, record)
-        withExtendedLifetime(lock) {}
-        return (saved, true)
+        guard let record = try? store.stateRecord(latest.id), let old = try? store.bytes(of: record) else {
+            // The latest is lost: what it shares with this one is stored again, or this one would be lost as well.
+            return try commit(bytes, label: label, after: latest, nil, isHealing: true)
+        }
+        let isSame = old == bytes || (StateWriter.isPermutation(old, bytes) && isEqual(old))
+        if isSame, label == nil || label == latest.label, latest.version == version { return latest }
+        return try commit(bytes, label: label, after: latest, record)
     }
 
     private var lockFile: FilePath {
         store.layout.lock("state-\(ChunkID(hashing: Array(title.utf8)).hex.prefix(16)).lock")
     }
 
-    private func holds(_ record: StateRecord, _ bytes: [UInt8], _ isEqual: ([UInt8]) -> Bool) -> Bool {
-        guard record.content.size == UInt64(bytes.count), let old = try? store.bytes(of: record) else { return false }
-        return old == bytes || (StateWriter.isPermutation(old, bytes) && isEqual(old))
-    }
-
     /// Whether both consist of the same bytes in some order: what is not that need not be decoded to be told apart.
     private static func isPermutation(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
         var surplus = [Int](repeating: 0, count: 256)
         for byte in left { surplus[Int(byte)] += 1 }
         for byte in right { surplus[Int(byte)] -= 1 }
@@ -57,9 +51,9 @@ package struct StateWriter {
     }
 
     private func commit(
-        _ bytes: [UInt8], label: String?, after latest: SavedState?, _ previous: StateRecord?
+        _ bytes: [UInt8], label: String?, after latest: SavedState?, _ previous: StateRecord?, isHealing: Bool = false
     ) throws -> SavedState {
-        let commit = try store.beginCommit()
+        let commit = try store.beginCommit(healing: isHealing)
         do {
             var own = OwnChunks()
             let content = try content(bytes, previous, commit, &own)

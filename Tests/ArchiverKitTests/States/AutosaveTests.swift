@@ -90,6 +90,25 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score == 9)
     }
 
+    @Test("what changes after the end is not saved, also when the autosave is no longer kept")
+    func ended() throws {
+        let game = Observable(Game())
+        do {
+            let autosave = archive.autosave(game, as: "game", settle: .seconds(3_600))
+            game.update { $0.score = 9 }
+            try autosave.end()
+            game.update { $0.score = 10 }
+        }
+        #expect(try archive.load(Game.self, "game").score == 9)
+    }
+
+    @Test("an interval without end is one that never comes")
+    func endlessInterval() throws {
+        let autosave = archive.autosave(as: "number", every: .seconds(Int64.max)) { 1 }
+        try autosave.end()
+        #expect(try archive.load(Int.self, "number") == 1)
+    }
+
     @Test("a failure is told, and saving is tried again once it can be done", .timeLimit(.minutes(5)))
     func failures() async throws {
         let value = Observable(Fragile(isBroken: true))

@@ -219,6 +219,26 @@ struct StateSavingTests {
         #expect(try archive.load([String: String].self, "game") == ["a": "b"])
     }
 
+    @Test("a state that is saved again after damage can be loaded again")
+    func damage() throws {
+        var random = SeededGenerator()
+        let state = (0..<2_000).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
+        let path = sandbox.base.directory.appending("damaged")
+        do { try Archive.open(path, creating: true).save(state, as: "numbers") }
+        let segments = URL(filePath: path.appending("segments").string)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: segments.path())
+        let segment = segments.appending(path: try #require(names.first { $0.hasSuffix(".segment") }))
+        var bytes = try Data(contentsOf: segment)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: segment)
+
+        let archive = try Archive.open(path)
+        #expect(throws: StateError.self) { try archive.load([UInt32].self, "numbers") }
+        try archive.save(state, as: "numbers")
+        #expect(try archive.load([UInt32].self, "numbers") == state)
+        #expect(try Archive.open(path).load([UInt32].self, "numbers") == state)
+    }
+
     @Test("states that many threads save are all there, each once")
     func threads() throws {
         let archives = [archive, try sandbox.reopened()]
