@@ -6,7 +6,7 @@ internal import FileIO
 ///
 /// Many names in one directory become the directory's listing; very many directories become subtrees. Both only widen
 /// the ranges: a path once marked stays covered until `take`.
-struct DirtySet {
+package struct DirtySet {
     /// Names marked in one directory before its whole listing is.
     static let namesPerDirectory = 128
     /// Marks in all before the deepest are widened to subtrees.
@@ -26,13 +26,17 @@ struct DirtySet {
     private var subtrees = 0
     private(set) var count = 0
 
-    init(limit: Int = DirtySet.defaultLimit) {
+    package init() {
+        self.init(limit: DirtySet.defaultLimit)
+    }
+
+    init(limit: Int) {
         self.limit = limit
     }
 
-    var isEmpty: Bool { directories.isEmpty }
+    package var isEmpty: Bool { directories.isEmpty }
 
-    mutating func mark(_ range: PathRange) {
+    package mutating func mark(_ range: PathRange) {
         if isInsideSubtree(range.path) { return }
         switch range {
         case .entry(let path):
@@ -50,7 +54,7 @@ struct DirtySet {
     }
 
     /// The marked ranges, normalised, in walk order.
-    var ranges: [PathRange] {
+    package var ranges: [PathRange] {
         var all = [PathRange]()
         all.reserveCapacity(count)
         for (directory, marks) in directories {

@@ -44,7 +44,7 @@ struct RestoreInPlace {
         // Whether it finds anything to do or not, undoing moves on in the log.
         if journal.isForced { try begin() }
         let exempt = try source.snapshot.map { try ExemptPaths(before.latest, rules, wanted: $0, archive) }
-        var (result, firstMade) = try restore.apply(to: root, from: before.tree, exempt, begin)
+        var (result, changed) = try restore.apply(to: root, from: before.tree, rules, exempt, begin)
         result.before = before.snapshot
         result.undo = before.latest
         result.operation = journal.id
@@ -52,7 +52,8 @@ struct RestoreInPlace {
         for problem in before.problems {
             result.warn("\(problem.path) could not be captured before the restore: \(problem.detail)")
         }
-        let after = try capture(.restore, rules).runLocked(root, [.subtree(firstMade ?? scope)])
+        // Everything else was looked at a moment ago.
+        let after = try capture(.restore, rules).runLocked(root, changed)
         // What was left alone because it changed meanwhile is still to be done.
         if result.skipped == 0 { try journal.complete(after: after.latest.id) }
         return result
@@ -65,7 +66,7 @@ struct RestoreInPlace {
         if isWanted || journal.isForced { try journal.begin(before: nil, source.snapshot?.id, at: source.path) }
         if isWanted {
             try Directory.create(rootPath, permissions: 0o700, durable: false)
-            result = try apply(to: RootDirectory.open(rootPath), from: nil, nil) {}.result
+            result = try apply(to: RootDirectory.open(rootPath), from: nil, ExclusionRules(), nil) {}.result
         }
         result.path = source.path
         result.operation = journal.id
@@ -111,27 +112,31 @@ struct RestoreInPlace {
     ///
     /// - Parameters:
     ///   - present: the tree of what is there now; nil where nothing is.
+    ///   - rules: what is left out of snapshots of the root.
     ///   - exempt: what is left alone.
     ///   - willChange: called before the first change.
-    /// - Returns: the result, and the first directory on the way to the path that had to be made.
+    /// - Returns: the result, and where the restore was at work.
     private func apply(
-        to root: RootDirectory, from present: ChunkID?, _ exempt: ExemptPaths?,
+        to root: RootDirectory, from present: ChunkID?, _ rules: ExclusionRules, _ exempt: ExemptPaths?,
         _ willChange: @escaping () throws -> Void
-    ) throws -> (result: RestoreResult, firstMade: RelativePath?) {
+    ) throws -> (result: RestoreResult, changed: [PathRange]) {
         let writer = RestoreWriter(
             root, from: archive.store, owners: try source.owners(),
             links: LinkGroups { [self] in try unchangedLinks(from: present) },
             wantedDirectory: { [self] path in try wantedDirectory(at: path, from: present) }, progress: progress,
             willChange: willChange)
+        var changed = DirtySet()
         let firstMade = try source.entry() == nil ? nil : writer.makeParents(of: source.path)
+        if let firstMade { changed.mark(.subtree(firstMade)) }
         if present == nil { progress?.expect(entries: nil, bytes: source.snapshot?.totals.bytes) }
         try forEachStep(from: present) { step in
             if let exempt, try exempt.contains(step) { return writer.leaveAlone(step) }
             if let action = step.action { onAction?(action) }
             try writer.apply(step)
+            changed.mark(step, rules)
         }
         try writer.finish()
-        return (writer.result, firstMade)
+        return (writer.result, changed.ranges)
     }
 
     /// Calls `body` with each path at which the tree `present` is not what is wanted, in walk order.
@@ -212,5 +217,15 @@ struct RestoreInPlace {
             tell(step)
         }
         return result
+    }
+}
+
+extension DirtySet {
+    /// Marks what carrying out `step` changes: the path, and the directory that holds it.
+    fileprivate mutating func mark(_ step: RestoreStep, _ rules: ExclusionRules) {
+        let holder = step.path.parent ?? .root
+        // What is left out may be decided otherwise now.
+        mark(DirectoryRules.decides(step.path.name, rules) ? .subtree(holder) : .entry(holder))
+        mark(.entry(step.path))
     }
 }
