@@ -220,11 +220,11 @@ package struct CatalogueUpdate {
 
 extension DirectoryReader {
     /// The names in the directory at `path`; none where there is no such directory.
-    fileprivate static func names(in path: FilePath) throws(StorageError) -> [DirectoryRecord] {
+    fileprivate static func names(in path: FilePath) throws(StorageError) -> DirectoryRecords {
         do {
             return try list(Descriptor.open(path, O_RDONLY | O_DIRECTORY), path: .root)
         } catch  where error.code == .noSuchFileOrDirectory {
-            return []
+            return DirectoryRecords()
         } catch {
             throw StorageError(FileError(error.operation, path, error.code))
         }

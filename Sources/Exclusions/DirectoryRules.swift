@@ -31,7 +31,7 @@ package struct DirectoryRules: Sendable {
     ///
     /// - Parameter records: the names in the directory, as `DirectoryReader` sorts them.
     package static func read(
-        in directory: borrowing Descriptor, _ rules: ExclusionRules, among records: [DirectoryRecord]
+        in directory: borrowing Descriptor, _ rules: ExclusionRules, among records: DirectoryRecords
     ) -> DirectoryRules {
         read(in: directory, rules) { records.mayHoldFile(named: $0) }
     }
@@ -99,20 +99,20 @@ package struct DirectoryRules: Sendable {
     }
 }
 
-extension [DirectoryRecord] {
+extension DirectoryRecords {
     /// Whether the records, sorted by name, have `name`, and not as something that surely is no regular file.
     fileprivate func mayHoldFile(named name: [UInt8]) -> Bool {
-        var range = indices
+        var range = startIndex..<endIndex
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            if self[middle].name.lexicographicallyPrecedes(name) {
+            if self[middle].bytes.lexicographicallyPrecedes(name) {
                 range = (middle + 1)..<range.upperBound
             } else {
                 range = range.lowerBound..<middle
             }
         }
-        guard range.lowerBound < endIndex, self[range.lowerBound].name == name else { return false }
-        let kind = self[range.lowerBound].kind
+        guard range.lowerBound < endIndex, self[range.lowerBound].bytes.elementsEqual(name) else { return false }
+        let kind = kind(at: range.lowerBound)
         return kind == nil || kind == .file
     }
 }

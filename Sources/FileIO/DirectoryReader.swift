@@ -3,15 +3,6 @@
 internal import CLinux
 internal import SystemPackage
 
-/// One name in a directory.
-package struct DirectoryRecord: Sendable {
-    /// The name's bytes; never `.` or `..`.
-    package let name: [UInt8]
-    /// The kind, where the file system tells it with the name.
-    package let kind: FileKind?
-    package let inode: UInt64
-}
-
 /// Reads whole directories, sorted by name, with a buffer that is kept between calls.
 package struct DirectoryReader: ~Copyable {
     private let buffer: UnsafeMutableRawBufferPointer
@@ -38,8 +29,8 @@ package struct DirectoryReader: ~Copyable {
     /// - Throws: `FileError` with the system's reason.
     package mutating func read(
         _ directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
-    ) throws(FileError) -> [DirectoryRecord] {
-        var records = [DirectoryRecord]()
+    ) throws(FileError) -> DirectoryRecords {
+        var records = DirectoryRecords()
         while true {
             let number = directory.number
             let length = retryingInterrupts { clinux_getdents(number, buffer.baseAddress, buffer.count) }
@@ -47,32 +38,28 @@ package struct DirectoryReader: ~Copyable {
             if length == 0 { break }
             append(recordsIn: length, to: &records)
         }
-        records.sort { RelativePath.walkOrder($0.name, $1.name) < 0 }
+        records.sort()
         return records
     }
 
     /// All names in `directory`, in walk order, for a caller that reads one directory only.
     package static func list(
         _ directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
-    ) throws(FileError) -> [DirectoryRecord] {
+    ) throws(FileError) -> DirectoryRecords {
         var reader = DirectoryReader()
         return try reader.read(directory, path: path())
     }
 
-    private func append(recordsIn length: Int, to records: inout [DirectoryRecord]) {
+    private func append(recordsIn length: Int, to records: inout DirectoryRecords) {
         var start = 0
         while start < length {
             let recordLength = Int(buffer.loadUnaligned(fromByteOffset: start + Offset.recordLength, as: UInt16.self))
             let field = UnsafeRawBufferPointer(rebasing: buffer[(start + Offset.name)..<(start + recordLength)])
             let name = field.prefix { $0 != 0 }
             if RelativePath.isValidName(name) {
-                let type = buffer[start + Offset.type]
                 records.append(
-                    DirectoryRecord(
-                        name: Array(name),
-                        kind: FileKind(directoryRecordType: type),
-                        inode: buffer.loadUnaligned(fromByteOffset: start + Offset.inode, as: UInt64.self)
-                    ))
+                    name, kind: FileKind(directoryRecordType: buffer[start + Offset.type]),
+                    inode: buffer.loadUnaligned(fromByteOffset: start + Offset.inode, as: UInt64.self))
             }
             start += recordLength
         }

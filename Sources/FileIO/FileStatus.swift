@@ -48,25 +48,18 @@ extension FileStatus {
         }
     }
 
-    /// The status of `name`, one component, in the directory `directory`, links not followed; without a copy in memory
-    /// of its own.
+    /// The status of `name`, which ends in a zero, in the directory `directory`, links not followed.
     ///
     /// - Returns: nil where there is no such name.
     /// - Throws: `FileError` for every reason but absence.
-    package static func read(
-        _ name: [UInt8], in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
+    static func read(
+        terminated name: UnsafePointer<CChar>, in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
     ) throws(FileError) -> FileStatus? {
-        let number = directory.number
-        let result: Result<FileStatus?, Errno> = withUnsafeTemporaryAllocation(
-            of: CChar.self, capacity: name.count + 1
-        ) { buffer in
-            name.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
-            buffer[name.count] = 0
-            // A buffer of at least one byte has an address.
-            guard let start = buffer.baseAddress else { return .success(nil) }
-            do throws(Errno) { return .success(try read(start, in: number)) } catch { return .failure(error) }
+        do throws(Errno) {
+            return try read(name, in: directory.number)
+        } catch {
+            throw FileError("stat", path(), error)
         }
-        do throws(Errno) { return try result.get() } catch { throw FileError("stat", path(), error) }
     }
 
     private static func read(_ name: UnsafePointer<CChar>, in directory: CInt) throws(Errno) -> FileStatus? {

@@ -105,18 +105,14 @@ extension WatchedRoot {
     }
 
     func subdirectories(
-        among records: [DirectoryRecord], of directory: borrowing Descriptor
+        among records: DirectoryRecords, of directory: borrowing Descriptor
     ) throws(FileError) -> [[UInt8]] {
         var names = [[UInt8]]()
-        for record in records {
+        for index in records.indices {
             // Not every file system tells the kind with the name.
-            let kind: FileKind?
-            if let known = record.kind {
-                kind = known
-            } else {
-                kind = try FileStatus.read(CName(record.name), in: directory)?.kind
-            }
-            if kind == .directory { names.append(record.name) }
+            var kind = records.kind(at: index)
+            if kind == nil { kind = try records.status(at: index, in: directory)?.kind }
+            if kind == .directory { names.append(records[index].name) }
         }
         return names
     }

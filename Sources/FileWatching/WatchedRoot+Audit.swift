@@ -114,7 +114,7 @@ extension WatchedRoot {
     }
 
     private func compare(
-        _ node: NodeID, with records: [DirectoryRecord], in directory: borrowing Descriptor
+        _ node: NodeID, with records: DirectoryRecords, in directory: borrowing Descriptor
     ) throws(FileError) -> Finding {
         let names = try subdirectories(among: records, of: directory)
         let below = names.map { CrawlItem($0, in: node, reports: true) }.filter { !tracker.excludes($0) }

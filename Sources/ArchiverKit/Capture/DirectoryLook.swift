@@ -11,7 +11,7 @@ internal import SystemPackage
 /// An open directory with its names.
 struct DirectoryLook: Sendable {
     let directory: SharedDirectory
-    let records: [DirectoryRecord]
+    let records: DirectoryRecords
     /// What is left out of the directory.
     let scope: DirectoryScope
     /// How the records' objects were, by the records' indices; empty where nobody has looked yet.
@@ -38,7 +38,7 @@ struct DirectoryLook: Sendable {
     /// How the object of the record at `index` was when it was looked at, or else is now; nil where there is none.
     func status(at index: Int, path: @autoclosure () -> RelativePath) throws(FileError) -> FileStatus? {
         if !statuses.isEmpty, let seen = statuses[index] { return seen }
-        return try FileStatus.read(records[index].name, in: directory.descriptor, path: path())
+        return try records.status(at: index, in: directory.descriptor, path: path())
     }
 
     /// Of directories with more names nothing is looked at ahead: what was seen must be remembered until the walk comes.
@@ -47,11 +47,12 @@ struct DirectoryLook: Sendable {
     /// Looks at all that is not left out, unless that is too much to remember.
     mutating func lookAtAll(below path: RelativePath) {
         if records.count > DirectoryLook.aheadLimit { return }
-        statuses = records.map { record in
-            if !scope.isTrivial, scope.excludes(path.appending(record.name), isDirectory: record.kind == .directory) {
-                return nil
+        statuses = records.indices.map { index in
+            if !scope.isTrivial {
+                let record = records[index]
+                if scope.excludes(path.appending(record.name), isDirectory: record.kind == .directory) { return nil }
             }
-            return try? FileStatus.read(record.name, in: directory.descriptor)
+            return try? records.status(at: index, in: directory.descriptor)
         }
     }
 }
@@ -139,7 +140,7 @@ final class DirectoryReaderBox: @unchecked Sendable {
     // Unchecked: whoever has it uses it on one thread at a time.
     private var reader = DirectoryReader()
 
-    func read(_ directory: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> [DirectoryRecord] {
+    func read(_ directory: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> DirectoryRecords {
         try reader.read(directory, path: path)
     }
 }

@@ -154,7 +154,7 @@ struct TreeWalk {
     }
 
     /// Directories of one level that are looked at ahead of the walk, and the level from which on none are: each is open.
-    private static let aheadLimit = 3
+    private static let aheadLimit = 8
     private static let aheadDepthLimit = 32
 
     /// Goes through the directory at `path`, and through those below it that are new, or in the range, or in ranges of
@@ -191,10 +191,10 @@ struct TreeWalk {
         let first = frame.next
         defer { progress?.add(entries: frame.next - first) }
         while frame.next < look.records.count, pending.isEmpty {
-            let record = look.records[frame.next]
-            if record.kind == nil || record.kind == .directory { return }
+            let kind = look.records.kind(at: frame.next)
+            if kind == nil || kind == .directory { return }
             path.removeSubrange(nameStart...)
-            path += record.name
+            look.records.appendName(at: frame.next, to: &path)
             guard let status = try? look.status(at: frame.next, path: .root), status.kind != .directory,
                 !isHidden(status)
             else { return }
@@ -259,11 +259,12 @@ struct TreeWalk {
         while frame.ahead.count < TreeWalk.aheadLimit, frame.nextAhead < look.records.count {
             let index = frame.nextAhead
             frame.nextAhead += 1
-            guard look.records[index].kind == .directory else { continue }
-            let path = frame.path.appending(look.records[index].name)
+            guard look.records.kind(at: index) == .directory else { continue }
+            let name = look.records[index].name
+            let path = frame.path.appending(name)
             if look.scope.excludes(path, isDirectory: true) { continue }
             let ahead = DirectoryAhead(
-                CName(look.records[index].name), at: path, in: look.directory, look.scope, root: root.status)
+                CName(name), at: path, in: look.directory, look.scope, root: root.status)
             frame.ahead.append((index, ahead))
         }
     }
