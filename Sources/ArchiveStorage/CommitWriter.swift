@@ -16,8 +16,11 @@ package final class CommitWriter: Sendable {
         /// Chunks that are not in the catalogue yet; no offset where their block is still being made.
         var pending: [ChunkID: Int?] = [:]
         var storedBytes: UInt64 = 0
-        /// Whether the catalogue knew any chunk when this commit began, or has been told some since.
-        var isCatalogueEmpty: Bool
+        /// All that the catalogue knew when it was made, and what was claimed since; nil while it is not worth making.
+        var known: ChunkFilter?
+        /// How often the catalogue was asked for a chunk, and after how many times a filter is worth making.
+        var lookups = 0
+        var lookupsLimit = CommitWriter.leastLookups
         /// How often chunks moved from `pending` into the catalogue.
         var steps = 0
         /// What stopped this commit: nothing may be appended behind it.
@@ -31,10 +34,15 @@ package final class CommitWriter: Sendable {
     /// After this many chunks, or when a segment is full, what was written is made durable and indexed.
     private static let stepChunks = 1 << 16
 
+    /// A filter is made after so many lookups, or a fraction of the chunks that it has to hold: then reading them all
+    /// costs no more than the lookups did.
+    private static let leastLookups = 1 << 12
+    private static let chunksPerLookup = 16
+
     init(_ store: ArchiveStore, writer: SegmentWriter, isHealing: Bool) throws(StorageError) {
         self.store = store
         self.isHealing = isHealing
-        state = Mutex(State(writer: writer, isCatalogueEmpty: try store.catalogue.isEmpty()))
+        state = Mutex(State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil))
     }
 
     /// Bytes appended so far.
@@ -48,16 +56,36 @@ package final class CommitWriter: Sendable {
         // The catalogue is asked without the lock, and again where it was told of chunks meanwhile.
         var stepsSeen: Int?
         while true {
-            let (isClaimed, steps): (Bool?, Int) = state.withLock { state in
+            let (isClaimed, steps): (Bool?, Int) = try state.withLock { state throws(StorageError) in
                 if state.pending[id] != nil { return (false, state.steps) }
-                guard state.isCatalogueEmpty || state.steps == stepsSeen else { return (nil, state.steps) }
+                let isNew = state.steps == stepsSeen || state.known.map { !$0.mayContain(id) } ?? false
+                guard isNew else {
+                    try self.count(&state)
+                    return (nil, state.steps)
+                }
                 state.pending[id] = .some(nil)
+                state.known?.insert(id)
                 return (true, state.steps)
             }
             if let isClaimed { return isClaimed }
             if try store.catalogue.location(of: id) != nil, !isHealing || isReadable(id) { return false }
             stepsSeen = steps
         }
+    }
+
+    /// Counts a lookup, and makes the filter once there were many.
+    private func count(_ state: inout State) throws(StorageError) {
+        state.lookups += 1
+        guard state.known == nil, state.lookups >= state.lookupsLimit else { return }
+        state.lookupsLimit = max(state.lookupsLimit, try store.catalogue.chunkCount() / CommitWriter.chunksPerLookup)
+        guard state.lookups >= state.lookupsLimit else { return }
+        var known = ChunkFilter()
+        for id in state.pending.keys { known.insert(id) }
+        try store.catalogue.forEachChunk { id, _ in
+            known.insert(id)
+            return true
+        }
+        state.known = known
     }
 
     private func isReadable(_ id: ChunkID) -> Bool {
@@ -161,7 +189,6 @@ package final class CommitWriter: Sendable {
             replacing: isHealing)
         state.writer.markIndexed()
         state.steps += 1
-        if !chunks.isEmpty { state.isCatalogueEmpty = false }
         state.pending = state.pending.filter { $0.value == nil }
     }
 

@@ -16,7 +16,7 @@ import Testing
 
     init() throws {
         sandbox = try Sandbox()
-        let packer = try ChunkPacker(sandbox.archive.store, commit: nil, level: 1)
+        let packer = ChunkPacker(sandbox.archive.store, nil)
         reader = EntryReader(FileReader(packer, progress: nil))
         directory = SharedDirectory(try Descriptor.open(sandbox.root.directory, O_RDONLY | O_DIRECTORY))
     }

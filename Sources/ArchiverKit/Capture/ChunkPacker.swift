@@ -9,27 +9,25 @@ internal import ArchiveStorage
 /// Used by one thread at a time.
 final class ChunkPacker {
     private let store: ArchiveStore
-    private let commit: CommitWriter?
-    private var encoder: BlockEncoder
-    /// Takes the place of `encoder` until much was stored.
-    private var thoroughEncoder: BlockEncoder
+    private let encoders: BlockEncoders?
     private var packed: [RawChunk] = []
     private var packedBytes = 0
+    /// Blocks that other threads append.
+    private let elsewhere = BlockBatch()
+    /// Bytes taken since the last flush.
+    private var takenBytes = 0
 
-    /// The first bytes that a commit stores are worth the most effort: it costs no time that anybody notices, and most
-    /// histories begin with no more than that.
-    private static let thoroughBytes: UInt64 = 4 << 20
-    private static let thoroughLevel = 9
+    /// What a large file has more than this is compressed by other threads while its next bytes are read: else one
+    /// thread had all of it to do. Small files are many, and other threads have them anyway.
+    private static let ownBytes = 1 << 20
 
-    /// - Parameters:
-    ///   - commit: where new chunks go; nil to name chunks without storing anything.
-    ///   - level: zlib's effort for what is more than a little, 1 to 9.
-    init(_ store: ArchiveStore, commit: CommitWriter?, level: Int) throws {
+    /// - Parameter encoders: where new chunks go; nil to name chunks without storing anything.
+    init(_ store: ArchiveStore, _ encoders: BlockEncoders?) {
         self.store = store
-        self.commit = commit
-        encoder = try BlockEncoder(level: level)
-        thoroughEncoder = try BlockEncoder(level: ChunkPacker.thoroughLevel)
+        self.encoders = encoders
     }
+
+    deinit { abandon() }
 
     /// Stores `bytes` unless the archive has them.
     ///
@@ -37,34 +35,44 @@ final class ChunkPacker {
     /// - Returns: the chunk's id.
     func add(_ kind: ChunkKind, _ bytes: UnsafeRawBufferPointer, bases: [ChunkID] = []) throws -> ChunkID {
         let id = ChunkID(hashing: bytes)
-        guard let commit, try commit.claim(id) else { return id }
+        guard let encoders, try encoders.commit.claim(id) else { return id }
+        takenBytes += bytes.count
         let chunk = RawChunk(id: id, kind: kind, bytes: [UInt8](bytes))
         var usable: [BaseChunk] = []
         for base in bases {
             if let base = try store.base(base) { usable.append(base) }
         }
         if usable.isEmpty {
-            if packedBytes + bytes.count > BlockEncoder.packedBytes { try flush() }
+            if packedBytes + bytes.count > BlockEncoder.packedBytes { try appendPacked(encoders) }
             packed.append(chunk)
             packedBytes += bytes.count
         } else {
-            try commit.append(encode([chunk], bases: usable, for: commit))
+            try append([chunk], bases: usable, encoders)
         }
         return id
     }
 
-    /// Stores what was packed and not yet written.
+    /// Stores what was packed and not yet written, and waits for what other threads have to store.
     func flush() throws {
-        guard let commit, !packed.isEmpty else { return }
-        try commit.append(encode(packed, for: commit))
+        if let encoders { try appendPacked(encoders) }
+        takenBytes = 0
+        try elsewhere.settle()
+    }
+
+    /// Waits for other threads without regard to how they fare: nothing may be appended to a commit that was given up.
+    func abandon() {
+        try? elsewhere.settle()
+    }
+
+    private func appendPacked(_ encoders: BlockEncoders) throws {
+        if packed.isEmpty { return }
+        try append(packed, bases: [], encoders)
         packed.removeAll(keepingCapacity: true)
         packedBytes = 0
     }
 
-    private func encode(
-        _ chunks: [RawChunk], bases: [BaseChunk] = [], for commit: CommitWriter
-    ) throws -> EncodedBlock {
-        commit.storedBytes < ChunkPacker.thoroughBytes
-            ? try thoroughEncoder.encode(chunks, bases: bases) : try encoder.encode(chunks, bases: bases)
+    private func append(_ chunks: [RawChunk], bases: [BaseChunk], _ encoders: BlockEncoders) throws {
+        if takenBytes > ChunkPacker.ownBytes, encoders.appendElsewhere(chunks, bases: bases, for: elsewhere) { return }
+        try encoders.append(chunks, bases: bases)
     }
 }

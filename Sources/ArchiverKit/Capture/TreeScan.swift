@@ -52,9 +52,8 @@ struct TreeScan {
         _ root: RootDirectory, base: ChunkID?, ranges: [PathRange], _ body: (ScanChange) throws -> Void
     ) throws -> [RelativePath] {
         let archive = try FileStatus.read(CName(), in: Descriptor.open(store.layout.directory, O_RDONLY | O_DIRECTORY))
-        let workers = Pool { [store, commit, level, progress] in
-            Worker(try ChunkPacker(store, commit: commit, level: level), progress)
-        }
+        let encoders = commit.map { BlockEncoders($0, level: level) }
+        let workers = Pool { [store, progress] in Worker(ChunkPacker(store, encoders), progress) }
         return try withoutActuallyEscaping(body) { body in
             let pipeline = OrderedPipeline<[ScanItem], [ScanChange]>(
                 width: TreeScan.width,
@@ -88,6 +87,7 @@ struct TreeScan {
     private static let width = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 1
 
     private static func read(_ items: [ScanItem], with worker: Worker) throws -> [ScanChange] {
+        defer { worker.packer.abandon() }
         var changes: [ScanChange] = []
         changes.reserveCapacity(items.count)
         for item in items {

@@ -1,0 +1,95 @@
+// The names in one directory, sorted, all in one piece of memory.
+
+/// One name in a directory.
+package struct DirectoryRecord: Sendable {
+    fileprivate let names: [UInt8]
+    fileprivate let place: DirectoryRecords.Place
+
+    /// The name's bytes; never `.` or `..`.
+    package var name: [UInt8] { Array(bytes) }
+
+    /// The name's bytes where they are.
+    package var bytes: ArraySlice<UInt8> { names[place.range] }
+
+    /// The kind, where the file system tells it with the name.
+    package var kind: FileKind? { place.kind }
+
+    package var inode: UInt64 { place.inode }
+}
+
+/// The names in a directory, in walk order.
+///
+/// A walk looks at millions of them: none is in memory of its own.
+package struct DirectoryRecords: RandomAccessCollection, Sendable {
+    /// Where a name is in `names`, and what is told with it.
+    fileprivate struct Place: Sendable {
+        let start: Int
+        let count: UInt16
+        /// The first bytes of the name as a number: most names are told apart by it.
+        let beginning: UInt64
+        let inode: UInt64
+        let kind: FileKind?
+
+        var range: Range<Int> { start..<(start + Int(count)) }
+    }
+
+    /// All names, each with a zero behind it.
+    private var names: [UInt8] = []
+    private var places: [Place] = []
+
+    package init() {}
+
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { places.count }
+    package subscript(index: Int) -> DirectoryRecord { DirectoryRecord(names: names, place: places[index]) }
+
+    /// The kind of the record at `index`, where the file system tells it.
+    package func kind(at index: Int) -> FileKind? { places[index].kind }
+
+    /// Appends the name of the record at `index` to `path`.
+    package func appendName(at index: Int, to path: inout [UInt8]) {
+        names.withUnsafeBufferPointer { path += $0[places[index].range] }
+    }
+
+    /// How the object of the record at `index` is now, links not followed.
+    ///
+    /// - Parameter directory: the directory that was read.
+    /// - Returns: nil where it is gone.
+    /// - Throws: `FileError` for every other reason.
+    package func status(
+        at index: Int, in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
+    ) throws(FileError) -> FileStatus? {
+        let start = places[index].start
+        return try names.withUnsafeBufferPointer { names throws(FileError) in
+            // There is at least this name, so there is an address.
+            guard let base = names.baseAddress else { return nil }
+            let name = UnsafeRawPointer(base + start).assumingMemoryBound(to: CChar.self)
+            return try FileStatus.read(terminated: name, in: directory, path: path())
+        }
+    }
+
+    // MARK: Reading
+
+    /// Appends a name, not yet in order.
+    mutating func append(_ name: Slice<UnsafeRawBufferPointer>, kind: FileKind?, inode: UInt64) {
+        let start = names.count
+        names += name
+        names.append(0)
+        var beginning: UInt64 = 0
+        for byte in name.prefix(8) { beginning = beginning << 8 | UInt64(byte) }
+        beginning <<= 8 * UInt64(8 - Swift.min(8, name.count))
+        places.append(
+            Place(
+                start: start, count: UInt16(clamping: name.count), beginning: beginning, inode: inode, kind: kind))
+    }
+
+    /// Puts the names in walk order, which of single names is the order of their bytes.
+    mutating func sort() {
+        names.withUnsafeBufferPointer { names in
+            places.sort { left, right in
+                if left.beginning != right.beginning { return left.beginning < right.beginning }
+                return names[left.range].lexicographicallyPrecedes(names[right.range])
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// The filter before the catalogue: it never forgets an id, and seldom takes another for one of its own.
+
+import ArchiveFormat
+import Testing
+
+@testable import ArchiveStorage
+
+@Suite struct ChunkFilterTests {
+    private func id(_ text: String) -> ChunkID { ChunkID(hashing: Array(text.utf8)) }
+
+    @Test(arguments: [0, 1, 10_000, 100_000])
+    func whatWasAddedIsFoundAndHardlyAnythingElse(count: Int) {
+        var filter = ChunkFilter()
+        for number in 0..<count {
+            filter.insert(id("in \(number)"))
+            // Each layer that is added keeps those before it.
+            if number % 1_000 == 0 { #expect(filter.mayContain(id("in 0"))) }
+        }
+        #expect((0..<count).allSatisfy { filter.mayContain(id("in \($0)")) })
+        let strangers = 20_000
+        let mistaken = (0..<strangers).count { filter.mayContain(id("out \($0)")) }
+        #expect(count == 0 ? mistaken == 0 : mistaken < strangers / 50)
+    }
+}
