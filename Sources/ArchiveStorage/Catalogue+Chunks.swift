@@ -71,18 +71,8 @@ extension Catalogue {
     /// Calls `body` with every chunk and its place, in the order of ids, until it returns false.
     package func forEachChunk(_ body: (ChunkID, BlockLocation) -> Bool) throws(StorageError) {
         try read { db in
-            let statement = try db.makeStatement(sql: "SELECT id, location FROM chunk ORDER BY id")
-            let handle = statement.sqliteStatement
-            defer { sqlite3_reset(handle) }
-            while true {
-                let code = sqlite3_step(handle)
-                if code == SQLITE_DONE { return }
-                guard code == SQLITE_ROW else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-                let bytes = UnsafeRawBufferPointer(
-                    start: sqlite3_column_blob(handle, 0), count: Int(sqlite3_column_bytes(handle, 0)))
-                guard bytes.count == ChunkID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-                let location = BlockLocation(packed: sqlite3_column_int64(handle, 1))
-                guard body(ChunkID(exactly: bytes), location) else { return }
+            try db.makeStatement(sql: "SELECT id, location FROM chunk ORDER BY id").forEachRow([]) { row in
+                body(try row.id(0), BlockLocation(packed: row.integer(1)))
             }
         }
     }

@@ -28,6 +28,13 @@ extension Catalogue {
         }
     }
 
+    /// The root with a number; nil where there is none.
+    static func root(_ number: Int64, in db: Database) throws -> RootRecord? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT path, host FROM root WHERE id = ?"), arguments: [number]
+        ).map { RootRecord(number: number, path: Array($0[0] as Data), host: $0[1]) }
+    }
+
     /// The root at `path` on `host`; nil where there are no records of it.
     package func root(path: [UInt8], host: String) throws(StorageError) -> RootRecord? {
         try read { db in
@@ -36,34 +43,32 @@ extension Catalogue {
         }.map { RootRecord(number: $0, path: path, host: host) }
     }
 
-    /// How many snapshots there are, of one root where its number is given.
-    package func snapshotCount(root: Int64? = nil) throws(StorageError) -> Int {
-        try read { db in
-            try Int.fetchOne(
-                db, sql: "SELECT COUNT(*) FROM snapshot WHERE ?1 IS NULL OR root = ?1", arguments: [root]) ?? 0
-        }
-    }
-
     /// Bytes that the archive grew by for snapshots made at `since` or after, of one root where its number is given.
     package func storedBytes(root: Int64? = nil, since: Timestamp? = nil) throws(StorageError) -> UInt64 {
-        // TOTAL sums in floating point: exact up to 8 PiB, and it never overflows (sqlite.org/lang_aggfunc.html).
-        let sql = """
-            SELECT TOTAL(storedBytes) FROM snapshot
-            WHERE (?1 IS NULL OR root = ?1) AND (?2 IS NULL OR (seconds, nanoseconds) >= (?2, ?3))
-            """
-        let total = try read { db in
-            try Double.fetchOne(db, sql: sql, arguments: [root, since?.seconds, since?.nanoseconds]) ?? 0
+        var conditions: [String] = []
+        var arguments = StatementArguments()
+        if let root {
+            conditions.append("root = ?")
+            arguments += [root]
         }
+        if let since {
+            conditions.append("(seconds, nanoseconds) >= (?, ?)")
+            arguments += [since.seconds, since.nanoseconds]
+        }
+        // TOTAL sums in floating point: exact up to 8 PiB, and it never overflows (sqlite.org/lang_aggfunc.html).
+        let sql =
+            "SELECT TOTAL(storedBytes) FROM snapshot"
+            + (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
+        let total = try read { db in try Double.fetchOne(db, sql: sql, arguments: arguments) ?? 0 }
         return UInt64(exactly: total) ?? .max
     }
 
     /// The number of a root, entered where it is new.
     func enterRoot(path: [UInt8], host: String, into db: Database) throws -> Int64 {
         let arguments: StatementArguments = [Data(path), host]
-        try db.execute(sql: "INSERT OR IGNORE INTO root (path, host) VALUES (?, ?)", arguments: arguments)
-        let number = try Int64.fetchOne(
-            db, sql: "SELECT id FROM root WHERE path = ? AND host = ?", arguments: arguments)
-        guard let number else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-        return number
+        let known = try db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND host = ?")
+        if let number = try Int64.fetchOne(known, arguments: arguments) { return number }
+        try db.execute(sql: "INSERT INTO root (path, host) VALUES (?, ?)", arguments: arguments)
+        return db.lastInsertedRowID
     }
 }

@@ -1,64 +1,46 @@
 // The catalogue's snapshots: listing and finding them.
 
 package import ArchiveFormat
-package import FileIO
+internal import FileIO
 internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// Which snapshots are wanted.
-    package struct SnapshotFilter: Sendable {
-        /// Of this root only, by its number.
-        package var root: Int64?
-        package var label: String?
-        /// Ids that begin with these hex digits.
-        package var idPrefix: String?
-        /// Made at this instant or before.
-        package var until: Timestamp?
-        /// Made at this instant or after.
-        package var since: Timestamp?
-        package var newestFirst = false
-        package var limit: Int?
-        /// How many to pass over first.
-        package var offset = 0
-
-        package init(
-            root: Int64? = nil, label: String? = nil, idPrefix: String? = nil, until: Timestamp? = nil,
-            since: Timestamp? = nil, newestFirst: Bool = false, limit: Int? = nil, offset: Int = 0
-        ) {
-            self.root = root
-            self.label = label
-            self.idPrefix = idPrefix
-            self.until = until
-            self.since = since
-            self.newestFirst = newestFirst
-            self.limit = limit
-            self.offset = offset
-        }
-    }
+    /// Which snapshots are wanted; their owners are roots, by their numbers.
+    package typealias SnapshotFilter = RecordFilter<Int64>
 
     /// The snapshots that `filter` lets through, by time.
     package func snapshots(_ filter: SnapshotFilter = SnapshotFilter()) throws(StorageError) -> [SnapshotRecord] {
-        try read { db in
-            let query = Catalogue.query(filter)
-            return try Row.fetchAll(db, sql: query.sql, arguments: query.arguments).map(SnapshotRecord.init)
+        let (sql, arguments) = Catalogue.query(filter)
+        return try read { db in
+            var records: [SnapshotRecord] = []
+            var reader = SnapshotReader(db)
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+                records.append(try reader.record(row))
+                return true
+            }
+            return records
         }
+    }
+
+    /// How many snapshots `filter` lets through.
+    package func count(_ filter: SnapshotFilter) throws(StorageError) -> Int {
+        let (sql, arguments) = filter.count(in: "snapshot", "root", filter.owner)
+        return try read { db in try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0 }
     }
 
     /// How SQLite goes about `snapshots(filter)` (EXPLAIN QUERY PLAN), for tests of what that costs.
     package func plan(_ filter: SnapshotFilter) throws(StorageError) -> [String] {
-        try read { db in
-            let query = Catalogue.query(filter)
-            return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + query.sql, arguments: query.arguments).map {
-                $0["detail"]
-            }
+        let (sql, arguments) = Catalogue.query(filter)
+        return try read { db in
+            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments).map { $0["detail"] }
         }
     }
 
     /// The newest snapshot of a root; nil where it has none.
     package func latestSnapshot(ofRoot path: [UInt8], host: String) throws(StorageError) -> SnapshotRecord? {
         guard let root = try root(path: path, host: host) else { return nil }
-        return try snapshots(SnapshotFilter(root: root.number, newestFirst: true, limit: 1)).first
+        return try snapshots(SnapshotFilter(of: root.number, newestFirst: true, limit: 1)).first
     }
 
     /// Whether the snapshot `id` is known.
@@ -69,92 +51,75 @@ extension Catalogue {
     }
 
     private static func query(_ filter: SnapshotFilter) -> (sql: String, arguments: StatementArguments) {
-        var conditions: [String] = []
-        var arguments = StatementArguments()
-        if let root = filter.root {
-            conditions.append("snapshot.root = ?")
-            arguments += [root]
-        }
-        if let label = filter.label {
-            conditions.append("label = ?")
-            arguments += [label]
-        }
-        if let prefix = filter.idPrefix, let range = idRange(prefix) {
-            conditions.append("snapshot.id BETWEEN ? AND ?")
-            arguments += [range.low, range.high]
-        }
-        if let until = filter.until {
-            conditions.append("(seconds, nanoseconds) <= (?, ?)")
-            arguments += [until.seconds, until.nanoseconds]
-        }
-        if let since = filter.since {
-            conditions.append("(seconds, nanoseconds) >= (?, ?)")
-            arguments += [since.seconds, since.nanoseconds]
-        }
-        let order = filter.newestFirst ? "DESC" : "ASC"
-        let restriction = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-        let sql = """
-            SELECT snapshot.id, seconds, nanoseconds, root.path, root.host, cause, label, parent, tree, files,
-                directories, others, bytes, added, modified, removed, problems, storedBytes
-            FROM snapshot JOIN root ON root.id = snapshot.root
-            \(restriction)
-            ORDER BY seconds \(order), nanoseconds \(order), snapshot.id \(order)
-            LIMIT \(filter.limit ?? -1) OFFSET \(filter.offset)
-            """
-        return (sql, arguments)
+        filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner)
     }
 
-    /// The least and the greatest id that begin with the hex digits `prefix`.
-    static func idRange(_ prefix: String) -> (low: Data, high: Data)? {
-        let digits = 2 * ChunkID.byteCount
-        guard prefix.utf8.count <= digits,
-            let low = Hex.bytes(prefix + String(repeating: "0", count: digits - prefix.utf8.count)),
-            let high = Hex.bytes(prefix + String(repeating: "f", count: digits - prefix.utf8.count))
-        else { return nil }
-        return (Data(low), Data(high))
-    }
-
+    /// Enters `record`, unless it is known or was forgotten.
     func insert(_ record: SnapshotRecord, into db: Database) throws {
         let root = try enterRoot(path: record.rootPath, host: record.host, into: db)
-        let arguments: StatementArguments = [
-            Data(record.id.chunk.bytes), root, record.time.seconds, record.time.nanoseconds,
-            record.cause.rawValue, record.label, record.parent.map { Data($0.chunk.bytes) }, Data(record.tree.bytes),
-            Int64(clamping: record.totals.files), Int64(clamping: record.totals.directories),
-            Int64(clamping: record.totals.others), Int64(clamping: record.totals.bytes),
-            Int64(clamping: record.changes.added), Int64(clamping: record.changes.modified),
-            Int64(clamping: record.changes.removed), record.problems, Int64(clamping: record.storedBytes),
-        ]
-        try db.execute(
+        let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO snapshot
                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
-                WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?1)
-                """,
-            arguments: arguments)
+                WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
+                """)
+        try statement.execute(arguments: [
+            root, record.time.seconds, record.time.nanoseconds, Data(record.id.chunk.bytes),
+            Int64(clamping: record.changes.added), Int64(clamping: record.changes.modified),
+            Int64(clamping: record.changes.removed), Int64(clamping: record.totals.bytes),
+            Int64(clamping: record.storedBytes), record.cause.rawValue, record.label.map { Data($0.utf8) },
+            record.problems, Int64(clamping: record.totals.files), Int64(clamping: record.totals.directories),
+            Int64(clamping: record.totals.others), record.parent.map { Data($0.chunk.bytes) },
+            Data(record.tree.bytes),
+        ])
     }
 }
 
-extension SnapshotRecord {
-    fileprivate init(_ row: Row) throws {
-        guard let id = ChunkID(row[0] as Data), let tree = ChunkID(row[8] as Data),
-            let cause = Cause(rawValue: row[5])
-        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-        self.init(
-            id: SnapshotID(id),
-            time: Timestamp(seconds: row[1], nanoseconds: row[2]),
-            rootPath: Array(row[3] as Data),
-            host: row[4],
-            cause: cause,
-            label: row[6],
-            parent: (row[7] as Data?).flatMap { ChunkID($0) }.map { SnapshotID($0) },
-            tree: tree,
+/// Makes records of rows; knows the roots and the cause of the row before.
+private struct SnapshotReader {
+    /// In the table's order, in which SQLite gets at them.
+    static let columns = """
+        root, seconds, nanoseconds, id, added, modified, removed, bytes, storedBytes, cause, label, problems, files, \
+        directories, others, parent, tree
+        """
+
+    private let db: Database
+    private var roots: [Int64: RootRecord] = [:]
+    private var root: RootRecord?
+    private var cause = Repeated<Cause>()
+
+    init(_ db: Database) { self.db = db }
+
+    mutating func record(_ row: CatalogueRow) throws -> SnapshotRecord {
+        let root = try root(row.integer(0))
+        return SnapshotRecord(
+            id: SnapshotID(try row.id(3)),
+            time: try row.time(seconds: 1, nanoseconds: 2),
+            rootPath: root.path,
+            host: root.host,
+            cause: try cause.value(of: row.bytes(9)) {
+                guard let cause = Cause(rawValue: try row.text(9)) else {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                }
+                return cause
+            },
+            label: row.isNull(10) ? nil : try row.text(10),
+            parent: row.isNull(15) ? nil : SnapshotID(try row.id(15)),
+            tree: try row.id(16),
             totals: Totals(
-                files: UInt64(clamping: row[9] as Int64), directories: UInt64(clamping: row[10] as Int64),
-                others: UInt64(clamping: row[11] as Int64), bytes: UInt64(clamping: row[12] as Int64)),
-            changes: ChangeCounts(
-                added: UInt64(clamping: row[13] as Int64), modified: UInt64(clamping: row[14] as Int64),
-                removed: UInt64(clamping: row[15] as Int64)),
-            problems: row[16],
-            storedBytes: UInt64(clamping: row[17] as Int64))
+                files: row.number(12), directories: row.number(13), others: row.number(14), bytes: row.number(7)),
+            changes: ChangeCounts(added: row.number(4), modified: row.number(5), removed: row.number(6)),
+            problems: Int(row.integer(11)),
+            storedBytes: row.number(8))
+    }
+
+    private mutating func root(_ number: Int64) throws -> RootRecord {
+        if let root, root.number == number { return root }
+        guard let found = try roots[number] ?? Catalogue.root(number, in: db) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        roots[number] = found
+        root = found
+        return found
     }
 }

@@ -1,46 +1,25 @@
 // The catalogue's saved states: listing and finding them.
 
 package import ArchiveFormat
-package import FileIO
+internal import FileIO
 internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// Which states are wanted.
-    package struct StateFilter: Sendable {
-        package var title: String?
-        package var label: String?
-        /// Ids that begin with these hex digits.
-        package var idPrefix: String?
-        /// Saved at this instant or before.
-        package var until: Timestamp?
-        /// Saved at this instant or after.
-        package var since: Timestamp?
-        package var newestFirst = false
-        package var limit: Int?
-        /// How many to pass over first.
-        package var offset = 0
-
-        package init(
-            title: String? = nil, label: String? = nil, idPrefix: String? = nil, until: Timestamp? = nil,
-            since: Timestamp? = nil, newestFirst: Bool = false, limit: Int? = nil, offset: Int = 0
-        ) {
-            self.title = title
-            self.label = label
-            self.idPrefix = idPrefix
-            self.until = until
-            self.since = since
-            self.newestFirst = newestFirst
-            self.limit = limit
-            self.offset = offset
-        }
-    }
+    /// Which states are wanted; their owners are titles.
+    package typealias StateFilter = RecordFilter<String>
 
     /// The states that `filter` lets through, by time.
     package func states(_ filter: StateFilter = StateFilter()) throws(StorageError) -> [SavedState] {
         let (sql, arguments) = Catalogue.query(filter)
         return try read { db in
-            try Row.fetchAll(db.cachedStatement(sql: sql), arguments: arguments).map(SavedState.init)
+            var states: [SavedState] = []
+            var reader = StateReader()
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+                states.append(try reader.state(row))
+                return true
+            }
+            return states
         }
     }
 
@@ -53,15 +32,7 @@ extension Catalogue {
     }
 
     private static func query(_ filter: StateFilter) -> (sql: String, arguments: StatementArguments) {
-        let (restriction, arguments) = restriction(filter)
-        let order = filter.newestFirst ? "DESC" : "ASC"
-        let sql = """
-            SELECT id, title, host, seconds, nanoseconds, label, type, version, bytes, storedBytes FROM state
-            \(restriction)
-            ORDER BY seconds \(order), nanoseconds \(order), id \(order)
-            LIMIT ? OFFSET ?
-            """
-        return (sql, arguments + [filter.limit ?? -1, filter.offset])
+        filter.query(StateReader.columns, from: "state", "title", filter.owner.map { Data($0.utf8) })
     }
 
     /// The titles that there are states of, in alphabetical order.
@@ -90,34 +61,6 @@ extension Catalogue {
         }
     }
 
-    private static func restriction(_ filter: StateFilter) -> (sql: String, arguments: StatementArguments) {
-        var conditions: [String] = []
-        var arguments = StatementArguments()
-        if let title = filter.title {
-            // A label or an id leaves next to nothing: the plus keeps SQLite from going through all of the title
-            // (sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms Using Unary-+").
-            conditions.append(filter.label == nil && filter.idPrefix == nil ? "title = ?" : "+title = ?")
-            arguments += [Data(title.utf8)]
-        }
-        if let label = filter.label {
-            conditions.append("label = ?")
-            arguments += [Data(label.utf8)]
-        }
-        if let prefix = filter.idPrefix, let range = idRange(prefix) {
-            conditions.append("id BETWEEN ? AND ?")
-            arguments += [range.low, range.high]
-        }
-        if let until = filter.until {
-            conditions.append("(seconds, nanoseconds) <= (?, ?)")
-            arguments += [until.seconds, until.nanoseconds]
-        }
-        if let since = filter.since {
-            conditions.append("(seconds, nanoseconds) >= (?, ?)")
-            arguments += [since.seconds, since.nanoseconds]
-        }
-        return (conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "), arguments)
-    }
-
     /// Enters `state`, unless it is known or was forgotten.
     func insert(_ state: SavedState, into db: Database) throws {
         let statement = try db.cachedStatement(
@@ -141,13 +84,20 @@ private func text(_ row: Row, _ column: Int) throws -> String {
     return text
 }
 
-extension SavedState {
-    fileprivate init(_ row: Row) throws {
-        guard let id = ChunkID(row[0] as Data) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-        self.init(
-            id: StateID(id), title: try text(row, 1), host: row[2],
-            time: Timestamp(seconds: row[3], nanoseconds: row[4]),
-            label: row.hasNull(atIndex: 5) ? nil : try text(row, 5), type: try text(row, 6), version: row[7],
-            bytes: UInt64(clamping: row[8] as Int64), storedBytes: UInt64(clamping: row[9] as Int64))
+/// Makes states of rows; knows the texts of the row before.
+private struct StateReader {
+    static let columns = "id, title, host, seconds, nanoseconds, label, type, version, bytes, storedBytes"
+
+    private var title = Repeated<String>()
+    private var host = Repeated<String>()
+    private var type = Repeated<String>()
+
+    mutating func state(_ row: CatalogueRow) throws -> SavedState {
+        SavedState(
+            id: StateID(try row.id(0)), title: try title.value(of: row.bytes(1)) { try row.text(1) },
+            host: try host.value(of: row.bytes(2)) { try row.text(2) },
+            time: try row.time(seconds: 3, nanoseconds: 4), label: row.isNull(5) ? nil : try row.text(5),
+            type: try type.value(of: row.bytes(6)) { try row.text(6) }, version: Int(row.integer(7)),
+            bytes: row.number(8), storedBytes: row.number(9))
     }
 }

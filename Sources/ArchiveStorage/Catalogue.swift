@@ -160,6 +160,42 @@ package final class Catalogue: Sendable {
             // With it the newest of a hundred thousand are there at once; without it all are sorted.
             try db.execute(sql: "CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds)")
         }
+        migrator.registerMigration("snapshots in the order of time") { db in
+            // Lists go through rows that lie side by side. Labels are blobs, as states have them.
+            try db.execute(
+                sql: """
+                    CREATE TABLE snapshotInOrder (
+                        root INTEGER NOT NULL REFERENCES root,
+                        seconds INTEGER NOT NULL,
+                        nanoseconds INTEGER NOT NULL,
+                        id BLOB NOT NULL,
+                        added INTEGER NOT NULL,
+                        modified INTEGER NOT NULL,
+                        removed INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL,
+                        storedBytes INTEGER NOT NULL,
+                        cause TEXT NOT NULL,
+                        label BLOB,
+                        problems INTEGER NOT NULL,
+                        files INTEGER NOT NULL,
+                        directories INTEGER NOT NULL,
+                        others INTEGER NOT NULL,
+                        parent BLOB,
+                        tree BLOB NOT NULL,
+                        PRIMARY KEY (root, seconds, nanoseconds, id)
+                    ) WITHOUT ROWID;
+                    INSERT INTO snapshotInOrder
+                        SELECT root, seconds, nanoseconds, id, added, modified, removed, bytes, storedBytes, cause,
+                            CAST(label AS BLOB), problems, files, directories, others, parent, tree
+                        FROM snapshot ORDER BY root, seconds, nanoseconds, id;
+                    DROP TABLE snapshot;
+                    ALTER TABLE snapshotInOrder RENAME TO snapshot;
+                    CREATE UNIQUE INDEX snapshotByID ON snapshot (id);
+                    CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
+                    CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, id)
+                        WHERE label IS NOT NULL;
+                    """)
+        }
         return migrator
     }
 

@@ -77,9 +77,9 @@ struct StateStorageTests {
         func index(_ filter: Catalogue.StateFilter) throws -> String {
             try catalogue.plan(filter).joined(separator: "; ")
         }
-        #expect(try index(.init(title: "t", newestFirst: true, limit: 1)).contains("stateByTitle"))
-        #expect(try index(.init(title: "t", label: "l", newestFirst: true, limit: 1)).contains("stateByLabel"))
-        #expect(try index(.init(title: "t", idPrefix: "ab", newestFirst: true, limit: 20)).contains("PRIMARY KEY"))
+        #expect(try index(.init(of: "t", newestFirst: true, limit: 1)).contains("stateByTitle"))
+        #expect(try index(.init(of: "t", label: "l", newestFirst: true, limit: 1)).contains("stateByLabel"))
+        #expect(try index(.init(of: "t", idPrefix: "ab", newestFirst: true, limit: 20)).contains("PRIMARY KEY"))
         #expect(try index(.init(label: "l", newestFirst: true, limit: 1)).contains("stateByLabel"))
     }
 

@@ -18,7 +18,10 @@ public struct SnapshotID: Hashable, Sendable, Comparable {
     public var hex: String { chunk.hex }
 
     /// The first 8 hex digits, as lists show them.
-    public var short: String { String(hex.prefix(8)) }
+    public var short: String { String(hex.prefix(2 * SnapshotID.shortByteCount)) }
+
+    /// The bytes of `short`.
+    package static let shortByteCount = 4
 
     public static func < (left: SnapshotID, right: SnapshotID) -> Bool { left.chunk < right.chunk }
 }

@@ -13,7 +13,8 @@ struct ListCommand: ParsableCommand {
         discussion: """
             Shows the snapshots of the watched directory you are in, or of all of them, the newest at the bottom. \
             What a snapshot added, modified and removed compared to the one before is counted as +a ~m -r; “stored” \
-            is what it added to the archive. A pipe gets one line a snapshot with tabs between the columns: id, time, \
+            is what it added to the archive. On a terminal only the newest 1000 are shown, unless --limit says how many. A \
+            pipe gets one line a snapshot with tabs between the columns: id, time, \
             root, added, modified, removed, bytes, stored bytes, cause, label. Between snapshots a line tells when \
             changes may have been seen late; in a pipe it begins with “# gap”. With --states, the states that programs have \
             saved; the columns in a pipe are id, time, title, label, type, version, bytes, stored bytes.
@@ -49,6 +50,9 @@ struct ListCommand: ParsableCommand {
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
+    /// Nobody reads more of a table; a program, or a pager, gets all.
+    private static let tableLimit = 1000
+
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if all && place.root != nil { throw ValidationError("--all and --root exclude each other") }
@@ -61,20 +65,63 @@ struct ListCommand: ParsableCommand {
         let console = Console(global)
         if listsStates || states.title != nil { return try listStates(console) }
         let context = try RootContext(global.openArchive(), place, ofAllRoots: all)
-        // The newest are asked for first, so that a limit leaves them.
-        let found = try context.archive.snapshots(
-            SnapshotQuery(
-                root: context.root, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
-                until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit))
-        let snapshots = reverse ? found : found.reversed()
-        let gaps = try ListedGaps.of(snapshots, in: context.archive, context.root)
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for snapshot in snapshots { try writer.append(ListedSnapshotJSON(snapshot, gaps.before(snapshot))) }
-            return try writer.finish()
+        let query = SnapshotQuery(
+            root: context.root, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
+            until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit)
+        let isEmpty =
+            try console.isForPerson
+            ? showTable(query, context.archive, console) : writeRows(query, context.archive, console)
+        if isEmpty && !console.isJSON { console.note(emptiness(context)) }
+    }
+
+    /// Shows the newest in a table.
+    ///
+    /// - Returns: whether there is none.
+    private func showTable(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
+        var query = query
+        query.limit = limit ?? ListCommand.tableLimit
+        let (snapshots, gaps) = try newest(query, archive)
+        if snapshots.isEmpty { return true }
+        for line in SnapshotList.table(snapshots, gaps, console.style) { try console.output.line(line) }
+        if limit == nil, snapshots.count == ListCommand.tableLimit {
+            let count = try archive.snapshotCount(query)
+            if count > snapshots.count {
+                try console.output.flush()
+                console.note(
+                    "\(count - snapshots.count) older ones are not shown: "
+                        + "see --since and --until, or --limit \(count) for all")
+            }
         }
-        if snapshots.isEmpty { return console.note(emptiness(context)) }
-        for line in SnapshotList.lines(snapshots, gaps, console) { try console.output.line(line) }
+        return false
+    }
+
+    /// Writes a line or a JSON object a snapshot, the first at once.
+    ///
+    /// - Returns: whether there is none.
+    private func writeRows(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
+        var writer = SnapshotRows(console, isNewestFirst: reverse)
+        if limit != nil {
+            let (snapshots, gaps) = try newest(query, archive)
+            for snapshot in snapshots { try writer.append(snapshot, gaps.before(snapshot)) }
+        } else {
+            var query = query
+            query.newestFirst = reverse
+            let gaps = try ListedGaps(query, in: archive)
+            try visiting({ try archive.forEachSnapshot(query, $0) }) { try writer.append($0, gaps.before($0)) }
+        }
+        try writer.finish()
+        return writer.isEmpty
+    }
+
+    /// The newest snapshots in the order of the list, and the gaps between them.
+    private func newest(
+        _ query: SnapshotQuery, _ archive: Archive
+    ) throws -> (snapshots: [SnapshotRecord], gaps: ListedGaps) {
+        let found = try archive.snapshots(query)
+        guard let oldest = found.last else { return ([], ListedGaps()) }
+        var listed = query
+        listed.since = oldest.time
+        return (reverse ? found : found.reversed(), try ListedGaps(listed, in: archive))
     }
 
     private func listStates(_ console: Console) throws {

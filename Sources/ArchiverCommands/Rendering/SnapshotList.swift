@@ -13,16 +13,6 @@ enum SnapshotList {
         TextTable.Column(title: "root"), TextTable.Column(title: "label"),
     ]
 
-    /// A table for a person, plain lines for a program, with a line for each gap between snapshots.
-    static func lines(_ records: [SnapshotRecord], _ gaps: ListedGaps, _ console: Console) -> [String] {
-        if console.isForPerson { return table(records, gaps, console.style) }
-        let isNewestFirst = isNewestFirst(records)
-        return records.flatMap { record in
-            let lines = gaps.before(record).map(plain)
-            return isNewestFirst ? [plain(record)] + lines : lines + [plain(record)]
-        }
-    }
-
     /// An aligned table; the root is shown only where there are several.
     static func table(_ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style) -> [String] {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
@@ -58,10 +48,37 @@ enum SnapshotList {
 
     /// One line with tabs: id, time, root, added, modified, removed, bytes, stored bytes, cause, label.
     static func plain(_ record: SnapshotRecord) -> String {
-        TextTable.plain([
-            record.id.short, record.time.rfc3339, Escaping.text(record.rootPath), "\(record.changes.added)",
-            "\(record.changes.modified)", "\(record.changes.removed)", "\(record.totals.bytes)",
-            "\(record.storedBytes)", record.cause.rawValue, Escaping.text(record.label ?? ""),
-        ])
+        var line = LineBuffer()
+        var writer = SnapshotLines()
+        writer.append(record, to: &line)
+        return line.text
+    }
+}
+
+/// Writes snapshots as `SnapshotList.plain` has them, by the hundred thousand: knows what it wrote of the one before.
+struct SnapshotLines {
+    private var times = TimeWriter()
+    private var root: (path: [UInt8], shown: [UInt8]) = ([], [])
+
+    mutating func append(_ record: SnapshotRecord, to line: inout LineBuffer) {
+        if record.rootPath != root.path || root.shown.isEmpty {
+            root = (record.rootPath, Array(Escaping.text(record.rootPath).utf8))
+        }
+        line.append(record.id.chunk, count: SnapshotID.shortByteCount)
+        line.append(byte: "\t")
+        times.append(record.time, to: &line)
+        line.append(byte: "\t")
+        line.append(root.shown)
+        for number in [
+            record.changes.added, record.changes.modified, record.changes.removed, record.totals.bytes,
+            record.storedBytes,
+        ] {
+            line.append(byte: "\t")
+            line.append(number)
+        }
+        line.append(byte: "\t")
+        line.append(record.cause.rawValue)
+        line.append(byte: "\t")
+        if let label = record.label { line.append(Escaping.text(label)) }
     }
 }

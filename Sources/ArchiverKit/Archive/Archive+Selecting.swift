@@ -20,7 +20,7 @@ extension Archive {
                         .noSuchSnapshot, "\(root.path) has no snapshots",
                         remedy: "make one with 'archiver capture \(root.path)'", path: root.path)
                 }
-                filter.root = number
+                filter.owner = number
             }
             switch selector.meaning {
             case .latest(let back):

@@ -78,34 +78,57 @@ extension Archive {
     /// The snapshots that `query` asks for, by time.
     public func snapshots(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> [SnapshotRecord] {
         try facing {
-            var filter = Catalogue.SnapshotFilter(
-                label: query.label, until: query.until, since: query.since, newestFirst: query.newestFirst,
-                limit: query.limit)
-            if let root = query.root {
-                guard let number = try number(of: root) else { return [] }
-                filter.root = number
-            }
+            guard let filter = try filter(query) else { return [] }
             return try store.catalogue.snapshots(filter)
         }
     }
 
-    /// Spans in which changes may have been seen late, by time.
-    ///
-    /// - Parameters:
-    ///   - root: of this root only; nil for all.
-    ///   - since: those that ended at this instant or after.
-    ///   - until: those that began at this instant or before.
-    public func gaps(
-        of root: ArchivedRoot? = nil, since: Timestamp? = nil, until: Timestamp? = nil
-    ) throws(ArchiverError) -> [GapRecord] {
+    /// How many snapshots `query` asks for, its limit left aside.
+    public func snapshotCount(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> Int {
         try facing {
-            var number: Int64?
-            if let root {
-                number = try self.number(of: root)
-                if number == nil { return [] }
-            }
-            return try store.catalogue.gaps(root: number, since: since, until: until)
+            guard let filter = try filter(query) else { return 0 }
+            return try store.catalogue.count(filter)
         }
+    }
+
+    /// Calls `body` with the snapshots that `query` asks for, by time, until it returns false.
+    ///
+    /// The first come at once, however many there are, and only some are in memory at a time. `body` may use the archive
+    /// and may take its time: nobody waits for it.
+    public func forEachSnapshot(
+        _ query: SnapshotQuery = SnapshotQuery(), _ body: (SnapshotRecord) -> Bool
+    ) throws(ArchiverError) {
+        try facing {
+            guard var filter = try filter(query) else { return }
+            // Those of the only root are found as they are those of all, and lie in the order of time.
+            if filter.owner == nil {
+                let roots = try store.catalogue.roots()
+                if roots.count == 1 { filter.owner = roots.first?.number }
+            }
+            var left = query.limit ?? .max
+            var step = 256
+            while left > 0 {
+                filter.limit = min(step, left)
+                let records = try store.catalogue.snapshots(filter)
+                for record in records { guard body(record) else { return } }
+                guard let last = records.last, records.count == filter.limit else { return }
+                filter.behind = .init(time: last.time, id: last.id.chunk)
+                left -= records.count
+                step = 4096
+            }
+        }
+    }
+
+    /// What `query` means to the catalogue; nil where there can be no such snapshots.
+    func filter(_ query: SnapshotQuery) throws -> Catalogue.SnapshotFilter? {
+        var filter = Catalogue.SnapshotFilter(
+            label: query.label, until: query.until, since: query.since, newestFirst: query.newestFirst,
+            limit: query.limit)
+        if let root = query.root {
+            guard let number = try number(of: root) else { return nil }
+            filter.owner = number
+        }
+        return filter
     }
 
     /// The catalogue's number of `root`; nil where the archive has no snapshots of it.

@@ -39,7 +39,7 @@ extension Archive {
         try facing {
             try store.catalogue.states(
                 Catalogue.StateFilter(
-                    title: query.title, label: query.label, until: query.until, since: query.since,
+                    of: query.title, label: query.label, until: query.until, since: query.since,
                     newestFirst: query.newestFirst, limit: query.limit))
         }
     }

@@ -64,7 +64,7 @@ extension Archive {
 
     /// The states saved under `title`, the oldest first.
     public func history(of title: String) throws(StateError) -> [Memento] {
-        try stating { try store.catalogue.states(.init(title: title)).map(Memento.init) }
+        try stating { try store.catalogue.states(.init(of: title)).map(Memento.init) }
     }
 
     /// The titles that states are saved under, in alphabetical order.
@@ -85,14 +85,14 @@ extension Archive {
     /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector`.
     package func state(_ selector: SnapshotSelector, titled title: String?) throws(ArchiverError) -> SavedState? {
         try facing {
-            var filter = Catalogue.StateFilter(title: title, newestFirst: true, limit: 1)
+            var filter = Catalogue.StateFilter(of: title, newestFirst: true, limit: 1)
             switch selector.meaning {
             case .latest(let back): filter.offset = back
             case .time(let time): filter.until = time
             case .name(let name): return try state(named: name, filter)
             }
             if let found = try store.catalogue.states(filter).first { return found }
-            if try store.catalogue.states(.init(title: title, limit: 1)).isEmpty { return nil }
+            if try store.catalogue.states(.init(of: title, limit: 1)).isEmpty { return nil }
             throw ArchiverError(
                 .noSuchSnapshot, "no state is that old: '\(selector)'",
                 remedy: "'archiver list --states' shows what there is")
@@ -104,8 +104,8 @@ extension Archive {
         var byLabel = filter
         byLabel.label = name
         if let labelled = try store.catalogue.states(byLabel).first { return labelled }
-        if try store.catalogue.states(.init(title: filter.title, limit: 1)).isEmpty { return nil }
-        let candidates = try states(withIDPrefix: name, titled: filter.title)
+        if try store.catalogue.states(.init(of: filter.owner, limit: 1)).isEmpty { return nil }
+        let candidates = try states(withIDPrefix: name, titled: filter.owner)
         guard let first = candidates.first else {
             throw ArchiverError(
                 .noSuchSnapshot, "no state has the label or the id '\(name)'",
@@ -123,6 +123,6 @@ extension Archive {
         guard Archive.mayBeID(digits) else { return [] }
         return try store.catalogue.states(
             Catalogue.StateFilter(
-                title: title, idPrefix: digits.lowercased(), newestFirst: true, limit: Archive.candidatesLimit))
+                of: title, idPrefix: digits.lowercased(), newestFirst: true, limit: Archive.candidatesLimit))
     }
 }

@@ -32,7 +32,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     }
 
     func history() throws(StateError) -> [Memento] {
-        try stating { try archive.store.catalogue.states(.init(title: title)).map(Memento.init) }
+        try stating { try archive.store.catalogue.states(.init(of: title)).map(Memento.init) }
     }
 
     func memento(_ selector: SnapshotSelector) throws(StateError) -> Memento {

@@ -25,7 +25,7 @@ package struct StateWriter {
     func save(_ bytes: [UInt8], label: String?, isEqual: ([UInt8]) -> Bool) throws -> SavedState {
         let lock = try FileLock.exclusive(lockFile)
         defer { withExtendedLifetime(lock) {} }
-        guard let latest = try store.catalogue.states(.init(title: title, newestFirst: true, limit: 1)).first else {
+        guard let latest = try store.catalogue.states(.init(of: title, newestFirst: true, limit: 1)).first else {
             return try commit(bytes, label: label, after: nil, nil)
         }
         guard let record = try? store.stateRecord(latest.id), let old = try? store.bytes(of: record) else {

@@ -117,9 +117,9 @@ extension Archive {
         return RootStatus(
             root: root, isWatched: isWatched, watcher: watcher, lastWatched: lastWatched,
             latest: try number.flatMap { number in
-                try store.catalogue.snapshots(.init(root: number, newestFirst: true, limit: 1)).first
+                try store.catalogue.snapshots(.init(of: number, newestFirst: true, limit: 1)).first
             },
-            snapshotCount: try number.map { try store.catalogue.snapshotCount(root: $0) } ?? 0,
+            snapshotCount: try number.map { try store.catalogue.count(.init(of: $0)) } ?? 0,
             storedInLastDay: try number.map { try store.catalogue.storedBytes(root: $0, since: dayAgo) } ?? 0,
             gaps: try gaps(of: root, since: dayAgo), concerns: concerns)
     }

@@ -61,6 +61,19 @@ extension ArchiveStore {
     }
 }
 
+extension SnapshotRecord {
+    /// A snapshot that is in no segment.
+    static func sample(_ number: Int, at time: Timestamp) -> SnapshotRecord {
+        let id = ChunkID(hashing: Array("snapshot \(number)".utf8))
+        return SnapshotRecord(
+            id: SnapshotID(id), time: time, rootPath: Array("/root".utf8), host: "host",
+            cause: Cause.allCases[number % Cause.allCases.count], label: number % 3 == 0 ? "label\0\(number)" : nil,
+            parent: number % 4 == 0 ? nil : SnapshotID(id), tree: id,
+            totals: Totals(files: 1, directories: 2, others: 3, bytes: 4),
+            changes: ChangeCounts(added: 5, modified: 6, removed: 7), problems: 8, storedBytes: UInt64(number))
+    }
+}
+
 extension GapRecord {
     /// A gap of the second `number`, which none other shares.
     static func sample(_ number: Int, root: String = "/root") -> GapRecord {

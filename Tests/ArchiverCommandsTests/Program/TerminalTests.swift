@@ -1,10 +1,14 @@
 // What a person at a terminal sees, and a program in a pipe does not.
 
+import ArchiveFormat
+import ArchiveStorage
 import FileIO
 import Foundation
 import Glibc
 import SystemPackage
 import Testing
+
+@testable import ArchiverKit
 
 struct TerminalTests {
     private static let escape = "\u{1B}["
@@ -31,6 +35,27 @@ struct TerminalTests {
         let pipe = try work.run("list")
         #expect(pipe.lines.count == 1)
         #expect(!pipe.text.contains(TerminalTests.escape))
+    }
+
+    @Test("Of very many snapshots a terminal gets the newest", .enabled(if: Workplace.hasTerminals))
+    func veryMany() throws {
+        let work = try Workplace()
+        let archive = try Archive.open(work.archive, creating: true)
+        let records = (0..<1003).map { SnapshotRecord.made($0, at: Int64($0)) }
+        let segment = try archive.store.catalogue.enterSegment("s", indexedLength: 0).number
+        try archive.store.catalogue.enter(
+            segment: segment, length: 0, chunks: [], records: CommitRecords(snapshots: records))
+        let newest = records.suffix(1000).map(\.id.short)
+
+        let table = try lines(work.startOnTerminal("list", "--no-color"))
+        #expect(table.dropFirst().dropLast().map { String($0.prefix(8)) } == newest)
+        #expect(table.last == "3 older ones are not shown: see --since and --until, or --limit 1003 for all")
+        #expect(try lines(work.startOnTerminal("list", "-q")).count == 1001)
+        let reversed = try lines(work.startOnTerminal("list", "--no-color", "--reverse"))
+        #expect(reversed.dropFirst().dropLast().map { String($0.prefix(8)) } == newest.reversed())
+        #expect(try lines(work.startOnTerminal("list", "--limit", "1003")).count == 1004)
+        #expect(try work.run("list").lines.map { String($0.prefix(8)) } == records.map(\.id.short))
+        #expect(try JSON.array(work.run("list", "--json").output).count == 1003)
     }
 
     /// What a terminal was given, line by line.

@@ -2,6 +2,7 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import FileIO
 import Glibc
 import Testing
 
@@ -18,60 +19,12 @@ struct SnapshotListTests {
         "changes from \(time(start)) to \(time(end)) may have been seen late (\(words))"
     }
 
-    // MARK: Where a gap belongs
-
-    struct Case: CustomTestStringConvertible {
-        let name: String
-        let snapshots: [SnapshotRecord]
-        let gaps: [GapRecord]
-        /// The starting minutes of the gaps before each snapshot.
-        let before: [[GapRecord]]
-
-        var testDescription: String { name }
-    }
-
-    static let cases: [Case] = [
-        Case(name: "no snapshots", snapshots: [], gaps: [.lasting(1, to: 2)], before: []),
-        Case(
-            name: "between two", snapshots: [.made(1, at: 0), .made(2, at: 10)], gaps: [.lasting(1, to: 2)],
-            before: [[], [.lasting(1, to: 2)]]),
-        Case(
-            name: "at the next one only", snapshots: [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)],
-            gaps: [.lasting(1, to: 2)], before: [[], [.lasting(1, to: 2)], []]),
-        Case(
-            name: "over several", snapshots: [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)],
-            gaps: [.lasting(5, to: 15)], before: [[], [], [.lasting(5, to: 15)]]),
-        Case(
-            name: "ended by a snapshot", snapshots: [.made(1, at: 0), .made(2, at: 10)], gaps: [.lasting(1, to: 10)],
-            before: [[], [.lasting(1, to: 10)]]),
-        Case(
-            name: "before the first, which nothing is listed before", snapshots: [.made(1, at: 10), .made(2, at: 20)],
-            gaps: [.lasting(1, to: 2)], before: [[], []]),
-        Case(
-            name: "after the last", snapshots: [.made(1, at: 0), .made(2, at: 10)], gaps: [.lasting(11, to: 12)],
-            before: [[], []]),
-        Case(
-            name: "several, by their ends", snapshots: [.made(1, at: 0), .made(2, at: 10)],
-            gaps: [.lasting(3, to: 9), .lasting(4, to: 5)], before: [[], [.lasting(4, to: 5), .lasting(3, to: 9)]]),
-        Case(
-            name: "of another root",
-            snapshots: [.made(1, at: 0, of: ann), .made(2, at: 10, of: bob), .made(3, at: 20, of: ann)],
-            gaps: [.lasting(1, to: 2, of: ann), .lasting(1, to: 2, of: bob)],
-            before: [[], [], [.lasting(1, to: 2, of: ann)]]),
-    ]
-
-    @Test("A gap stands before the first snapshot of its root that was made after it", arguments: cases)
-    func places(_ test: Case) {
-        let listed = ListedGaps(test.gaps, among: test.snapshots)
-        #expect(test.snapshots.map { listed.before($0) } == test.before)
-    }
-
     // MARK: Tables
 
     @Test("A gap is a line across the columns, between its snapshots")
     func gapLine() {
         let records: [SnapshotRecord] = [.made(1, at: 0), .made(2, at: 10, label: "milestone")]
-        let gaps = ListedGaps([.lasting(1, to: 2)], among: records)
+        let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)]])
         let ids = records.map(\.id.short)
         #expect(
             SnapshotList.table(records, gaps, .plain) == [
@@ -85,7 +38,7 @@ struct SnapshotListTests {
     @Test("The newest first: the gap is still between its snapshots")
     func newestFirst() {
         let records: [SnapshotRecord] = [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)]
-        let gaps = ListedGaps([.lasting(1, to: 2), .lasting(12, to: 13)], among: records)
+        let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)], records[2].id: [.lasting(12, to: 13)]])
         let forward = SnapshotList.table(records, gaps, .plain)
         let backward = SnapshotList.table(records.reversed(), gaps, .plain)
         #expect(backward.first == forward.first)
@@ -98,7 +51,7 @@ struct SnapshotListTests {
             .made(1, at: 0, of: Self.ann), .made(2, at: 10, of: Self.bob), .made(3, at: 20, of: Self.ann),
         ]
         let table = SnapshotList.table(
-            records, ListedGaps([.lasting(1, to: 2, of: Self.ann, .overflow)], among: records), .plain)
+            records, ListedGaps([records[2].id: [.lasting(1, to: 2, of: Self.ann, .overflow)]]), .plain)
         #expect(table[0].hasSuffix("cause  root       label"))
         #expect(table[1].hasSuffix("watch  /home/ann") && table[2].hasSuffix("watch  /home/bob"))
         #expect(table[3] == "          \(Self.gapText(1, 2, "too many events at once")): /home/ann")
@@ -111,7 +64,7 @@ struct SnapshotListTests {
         let records: [SnapshotRecord] = [
             .made(1, at: 0, of: root, label: "a\tb\n"), .made(2, at: 10, of: Self.ann), .made(3, at: 20, of: root),
         ]
-        let gaps = ListedGaps([.lasting(1, to: 2, of: root)], among: records)
+        let gaps = ListedGaps([records[2].id: [.lasting(1, to: 2, of: root)]])
         let shown = "/home/\\x1b[2J\\x0a\\xe2\\x80\\xaex\\xff"
         let table = SnapshotList.table(records, gaps, .plain)
         #expect(table[1].hasSuffix("\(shown)  a\\x09b\\x0a"))
@@ -141,5 +94,51 @@ struct SnapshotListTests {
         #expect(
             SnapshotList.plain(.lasting(1, to: 2, .polling))
                 == "# gap\t2026-11-21T10:01:00.000000000Z\t2026-11-21T10:02:00.000000000Z\t/home/ann\tpolling")
+    }
+
+    /// Records that differ in everything from their neighbours, and some that are like them.
+    private static let records: [SnapshotRecord] = {
+        let roots = [ann, Array("/home/\u{1B}\"\\\n\u{202E}/é".utf8) + [0xFF], bob]
+        let times: [Timestamp] = [
+            .tenOClock(0), .tenOClock(0).advanced(byNanoseconds: 987_654_321), Timestamp(seconds: 86_399),
+            Timestamp(seconds: 86_400), Timestamp(seconds: -1, nanoseconds: 999_999_999), Timestamp(seconds: -86_401),
+            Timestamp(seconds: 1 << 40), .tenOClock(1), Timestamp(seconds: .max), Timestamp(seconds: .min),
+        ]
+        let numbers: [UInt64] = [0, 9, 10, 99, 100, 12_345_678_901, .max]
+        return times.indices.flatMap { index in
+            roots.indices.map { which in
+                let id = ChunkID(hashing: [UInt8(index), UInt8(which)])
+                func number(_ place: Int) -> UInt64 { numbers[(index * 3 + which + place) % numbers.count] }
+                return SnapshotRecord(
+                    id: SnapshotID(id), time: times[index], rootPath: roots[index % 2 == 0 ? which : 0],
+                    host: index % 3 == 0 ? "a \"host\"" : "here",
+                    cause: Cause.allCases[(index + which) % Cause.allCases.count],
+                    label: index % 4 == 0 ? nil : "a\tlabel\n\"\\/\u{2028}", parent: which == 0 ? nil : SnapshotID(id),
+                    tree: id,
+                    totals: Totals(files: number(0), directories: number(1), others: number(2), bytes: number(3)),
+                    changes: ChangeCounts(added: number(4), modified: number(5), removed: number(6)), problems: index,
+                    storedBytes: number(7))
+            }
+        }
+    }()
+
+    @Test("What is written fast row by row is what is encoded and joined one by one")
+    func fastRows() throws {
+        var lines = SnapshotLines()
+        var objects = SnapshotJSONRows()
+        for (index, record) in Self.records.enumerated() {
+            var line = LineBuffer()
+            lines.append(record, to: &line)
+            let cells = [
+                record.id.short, record.time.rfc3339, Escaping.text(record.rootPath), "\(record.changes.added)",
+                "\(record.changes.modified)", "\(record.changes.removed)", "\(record.totals.bytes)",
+                "\(record.storedBytes)", record.cause.rawValue, Escaping.text(record.label ?? ""),
+            ]
+            #expect(line.text == cells.joined(separator: "\t"))
+            var object = LineBuffer()
+            let gaps: [GapRecord] = index % 5 == 0 ? [.lasting(1, to: 2)] : []
+            try objects.append(record, gaps, to: &object)
+            #expect(try object.text == JSONText.of(ListedSnapshotJSON(record, gaps)))
+        }
     }
 }

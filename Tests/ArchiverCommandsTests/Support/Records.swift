@@ -14,10 +14,10 @@ extension Timestamp {
 extension SnapshotRecord {
     /// A snapshot of `root`, made `minutes` after ten; its id is that of its number.
     static func made(
-        _ number: UInt8, at minutes: Int64, of root: [UInt8] = Array("/home/ann".utf8), label: String? = nil,
+        _ number: Int, at minutes: Int64, of root: [UInt8] = Array("/home/ann".utf8), label: String? = nil,
         cause: Cause = .watch
     ) -> SnapshotRecord {
-        let id = ChunkID(hashing: [number])
+        let id = ChunkID(hashing: Array("\(number)".utf8))
         return SnapshotRecord(
             id: SnapshotID(id), time: .tenOClock(minutes), rootPath: root, host: "here", cause: cause, label: label,
             parent: nil, tree: id, totals: Totals(files: 1, directories: 1, others: 0, bytes: 2048),

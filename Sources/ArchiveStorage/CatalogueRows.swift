@@ -1,0 +1,78 @@
+// The rows of a statement without what a general row costs: lists have a hundred thousand of them.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import GRDB
+internal import GRDBSQLite
+internal import Glibc
+
+/// The row that a prepared statement stands at, valid until it steps on (sqlite.org/c3ref/column_blob.html).
+struct CatalogueRow {
+    fileprivate let handle: OpaquePointer
+
+    func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    func number(_ column: CInt) -> UInt64 { UInt64(clamping: integer(column)) }
+
+    func isNull(_ column: CInt) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    /// The bytes of a text or a blob.
+    func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
+        // In this order: asking for the blob may change its representation, and so its length.
+        let start = sqlite3_column_blob(handle, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+    }
+
+    func id(_ column: CInt) throws -> ChunkID {
+        let bytes = bytes(column)
+        guard bytes.count == ChunkID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return ChunkID(exactly: bytes)
+    }
+
+    /// The text in a column of UTF-8, kept as a text or a blob.
+    func text(_ column: CInt) throws -> String {
+        guard let text = String(validating: bytes(column), as: UTF8.self) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        return text
+    }
+
+    func time(seconds: CInt, nanoseconds: CInt) throws -> Timestamp {
+        guard let fraction = UInt32(exactly: integer(nanoseconds)) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        return Timestamp(seconds: integer(seconds), nanoseconds: fraction)
+    }
+}
+
+extension Statement {
+    /// Calls `body` with each row, until it returns false.
+    func forEachRow(_ arguments: StatementArguments, _ body: (CatalogueRow) throws -> Bool) throws {
+        try setArguments(arguments)
+        let handle = sqliteStatement
+        defer { sqlite3_reset(handle) }
+        while true {
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: guard try body(CatalogueRow(handle: handle)) else { return }
+            case SQLITE_DONE: return
+            case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            }
+        }
+    }
+}
+
+/// Makes a value of bytes unless they are those it was made of last: in a list, neighbours have much in common.
+struct Repeated<Value> {
+    private var bytes: [UInt8] = []
+    private var value: Value?
+
+    mutating func value(of new: UnsafeRawBufferPointer, _ make: () throws -> Value) rethrows -> Value {
+        if let value, bytes.count == new.count, new.baseAddress.map({ memcmp(bytes, $0, new.count) == 0 }) ?? true {
+            return value
+        }
+        bytes = Array(new)
+        let made = try make()
+        value = made
+        return made
+    }
+}

@@ -1,0 +1,116 @@
+// Lines as bytes: what a list of a hundred thousand rows is put together in.
+
+internal import ArchiveFormat
+internal import FileIO
+
+/// Bytes of lines that are yet to be written, appended to without making texts of them.
+///
+/// An array would ask at every byte whether it is shared.
+struct LineBuffer: ~Copyable {
+    private var start: UnsafeMutablePointer<UInt8>
+    private var capacity = 4096
+    private(set) var count = 0
+
+    init() { start = .allocate(capacity: capacity) }
+
+    deinit { start.deallocate() }
+
+    var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
+
+    func withBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        try body(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    mutating func removeAll() { count = 0 }
+
+    /// Room for `more` bytes, which are counted already.
+    @inline(__always)
+    private mutating func grow(by more: Int) -> UnsafeMutablePointer<UInt8> {
+        if count + more > capacity {
+            let larger = max(count + more, 2 * capacity)
+            let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+            moved.update(from: start, count: count)
+            start.deallocate()
+            (start, capacity) = (moved, larger)
+        }
+        defer { count += more }
+        return start + count
+    }
+
+    mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let first = bytes.baseAddress else { return }
+        grow(by: bytes.count).update(from: first, count: bytes.count)
+    }
+
+    mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
+
+    mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append($0) }
+    }
+
+    mutating func append(byte: Unicode.Scalar) { grow(by: 1).pointee = UInt8(ascii: byte) }
+
+    /// Appends a decimal number.
+    mutating func append(_ number: UInt64) {
+        var width = 1
+        var rest = number
+        while rest >= 10 {
+            rest /= 10
+            width += 1
+        }
+        append(number, width: width)
+    }
+
+    /// Appends the last `width` digits of a decimal number, with zeros in front.
+    mutating func append(_ number: UInt64, width: Int) {
+        let digits = grow(by: width)
+        var rest = number
+        for place in stride(from: width - 1, through: 0, by: -1) {
+            digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+    }
+
+    /// Appends the first `count` bytes of `id` as hex digits.
+    mutating func append(_ id: ChunkID, count: Int = ChunkID.byteCount) {
+        let digits = grow(by: 2 * count)
+        id.withUnsafeBytes { id in
+            for index in 0..<count {
+                digits[2 * index] = LineBuffer.hexDigit(id[index] >> 4)
+                digits[2 * index + 1] = LineBuffer.hexDigit(id[index] & 15)
+            }
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+    }
+}
+
+/// Writes instants as RFC 3339 has them; knows the date of the one before.
+struct TimeWriter {
+    /// The second at which the date begins.
+    private var start: Int64 = 0
+    /// "2026-11-21T".
+    private var date: [UInt8] = []
+
+    /// Appends `time` as `Timestamp.rfc3339` gives it.
+    mutating func append(_ time: Timestamp, to line: inout LineBuffer) {
+        var second = UInt64(bitPattern: time.seconds &- start)
+        if date.isEmpty || time.seconds < start || second >= 86_400 {
+            date = Array(time.rfc3339.utf8.prefix { $0 != UInt8(ascii: "T") }) + [UInt8(ascii: "T")]
+            second = UInt64((time.seconds % 86_400 + 86_400) % 86_400)
+            start = time.seconds &- Int64(second)
+        }
+        line.append(date)
+        line.append(second / 3600, width: 2)
+        line.append(byte: ":")
+        line.append(second / 60 % 60, width: 2)
+        line.append(byte: ":")
+        line.append(second % 60, width: 2)
+        line.append(byte: ".")
+        line.append(UInt64(time.nanoseconds), width: 9)
+        line.append(byte: "Z")
+    }
+}

@@ -1,0 +1,60 @@
+// Snapshots for programs, row after row.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+
+/// Writes a list of snapshots to standard output: lines with tabs, or one JSON array.
+struct SnapshotRows: ~Copyable {
+    private let output: Output
+    private let isJSON: Bool
+    private let isNewestFirst: Bool
+    private var lines = SnapshotLines()
+    private var objects = SnapshotJSONRows()
+    private var buffer = LineBuffer()
+    /// Bytes after which what there is gets written: the first rows soon, for whoever looks at no more.
+    private var threshold = 4 << 10
+    private(set) var isEmpty = true
+
+    init(_ console: Console, isNewestFirst: Bool) {
+        output = console.output
+        isJSON = console.isJSON
+        self.isNewestFirst = isNewestFirst
+    }
+
+    /// Appends a snapshot with the gaps between it and the one before it.
+    mutating func append(_ snapshot: SnapshotRecord, _ gaps: [GapRecord]) throws {
+        if isJSON {
+            buffer.append(isEmpty ? "[\n" : ",\n")
+            try objects.append(snapshot, gaps, to: &buffer)
+        } else {
+            if !isNewestFirst { append(gaps) }
+            lines.append(snapshot, to: &buffer)
+            buffer.append(byte: "\n")
+            if isNewestFirst { append(gaps) }
+        }
+        isEmpty = false
+        if buffer.count >= threshold {
+            try write()
+            try output.flush()
+            threshold = 64 << 10
+        }
+    }
+
+    private mutating func append(_ gaps: [GapRecord]) {
+        for gap in gaps {
+            buffer.append(SnapshotList.plain(gap))
+            buffer.append(byte: "\n")
+        }
+    }
+
+    /// Writes the rest.
+    mutating func finish() throws {
+        if isJSON { buffer.append(isEmpty ? "[]\n" : "\n]\n") }
+        try write()
+    }
+
+    private mutating func write() throws {
+        try buffer.withBytes { try output.write($0) }
+        buffer.removeAll()
+    }
+}

@@ -1,0 +1,69 @@
+// Looking into an archive: spans in which changes may have been seen late.
+
+public import ArchiveFormat
+internal import ArchiveStorage
+public import FileIO
+internal import SystemPackage
+
+extension Archive {
+    /// Spans in which changes may have been seen late, by time.
+    ///
+    /// - Parameters:
+    ///   - root: of this root only; nil for all.
+    ///   - since: those that ended at this instant or after.
+    ///   - until: those that began at this instant or before.
+    public func gaps(
+        of root: ArchivedRoot? = nil, since: Timestamp? = nil, until: Timestamp? = nil
+    ) throws(ArchiverError) -> [GapRecord] {
+        try facing {
+            var number: Int64?
+            if let root {
+                number = try self.number(of: root)
+                if number == nil { return [] }
+            }
+            return try store.catalogue.gaps(root: number, since: since, until: until)
+        }
+    }
+
+    /// The gaps between the snapshots that `query` asks for, its limit left aside: each at the first snapshot of its
+    /// root that was made after it, where one was made before; those of one snapshot by their ends.
+    package func gapsBetweenSnapshots(
+        _ query: SnapshotQuery = SnapshotQuery()
+    ) throws(ArchiverError) -> [SnapshotID: [GapRecord]] {
+        try facing {
+            guard let filter = try filter(query) else { return [:] }
+            var found: [SnapshotID: [GapRecord]] = [:]
+            var latest: [ArchivedRoot: SnapshotRecord] = [:]
+            for gap in try gaps(of: query.root, since: query.since, until: query.until).sorted(by: { $0.end < $1.end })
+            {
+                let root = ArchivedRoot(path: FilePath(bytes: gap.rootPath), host: gap.host)
+                // What is next to a gap is often next to several.
+                if let next = latest[root], next.time >= gap.end {
+                    found[next.id]?.append(gap)
+                } else if let next = try snapshot(after: gap, of: root, among: filter) {
+                    found[next.id] = [gap]
+                    latest[root] = next
+                }
+            }
+            return found
+        }
+    }
+
+    /// The first snapshot made after `gap`, where another one was made before.
+    private func snapshot(
+        after gap: GapRecord, of root: ArchivedRoot, among listed: Catalogue.SnapshotFilter
+    ) throws -> SnapshotRecord? {
+        guard let number = try number(of: root) else { return nil }
+        var filter = listed
+        filter.owner = number
+        filter.limit = 1
+        filter.newestFirst = true
+        let before = gap.end.advanced(byNanoseconds: -1)
+        filter.until = min(listed.until ?? before, before)
+        if try store.catalogue.snapshots(filter).isEmpty { return nil }
+        filter.newestFirst = false
+        filter.until = listed.until
+        filter.since = max(listed.since ?? gap.end, gap.end)
+        return try store.catalogue.snapshots(filter).first
+    }
+}
