@@ -23,7 +23,7 @@ package struct RawChunk: Sendable {
     }
 }
 
-/// A stored chunk whose bytes serve as a preset dictionary.
+/// A stored chunk that another one is told against.
 package struct BaseChunk: Sendable {
     package let id: ChunkID
     package let bytes: [UInt8]
@@ -47,6 +47,7 @@ package struct EncodedBlock: Sendable {
 /// Compresses chunks into blocks; one encoder a thread.
 package struct BlockEncoder: ~Copyable {
     private var deflater: Deflater
+    private var deltas = DeltaEncoder()
 
     /// The raw bytes after which a block of small chunks is complete.
     package static let packedBytes = 128 << 10
@@ -65,14 +66,11 @@ package struct BlockEncoder: ~Copyable {
             raw.reserveCapacity(chunks.reduce(0) { $0 + $1.bytes.count })
             for chunk in chunks.dropFirst() { raw += chunk.bytes }
         }
-        let dictionary = BlockEncoder.dictionary(bases.map(\.bytes))
-        var payload = [UInt8]()
-        let isSmaller = try compress(raw, dictionary: dictionary, into: &payload)
-        // What does not shrink is stored as it is, and then stands on no base.
-        let usedBases = isSmaller ? bases : []
-        if !isSmaller { payload = raw }
+        let (codec, payload) = try pack(raw, bases)
+        // What stands on its own in the end stands on no base.
+        let usedBases = codec == .delta ? bases : []
         let header = BlockHeader(
-            codec: isSmaller ? .deflate : .stored,
+            codec: codec,
             depth: usedBases.isEmpty ? 0 : 1 + (usedBases.map(\.depth).max() ?? 0),
             rawLength: raw.count,
             storedLength: payload.count,
@@ -82,36 +80,41 @@ package struct BlockEncoder: ~Copyable {
         return EncodedBlock(header: header, bytes: header.encoded() + payload)
     }
 
-    private mutating func compress(
-        _ raw: [UInt8], dictionary: [UInt8], into payload: inout [UInt8]
-    ) throws(StorageError) -> Bool {
-        if raw.isEmpty { return false }
+    /// The payload for `raw`: the delta against the bases if there are such and it is shorter, or all of it.
+    private mutating func pack(
+        _ raw: [UInt8], _ bases: [BaseChunk]
+    ) throws(StorageError) -> (codec: Codec, payload: [UInt8]) {
+        if raw.isEmpty { return (.stored, raw) }
+        let source = Array(bases.map(\.bytes).joined())
         do {
-            return try raw.withRawBytes { input throws(CompressionError) in
-                try dictionary.withRawBytes { dictionary throws(CompressionError) in
-                    if dictionary.isEmpty, Compressibility.isLikelyIncompressible(input) { return false }
-                    return try deflater.deflate(
-                        input, dictionary: dictionary.isEmpty ? nil : dictionary, into: &payload)
-                }
+            if !source.isEmpty, let payload = try delta(of: raw, from: source) { return (.delta, payload) }
+            var payload: [UInt8] = []
+            let isSmaller = try raw.withRawBytes { input throws(CompressionError) in
+                if Compressibility.isLikelyIncompressible(input) { return false }
+                return try deflater.deflate(input, into: &payload)
             }
+            return isSmaller ? (.deflate, payload) : (.stored, raw)
         } catch {
             throw BlockEncoder.refused(error)
         }
     }
 
-    /// The preset dictionary that `bases` make: the last 32 KiB of their bytes joined.
-    static func dictionary(_ bases: [[UInt8]]) -> [UInt8] {
-        var parts: [ArraySlice<UInt8>] = []
-        var room = BlockHeader.dictionaryLimit
-        for base in bases.reversed() where room > 0 {
-            let part = base.suffix(room)
-            room -= part.count
-            parts.append(part)
+    /// The payload of a delta block; nil where it is not shorter than `raw`.
+    private mutating func delta(of raw: [UInt8], from source: [UInt8]) throws(CompressionError) -> [UInt8]? {
+        let found = raw.withUnsafeBytes { target in
+            source.withUnsafeBytes { source in
+                deltas.delta(of: target, from: source, limit: target.count + DeltaPayload.excessLimit)
+            }
         }
-        var dictionary = [UInt8]()
-        dictionary.reserveCapacity(BlockHeader.dictionaryLimit - room)
-        for part in parts.reversed() { dictionary += part }
-        return dictionary
+        guard let delta = found else { return nil }
+        var payload = DeltaPayload.length(delta.count)
+        let isSmaller = try delta.withRawBytes { delta throws(CompressionError) in
+            try source.withRawBytes { source throws(CompressionError) in
+                try deflater.deflate(delta, dictionary: DeltaPayload.dictionary(source), into: &payload)
+            }
+        }
+        if !isSmaller { payload += delta }
+        return payload.count < raw.count ? payload : nil
     }
 
     private static func refused(_ error: CompressionError) -> StorageError {

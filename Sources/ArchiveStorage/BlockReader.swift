@@ -55,38 +55,48 @@ final class BlockReader: Sendable {
         guard stepsLeft >= 0 else {
             throw StorageError.damaged(file.path, offset: location.offset, .malformed("it stands on too many bases"))
         }
+        let bases = try bases(of: header, stepsLeft: stepsLeft)
         let raw: [UInt8]
-        switch header.codec {
-        case .stored: raw = payload
-        case .deflate:
-            let dictionary = try dictionary(of: header, stepsLeft: stepsLeft)
-            do {
-                var inflater = try Inflater()
-                raw = try payload.withRawBytes { payload throws(CompressionError) in
-                    try dictionary.withRawBytes { dictionary throws(CompressionError) in
-                        try inflater.inflate(
-                            payload, dictionary: dictionary.isEmpty ? nil : dictionary, expecting: header.rawLength)
-                    }
-                }
-            } catch {
-                throw StorageError.damaged(file.path, offset: location.offset, .malformed("\(error)"))
-            }
+        do {
+            raw = try BlockReader.unpack(payload, header, bases)
+        } catch {
+            throw StorageError.damaged(file.path, offset: location.offset, .malformed("\(error)"))
         }
         let block = DecodedBlock(header: header, raw: raw)
         cache.insert(block, at: location)
         return block
     }
 
-    /// The preset dictionary of a block: the last bytes of its bases.
-    private func dictionary(of header: BlockHeader, stepsLeft: Int) throws(StorageError) -> [UInt8] {
-        var bases: [[UInt8]] = []
+    /// The bytes of all bases of a block, joined.
+    private func bases(of header: BlockHeader, stepsLeft: Int) throws(StorageError) -> [UInt8] {
+        var joined: [UInt8] = []
         for base in header.bases {
             guard let location = try catalogue.location(of: base) else {
                 throw StorageError.missing(base, in: layout.directory)
             }
-            bases.append(try chunk(base, at: location, stepsLeft: stepsLeft - 1))
+            joined += try chunk(base, at: location, stepsLeft: stepsLeft - 1)
         }
-        return BlockEncoder.dictionary(bases)
+        return joined
+    }
+
+    /// The raw payload of a block.
+    private static func unpack(
+        _ payload: [UInt8], _ header: BlockHeader, _ bases: [UInt8]
+    ) throws(CompressionError) -> [UInt8] {
+        switch header.codec {
+        case .stored: payload
+        case .deflate:
+            try payload.withRawBytes { payload throws(CompressionError) in
+                var inflater = try Inflater()
+                return try inflater.inflate(payload, expecting: header.rawLength)
+            }
+        case .delta:
+            try payload.withRawBytes { payload throws(CompressionError) in
+                try bases.withRawBytes { bases throws(CompressionError) in
+                    try DeltaPayload.unpack(payload, bases: bases, rawLength: header.rawLength)
+                }
+            }
+        }
     }
 
     /// The open segment of a number.

@@ -15,12 +15,11 @@ package struct Chunker: Sendable {
     private let strictMask: UInt64
     private let looseMask: UInt64
 
-    /// Files below 1 MiB: small chunks, so that an edit stores little and finds its old chunk to be compressed against.
-    package static let small = Chunker(minimum: 8 << 10, averageBits: 14, maximum: 64 << 10)
-    /// Larger files: larger chunks, so that their lists stay short.
-    package static let large = Chunker(minimum: 64 << 10, averageBits: 17, maximum: 512 << 10)
-    /// Where files begin to be cut by `large`, in bytes.
-    package static let largeFileBytes: UInt64 = 1 << 20
+    /// The way files are cut.
+    ///
+    /// Most files are one chunk, so that a version needs one id and stands on the whole version before; a delta stores
+    /// little of a large chunk. Lists of slices of large files stay short.
+    package static let standard = Chunker(minimum: 64 << 10, averageBits: 17, maximum: 512 << 10)
 
     private init(minimum: Int, averageBits: Int, maximum: Int) {
         self.minimum = minimum
@@ -29,11 +28,6 @@ package struct Chunker: Sendable {
         // The hash's high bits have seen the most bytes; normalisation level 2.
         strictMask = ~(UInt64.max >> UInt64(averageBits + 2))
         looseMask = ~(UInt64.max >> UInt64(averageBits - 2))
-    }
-
-    /// The chunker for a file of `size` bytes.
-    package static func forFile(ofSize size: UInt64) -> Chunker {
-        size < largeFileBytes ? small : large
     }
 
     /// The length of the first chunk in `bytes`.

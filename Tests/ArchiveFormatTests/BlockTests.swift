@@ -37,10 +37,10 @@ struct BlockTests {
     func layout() throws {
         let base = ChunkID(hashing: [1]), chunk = ChunkID(hashing: [2])
         let header = BlockHeader(
-            codec: .deflate, depth: 3, rawLength: 0x050403, storedLength: 0x0201, payloadChecksum: 0x0d0c0b0a,
+            codec: .delta, depth: 3, rawLength: 0x050403, storedLength: 0x0201, payloadChecksum: 0x0d0c0b0a,
             bases: [base], chunks: [.init(kind: .node, length: 0x050403, id: chunk)])
         let expected =
-            hex("41424c4b 65000000 01020000 03040500 01 03 01 00 01000000 0a0b0c0d") + base.bytes + hex("01 03040500")
+            hex("41424c4b 65000000 01020000 03040500 02 03 01 00 01000000 0a0b0c0d") + base.bytes + hex("01 03040500")
             + chunk.bytes + [0, 0, 0, 0]
         #expect(header.encoded() == sealed(expected))
     }
@@ -77,11 +77,14 @@ struct BlockTests {
         }
         func refuses(_ bytes: [UInt8]) -> Bool { (try? decode(bytes)) == nil }
         #expect(!refuses(bytes()))
-        #expect(!refuses(bytes(depth: 16, bases: 8)))
-        #expect(refuses(bytes(depth: 17, bases: 8)))
-        #expect(refuses(bytes(depth: 16, bases: 9)))
-        #expect(refuses(bytes(depth: 0, bases: 1)))
-        #expect(refuses(bytes(depth: 1, bases: 0)))
+        #expect(!refuses(bytes(codec: .delta, depth: 16, bases: 8)))
+        #expect(refuses(bytes(codec: .delta, depth: 17, bases: 8)))
+        #expect(refuses(bytes(codec: .delta, depth: 16, bases: 9)))
+        #expect(refuses(bytes(codec: .delta, depth: 0, bases: 1)))
+        #expect(refuses(bytes(codec: .delta, depth: 1, bases: 0)))
+        #expect(refuses(bytes(codec: .delta)))
+        #expect(refuses(bytes(depth: 1, bases: 1)))
+        #expect(refuses(bytes(depth: 1)))
         #expect(refuses(bytes(stored: 11)))
         #expect(refuses(bytes(codec: .stored, stored: 9)))
         #expect(!refuses(bytes(codec: .stored, stored: 10)))
@@ -92,7 +95,7 @@ struct BlockTests {
         #expect(refuses(bytes(raw: 16 << 20 | 1, chunks: [16 << 20, 1])))
         #expect(!refuses(bytes(raw: 65_536, chunks: .init(repeating: 1, count: 65_536))))
         #expect(refuses(bytes(raw: 65_537, chunks: .init(repeating: 1, count: 65_537))))
-        for (offset, value) in [(16, 2), (19, 1)] {
+        for (offset, value) in [(16, 3), (19, 1)] {
             var unknown = bytes()
             unknown[offset] = UInt8(value)
             #expect(refuses(sealed(unknown)), "byte \(offset)")

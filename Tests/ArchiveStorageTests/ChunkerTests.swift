@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Cutting files into chunks")
 struct ChunkerTests {
-    private func lengths(_ bytes: [UInt8], _ chunker: Chunker) -> [Int] {
+    private let chunker = Chunker.standard
+
+    private func lengths(_ bytes: [UInt8]) -> [Int] {
         bytes.withUnsafeBytes { buffer in
             var lengths: [Int] = []
             var start = 0
@@ -22,51 +24,44 @@ struct ChunkerTests {
         }
     }
 
-    private func ids(_ bytes: [UInt8], _ chunker: Chunker) -> [ChunkID] {
+    private func ids(_ bytes: [UInt8]) -> [ChunkID] {
         var start = 0
-        return lengths(bytes, chunker).map { length in
+        return lengths(bytes).map { length in
             defer { start += length }
             return ChunkID(hashing: Array(bytes[start..<(start + length)]))
         }
     }
 
-    @Test("small files are cut finer than large ones")
-    func sizes() {
-        #expect(Chunker.forFile(ofSize: (1 << 20) - 1).average == 16 << 10)
-        #expect(Chunker.forFile(ofSize: 1 << 20).average == 128 << 10)
-    }
-
     @Test("chunks are neither shorter nor longer than allowed, and near the wanted length on average")
     func limits() {
         var random = SeededGenerator()
-        for (chunker, size) in [(Chunker.small, 1 << 20), (Chunker.large, 16 << 20)] {
-            for bytes in [random.noise(size), random.text(size), [UInt8](repeating: 0, count: size)] {
-                let lengths = lengths(bytes, chunker)
-                #expect(lengths.reduce(0, +) == size)
-                #expect(lengths.dropLast().allSatisfy { $0 >= chunker.minimum }, "TEST_SEED=\(random.seed)")
-                #expect(lengths.allSatisfy { $0 <= chunker.maximum }, "TEST_SEED=\(random.seed)")
-            }
+        let size = 16 << 20
+        for bytes in [random.noise(size), random.text(size), [UInt8](repeating: 0, count: size)] {
+            let lengths = lengths(bytes)
+            #expect(lengths.reduce(0, +) == size)
+            #expect(lengths.dropLast().allSatisfy { $0 >= chunker.minimum }, "TEST_SEED=\(random.seed)")
+            #expect(lengths.allSatisfy { $0 <= chunker.maximum }, "TEST_SEED=\(random.seed)")
         }
-        let count = lengths(random.noise(64 << 20), .large).count
+        let count = lengths(random.noise(64 << 20)).count
         let average = (64 << 20) / count
         #expect((96 << 10...192 << 10).contains(average), "TEST_SEED=\(random.seed): \(average)")
     }
 
     @Test("what is not longer than the minimum is one chunk, and nothing is none")
     func short() {
-        for count in [1, 2, 8191, 8192] { #expect(lengths([UInt8](repeating: 7, count: count), .small) == [count]) }
-        #expect(lengths([], .small).isEmpty)
+        for count in [1, 2, 65_535, 65_536] { #expect(lengths([UInt8](repeating: 7, count: count)) == [count]) }
+        #expect(lengths([]).isEmpty)
     }
 
     @Test("a byte put in front of 8 MiB, or into their middle, keeps all but a few chunks")
     func insertion() {
         var random = SeededGenerator()
         let bytes = random.noise(8 << 20)
-        let before = ids(bytes, .large)
+        let before = ids(bytes)
         for place in [0, 4 << 20] {
             var changed = bytes
             changed.insert(0x42, at: place)
-            let after = ids(changed, .large)
+            let after = ids(changed)
             let new = Set(after).subtracting(before)
             #expect((1...4).contains(new.count), "TEST_SEED=\(random.seed): \(new.count) of \(after.count)")
             #expect(after.suffix(20) == before.suffix(20), "TEST_SEED=\(random.seed)")
@@ -76,14 +71,10 @@ struct ChunkerTests {
     @Test("the cuts never change: files cut by an older version are found again")
     func golden() {
         var random = SeededGenerator(seed: 1)
-        let small = [
-            32_703, 18_439, 16_357, 20_588, 16_847, 16_753, 22_689, 17_364, 22_704, 16_803, 17_159, 23_438, 20_300,
+        let expected = [
+            220_209, 143_729, 133_479, 189_236, 133_302, 222_106, 158_876, 162_745, 73_107, 179_635, 131_268, 175_687,
+            173_773,
         ]
-        #expect(lengths(random.noise(256 << 10), .small) == small)
-        let large = [
-            150_024, 110_512, 163_973, 133_302, 222_106, 158_876, 162_745, 73_107, 179_635, 131_268, 175_687, 223_642,
-            180_196, 32_079,
-        ]
-        #expect(lengths(random.noise(2 << 20), .large) == large)
+        #expect(lengths(random.noise(2 << 20)) == expected)
     }
 }

@@ -57,30 +57,47 @@ struct DeltaTests {
         }
     }
 
-    @Test("the dictionary is the last 32 KiB of the bases joined, as the format says")
-    func dictionary() throws {
+    @Test("a delta reaches all of its bases, as the format says")
+    func wholeBases() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
         var random = SeededGenerator()
         var encoder = try BlockEncoder(level: 9)
-        let parts = (0..<3).map { _ in RawChunk(kind: .content, bytes: random.noise(20_000)) }
+        let parts = (0..<3).map { _ in RawChunk(kind: .content, bytes: random.noise(200_000)) }
         let joined = Array(parts.map(\.bytes).joined())
-        // In the dictionary, across the joint of two bases, so almost free; the first part is too far back.
-        let near = RawChunk(kind: .content, bytes: Array(joined.suffix(26_000).prefix(12_000)))
-        let far = RawChunk(kind: .content, bytes: Array(joined.prefix(16_000)))
+        // From the very beginning, across the joint of two bases, in another order, with noise of their own between.
+        let own = random.noise(50)
+        let like = RawChunk(
+            kind: .content, bytes: joined.suffix(30_000) + own + joined.prefix(100) + joined[190_000..<230_000])
+        let unlike = RawChunk(kind: .content, bytes: random.noise(16_000))
         let bases = parts.map { BaseChunk(id: $0.id, bytes: $0.bytes, depth: 0) }
-        let nearBlock = try encoder.encode([near], bases: bases)
-        #expect(nearBlock.header.bases == parts.map(\.id))
-        #expect(nearBlock.header.storedLength < 500, "TEST_SEED=\(random.seed)")
-        let farBlock = try encoder.encode([far], bases: bases)
-        #expect(farBlock.header.codec == .stored && farBlock.header.bases.isEmpty && farBlock.header.depth == 0)
+        let likeBlock = try encoder.encode([like], bases: bases)
+        #expect(likeBlock.header.codec == .delta && likeBlock.header.bases == parts.map(\.id))
+        #expect((50..<100).contains(likeBlock.header.storedLength), "TEST_SEED=\(random.seed)")
+        let unlikeBlock = try encoder.encode([unlike], bases: bases)
+        #expect(unlikeBlock.header.codec == .stored && unlikeBlock.header.bases.isEmpty)
+        #expect(unlikeBlock.header.depth == 0)
         let writer = try store.beginCommit()
         for part in parts { try append(encoder.encode([part]), to: writer) }
-        try append(nearBlock, to: writer)
-        try append(farBlock, to: writer)
+        try append(likeBlock, to: writer)
+        try append(unlikeBlock, to: writer)
         try end(writer)
-        #expect(try store.read(near.id) == near.bytes)
-        #expect(try store.read(far.id) == far.bytes)
+        #expect(try store.read(like.id) == like.bytes)
+        #expect(try store.read(unlike.id) == unlike.bytes)
+    }
+
+    @Test("what a delta inserts is compressed with the end of its bases as dictionary")
+    func dictionary() throws {
+        var random = SeededGenerator()
+        var encoder = try BlockEncoder(level: 9)
+        // Pieces too short to be copied.
+        let base = random.noise(32_768)
+        let pieces = stride(from: 0, to: 32_000, by: 160).map { Array(base[$0..<($0 + 15)]) }
+        let text = RawChunk(kind: .content, bytes: Array(pieces.joined()))
+        let block = try encoder.encode(
+            [text], bases: [BaseChunk(id: ChunkID(hashing: base), bytes: base, depth: 0)])
+        #expect(block.header.codec == .delta)
+        #expect(block.header.storedLength < text.bytes.count / 3, "TEST_SEED=\(random.seed)")
     }
 
     @Test("chunks packed into one block, an empty one among them, are read one by one")

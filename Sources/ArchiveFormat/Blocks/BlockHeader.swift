@@ -27,7 +27,7 @@ package struct BlockHeader: Hashable, Sendable {
     package let storedLength: Int
     /// CRC-32 of the payload in the segment.
     package let payloadChecksum: UInt32
-    /// Chunks whose bytes were the preset dictionary of the payload, in order.
+    /// Chunks that the payload is a delta against, in order.
     package let bases: [ChunkID]
     /// The chunks in the block, in the order of their bytes in the raw payload.
     package let chunks: [Chunk]
@@ -76,20 +76,18 @@ extension BlockHeader {
     package static let chunkCountLimit = 65_536
     package static let baseCountLimit = 8
     package static let depthLimit = 16
-    /// The most bytes of a preset dictionary, the last of the bases' bytes joined: the window of DEFLATE.
-    package static let dictionaryLimit = 32_768
 
     /// The rule that the header breaks; nil for a good one.
     private var problem: String? {
         if !(1...BlockHeader.chunkCountLimit).contains(chunks.count) { return "a block's number of chunks" }
         if bases.count > BlockHeader.baseCountLimit { return "a block's number of bases" }
         if rawLength > BlockHeader.rawLengthLimit { return "a block's raw length" }
+        if bases.isEmpty != (codec != .delta) { return "a block's bases" }
         if bases.isEmpty != (depth == 0) || !(0...BlockHeader.depthLimit).contains(depth) { return "a block's depth" }
         switch codec {
         case .stored:
             if storedLength != rawLength { return "a stored block's length" }
-            if !bases.isEmpty { return "a stored block with bases" }
-        case .deflate:
+        case .deflate, .delta:
             if storedLength > rawLength { return "a block that is longer packed than raw" }
         }
         return nil

@@ -39,4 +39,6 @@ package enum Codec: UInt8, Sendable, Hashable, CaseIterable {
     case stored = 0
     /// One raw DEFLATE stream (RFC 1951).
     case deflate = 1
+    /// A delta against the bases.
+    case delta = 2
 }

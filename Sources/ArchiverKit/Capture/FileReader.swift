@@ -74,7 +74,7 @@ final class FileReader {
         _ file: borrowing Descriptor, _ run: Range<UInt64>, _ status: FileStatus, _ path: RelativePath,
         _ slices: inout SliceCollector
     ) throws -> Bool {
-        let chunker = Chunker.forFile(ofSize: status.size)
+        let chunker = Chunker.standard
         var position = run.lowerBound
         var held = 0..<0
         while true {

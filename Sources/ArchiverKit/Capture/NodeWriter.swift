@@ -25,12 +25,11 @@ final class NodeWriter: NodeSink {
         let base = try predecessor.flatMap { id throws(StorageError) in
             bases.contains { $0.id == id } ? nil : try store.base(id)
         }
-        // Bases share one dictionary: once it is full, a further base would push out an earlier one. And a block stands
-        // one deeper than its deepest base: with others of other depths, a node's chain would soon be at its end.
-        let basesBytes = bases.reduce(base?.bytes.count ?? 0) { $0 + $1.bytes.count }
+        // A block stands one deeper than its deepest base: with others of other depths, a node's chain would soon be at
+        // its end.
         let isFull =
             bytes + chunk.bytes.count > BlockEncoder.packedBytes
-            || basesBytes > BlockHeader.dictionaryLimit || bases.count == BlockHeader.baseCountLimit
+            || bases.count == BlockHeader.baseCountLimit
             || base?.depth != bases.first?.depth
         if isFull { try flush() }
         nodes.append(chunk)

@@ -101,7 +101,7 @@ package struct StateWriter {
     }
 
     private static func forEachChunk(of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let chunker = Chunker.forFile(ofSize: UInt64(bytes.count))
+        let chunker = Chunker.standard
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

@@ -92,7 +92,7 @@ enum GoldenValues {
         target: OperationID(id))
 
     static let blockHeader = BlockHeader(
-        codec: .deflate, depth: 2, rawLength: 600, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [id],
+        codec: .delta, depth: 2, rawLength: 600, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [id],
         chunks: [
             .init(kind: .content, length: 100, id: id), .init(kind: .node, length: 200, id: id),
             .init(kind: .snapshot, length: 0, id: id), .init(kind: .sliceList, length: 300, id: id),

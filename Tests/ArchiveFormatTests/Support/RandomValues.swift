@@ -165,8 +165,8 @@ extension SeededGenerator {
                 length: Int(number(bits: 19)), id: chunkID())
         }
         let raw = chunks.reduce(0) { $0 + $1.length }
-        let codec: Codec = oneIn(2) ? .stored : .deflate
-        let bases = codec == .stored || oneIn(2) ? [] : (0..<Int.random(in: 1...8, using: &self)).map { _ in chunkID() }
+        let codec = Codec.allCases[below(Codec.allCases.count)]
+        let bases = codec != .delta ? [] : (0..<Int.random(in: 1...8, using: &self)).map { _ in chunkID() }
         return BlockHeader(
             codec: codec, depth: bases.isEmpty ? 0 : Int.random(in: 1...16, using: &self), rawLength: raw,
             storedLength: codec == .stored ? raw : Int.random(in: 0...raw, using: &self),

@@ -16,7 +16,7 @@ extension CoreLoop {
                 bytes.withUnsafeBytes { all in
                     var rest = all
                     while !rest.isEmpty {
-                        let length = Chunker.large.firstChunkLength(in: rest)
+                        let length = Chunker.standard.firstChunkLength(in: rest)
                         rest = UnsafeRawBufferPointer(rebasing: rest[length...])
                     }
                     consume(rest.count)

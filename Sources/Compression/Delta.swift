@@ -1,0 +1,90 @@
+// Deltas: what is new in some bytes as against others that are known already.
+
+/// A delta tells bytes, the *target*, as parts of other bytes, the *source*, with bytes of its own between them.
+///
+/// It is a list of instructions and, behind all of them, the bytes that they insert. An instruction is the number of
+/// bytes to insert; then, unless the target is complete, the number of bytes to copy, at least 1; and where in the source
+/// they begin, counted from the end of the copy before (the first from 0): even for 2 n bytes ahead, odd for 2 n - 1
+/// bytes back. Numbers are unsigned LEB128 of at most five bytes.
+///
+/// Of the kind of D. Korn et al., "The VCDIFF Generic Differencing and Compression Data Format" (RFC 3284).
+package enum Delta {
+    /// The target that `delta` tells.
+    ///
+    /// - Parameter targetLength: its length in bytes; no more are ever written.
+    /// - Throws: `corrupt` or `truncated`, or `trailingBytes` where there are bytes to insert that nobody asks for.
+    package static func apply(
+        _ delta: UnsafeRawBufferPointer, to source: UnsafeRawBufferPointer, expecting targetLength: Int
+    ) throws(CompressionError) -> [UInt8] {
+        var inserts = try Instructions(delta, targetLength: targetLength)
+        while try inserts.next(sourceLength: source.count) != nil {}
+        var insertStart = inserts.position
+        guard delta.count - insertStart >= inserts.insertedBytes else { throw .truncated }
+        guard delta.count - insertStart == inserts.insertedBytes else {
+            throw .trailingBytes(delta.count - insertStart - inserts.insertedBytes)
+        }
+        var target = [UInt8]()
+        target.reserveCapacity(targetLength)
+        var instructions = try Instructions(delta, targetLength: targetLength)
+        while let instruction = try instructions.next(sourceLength: source.count) {
+            target.append(contentsOf: delta[insertStart..<(insertStart + instruction.insertLength)])
+            insertStart += instruction.insertLength
+            target.append(contentsOf: source[instruction.copied])
+        }
+        return target
+    }
+
+    /// One step: some bytes of the delta's own, then some of the source's.
+    private struct Instruction {
+        let insertLength: Int
+        let copied: Range<Int>
+    }
+
+    /// Reads the instructions of a delta, each within the limits of source and target.
+    private struct Instructions {
+        private let delta: UnsafeRawBufferPointer
+        private var ahead: Int
+        private var copyEnd = 0
+        /// Where in the delta the next instruction begins.
+        private(set) var position = 0
+        /// Bytes that the instructions so far insert.
+        private(set) var insertedBytes = 0
+
+        init(_ delta: UnsafeRawBufferPointer, targetLength: Int) throws(CompressionError) {
+            guard targetLength >= 0 else { throw .tooLarge(byteCount: targetLength) }
+            self.delta = delta
+            ahead = targetLength
+        }
+
+        /// The next instruction; nil where the target is complete.
+        mutating func next(sourceLength: Int) throws(CompressionError) -> Instruction? {
+            if ahead == 0 { return nil }
+            let insertLength = try number()
+            guard insertLength <= ahead else { throw .corrupt }
+            ahead -= insertLength
+            insertedBytes += insertLength
+            if ahead == 0 { return Instruction(insertLength: insertLength, copied: 0..<0) }
+            let copyLength = try number()
+            let distance = try number()
+            let start = copyEnd + (distance & 1 == 0 ? distance >> 1 : -(distance >> 1) - 1)
+            guard copyLength > 0, copyLength <= ahead, start >= 0, start <= sourceLength - copyLength else {
+                throw .corrupt
+            }
+            ahead -= copyLength
+            copyEnd = start + copyLength
+            return Instruction(insertLength: insertLength, copied: start..<copyEnd)
+        }
+
+        private mutating func number() throws(CompressionError) -> Int {
+            var value = 0
+            for shift in stride(from: 0, through: 28, by: 7) {
+                guard position < delta.count else { throw .truncated }
+                let byte = delta[position]
+                position += 1
+                value |= Int(byte & 0x7f) << shift
+                if byte < 0x80 { return value }
+            }
+            throw .corrupt
+        }
+    }
+}
