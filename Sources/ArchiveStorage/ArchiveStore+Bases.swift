@@ -12,10 +12,10 @@ extension ArchiveStore {
     /// - Returns: nil where it is missing or damaged: all can do without a base.
     package func base(_ id: ChunkID) throws(StorageError) -> BaseChunk? {
         var limit = BlockHeader.depthLimit - 1
-        var id = id
+        var prefix = ChunkPrefix(id)
         // Copies of one chunk may stand on chains of other lengths, so even this walk has an end.
         for _ in 0...BlockHeader.depthLimit {
-            guard let location = try catalogue.location(of: id) else { return nil }
+            guard let (id, location) = try catalogue.chunk(beginning: prefix) else { return nil }
             do {
                 let block = try reader.block(at: location)
                 if block.header.depth <= limit {
@@ -23,7 +23,7 @@ extension ArchiveStore {
                 }
                 if limit == BlockHeader.depthLimit - 1 { limit = ArchiveStore.branchingDepth(after: id) }
                 guard let below = block.header.base(of: id) else { return nil }
-                id = below
+                prefix = below
             } catch {
                 guard error.code == .damaged else { throw error }
                 return nil
@@ -42,7 +42,7 @@ extension ArchiveStore {
 
 extension BlockHeader {
     /// The base that the chunk `id` of this block most resembles.
-    fileprivate func base(of id: ChunkID) -> ChunkID? {
+    fileprivate func base(of id: ChunkID) -> ChunkPrefix? {
         // Nodes stand each on its own predecessor; what has several bases has the most alike last.
         guard chunks.count == bases.count, let index = chunks.firstIndex(where: { $0.id == id }) else {
             return bases.last

@@ -72,10 +72,9 @@ package struct BlockEncoder: ~Copyable {
         let header = BlockHeader(
             codec: codec,
             depth: usedBases.isEmpty ? 0 : 1 + (usedBases.map(\.depth).max() ?? 0),
-            rawLength: raw.count,
             storedLength: payload.count,
             payloadChecksum: payload.withUnsafeBytes { crc32($0) },
-            bases: usedBases.map(\.id),
+            bases: usedBases.map { ChunkPrefix($0.id) },
             chunks: chunks.map { BlockHeader.Chunk(kind: $0.kind, length: $0.bytes.count, id: $0.id) })
         return EncodedBlock(header: header, bytes: header.encoded() + payload)
     }

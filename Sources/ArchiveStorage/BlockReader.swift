@@ -71,10 +71,10 @@ final class BlockReader: Sendable {
     private func bases(of header: BlockHeader, stepsLeft: Int) throws(StorageError) -> [UInt8] {
         var joined: [UInt8] = []
         for base in header.bases {
-            guard let location = try catalogue.location(of: base) else {
+            guard let (id, location) = try catalogue.chunk(beginning: base) else {
                 throw StorageError.missing(base, in: layout.directory)
             }
-            joined += try chunk(base, at: location, stepsLeft: stepsLeft - 1)
+            joined += try chunk(id, at: location, stepsLeft: stepsLeft - 1)
         }
         return joined
     }

@@ -20,6 +20,24 @@ extension Catalogue {
         }
     }
 
+    /// The chunk whose id begins with `prefix`, and where it is; nil where no indexed segment holds it.
+    package func chunk(beginning prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, location: BlockLocation)? {
+        try read { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT id, location FROM chunk WHERE id >= ? ORDER BY id LIMIT 1")
+            let handle = statement.sqliteStatement
+            defer { sqlite3_reset(handle) }
+            prefix.bytes.withUnsafeBytes { bind($0, to: handle, at: 1) }
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW:
+                let id = try id(in: handle, at: 0)
+                return prefix.begins(id) ? (id, BlockLocation(packed: sqlite3_column_int64(handle, 1))) : nil
+            case SQLITE_DONE: return nil
+            case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            }
+        }
+    }
+
     /// Whether any chunk is known at all.
     package func isEmpty() throws(StorageError) -> Bool {
         try read { db in try Row.fetchOne(db, sql: "SELECT 1 FROM chunk LIMIT 1") == nil }
@@ -78,8 +96,19 @@ extension Catalogue {
     }
 
     private func bind(_ id: ChunkID, to handle: OpaquePointer, at index: CInt) {
+        id.withUnsafeBytes { bind($0, to: handle, at: index) }
+    }
+
+    private func bind(_ bytes: UnsafeRawBufferPointer, to handle: OpaquePointer, at index: CInt) {
         // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        _ = id.withUnsafeBytes { sqlite3_bind_blob(handle, index, $0.baseAddress, CInt($0.count), copies) }
+        sqlite3_bind_blob(handle, index, bytes.baseAddress, CInt(bytes.count), copies)
+    }
+
+    private func id(in handle: OpaquePointer, at column: CInt) throws -> ChunkID {
+        let bytes = UnsafeRawBufferPointer(
+            start: sqlite3_column_blob(handle, column), count: Int(sqlite3_column_bytes(handle, column)))
+        guard bytes.count == ChunkID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return ChunkID(exactly: bytes)
     }
 }

@@ -5,9 +5,6 @@ internal import FileIO
 
 /// Parts and rules of the payload of a delta block.
 enum DeltaPayload {
-    /// Bytes of the delta's length.
-    static let lengthByteCount = 4
-
     /// How much longer than the raw payload a delta may be: it may well insert all of it.
     static let excessLimit = 16
 
@@ -22,7 +19,9 @@ enum DeltaPayload {
 
     /// How a payload with a delta of `count` bytes begins.
     static func length(_ count: Int) -> [UInt8] {
-        withUnsafeBytes(of: UInt32(count).littleEndian) { Array($0) }
+        var bytes: [UInt8] = []
+        LEB128.append(count, to: &bytes)
+        return bytes
     }
 
     /// The raw payload.
@@ -33,11 +32,10 @@ enum DeltaPayload {
     static func unpack(
         _ payload: UnsafeRawBufferPointer, bases: UnsafeRawBufferPointer, rawLength: Int
     ) throws(CompressionError) -> [UInt8] {
-        guard payload.count >= lengthByteCount else { throw .truncated }
-        let length = Int(UInt32(littleEndian: payload.loadUnaligned(as: UInt32.self)))
+        guard let (length, start) = LEB128.number(in: payload, at: 0) else { throw .corrupt }
         // So damage cannot ask for more memory than the block itself takes.
         guard length <= rawLength + excessLimit else { throw .tooLarge(byteCount: length) }
-        let packed = UnsafeRawBufferPointer(rebasing: payload.dropFirst(lengthByteCount))
+        let packed = UnsafeRawBufferPointer(rebasing: payload[start...])
         if packed.count == length { return try Delta.apply(packed, to: bases, expecting: rawLength) }
         var inflater = try Inflater()
         let delta = try inflater.inflate(packed, dictionary: dictionary(bases), expecting: length)

@@ -60,7 +60,7 @@ public struct StorageError: Error, Sendable {
     }
 
     /// A chunk that no segment holds.
-    package static func missing(_ id: ChunkID, in archive: FilePath) -> StorageError {
+    package static func missing(_ id: some CustomStringConvertible, in archive: FilePath) -> StorageError {
         StorageError(
             .damaged, archive, "chunk \(id) is missing from \(archive)",
             remedy: "run 'archiver repair --catalogue', then 'archiver check'")

@@ -5,7 +5,7 @@
 /// It is a list of instructions and, behind all of them, the bytes that they insert. An instruction is the number of
 /// bytes to insert; then, unless the target is complete, the number of bytes to copy, at least 1; and where in the source
 /// they begin, counted from the end of the copy before (the first from 0): even for 2 n bytes ahead, odd for 2 n - 1
-/// bytes back. Numbers are unsigned LEB128 of at most five bytes.
+/// bytes back. Numbers are `LEB128`.
 ///
 /// Of the kind of D. Korn et al., "The VCDIFF Generic Differencing and Compression Data Format" (RFC 3284).
 package enum Delta {
@@ -76,15 +76,9 @@ package enum Delta {
         }
 
         private mutating func number() throws(CompressionError) -> Int {
-            var value = 0
-            for shift in stride(from: 0, through: 28, by: 7) {
-                guard position < delta.count else { throw .truncated }
-                let byte = delta[position]
-                position += 1
-                value |= Int(byte & 0x7f) << shift
-                if byte < 0x80 { return value }
-            }
-            throw .corrupt
+            guard let (value, end) = LEB128.number(in: delta, at: position) else { throw .corrupt }
+            position = end
+            return value
         }
     }
 }

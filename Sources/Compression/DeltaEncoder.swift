@@ -37,18 +37,18 @@ package struct DeltaEncoder: ~Copyable {
                 position += 1
                 continue
             }
-            instructions.appendNumber(copy.targetStart - start)
+            LEB128.append(copy.targetStart - start, to: &instructions)
             inserted.append(contentsOf: target[start..<copy.targetStart])
-            instructions.appendNumber(copy.length)
+            LEB128.append(copy.length, to: &instructions)
             let distance = copy.sourceStart - copyEnd
-            instructions.appendNumber(distance >= 0 ? distance << 1 : (-distance << 1) - 1)
+            LEB128.append(distance >= 0 ? distance << 1 : (-distance << 1) - 1, to: &instructions)
             copyEnd = copy.sourceStart + copy.length
             start = copy.targetStart + copy.length
             position = start
             if instructions.count + inserted.count > limit { return nil }
         }
         if start < target.count {
-            instructions.appendNumber(target.count - start)
+            LEB128.append(target.count - start, to: &instructions)
             inserted.append(contentsOf: target[start...])
         }
         return instructions.count + inserted.count > limit ? nil : instructions + inserted
@@ -126,17 +126,5 @@ package struct DeltaEncoder: ~Copyable {
         }
         while length < limit, left[leftStart + length] == right[rightStart + length] { length += 1 }
         return length
-    }
-}
-
-extension [UInt8] {
-    /// Appends `number`, which is not negative, as unsigned LEB128.
-    fileprivate mutating func appendNumber(_ number: Int) {
-        var rest = number
-        while rest >= 0x80 {
-            append(UInt8(rest & 0x7f) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
     }
 }

@@ -72,7 +72,7 @@ struct DeltaTests {
         let unlike = RawChunk(kind: .content, bytes: random.noise(16_000))
         let bases = parts.map { BaseChunk(id: $0.id, bytes: $0.bytes, depth: 0) }
         let likeBlock = try encoder.encode([like], bases: bases)
-        #expect(likeBlock.header.codec == .delta && likeBlock.header.bases == parts.map(\.id))
+        #expect(likeBlock.header.codec == .delta && likeBlock.header.bases == parts.map { ChunkPrefix($0.id) })
         #expect((50..<100).contains(likeBlock.header.storedLength), "TEST_SEED=\(random.seed)")
         let unlikeBlock = try encoder.encode([unlike], bases: bases)
         #expect(unlikeBlock.header.codec == .stored && unlikeBlock.header.bases.isEmpty)
@@ -163,7 +163,7 @@ struct DeltaTests {
         let block = try encoder.encode(
             [RawChunk(id: id, kind: .content, bytes: text)],
             bases: bases.map { BaseChunk(id: $0, bytes: text, depth: depth - 1) })
-        #expect(block.header.bases == bases && block.header.depth == depth)
+        #expect(block.header.bases == bases.map(ChunkPrefix.init) && block.header.depth == depth)
         return block
     }
 }

@@ -93,7 +93,7 @@ struct SegmentLifeTests {
     @Test("a footer cut off at any byte is cut away, and the segment is sealed again")
     func tornFooter() throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 600)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 500)
         var random = SeededGenerator()
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)

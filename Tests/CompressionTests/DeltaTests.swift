@@ -94,9 +94,10 @@ import Testing
         #expect(refusal([0, 1, 1], 1) == .corrupt, "a copy from before the source")
         #expect(refusal([0, 0, 0, 0, 1, 0], 1) == .corrupt, "a copy of nothing")
         #expect(refusal([2, 1, 1], 1) == .corrupt, "an insertion of more than is wanted")
-        #expect(refusal([0x80, 0x80, 0x80, 0x80, 0x80, 0], 1) == .corrupt, "a number of six bytes")
+        #expect(refusal([0x80, 0x80, 0x80, 0x80, 0x80, 1], 1) == .corrupt, "a number of six bytes")
+        #expect(refusal([0x80, 0, 1, 0], 1) == .corrupt, "a number longer than it need be")
         #expect(refusal([2, 1], 2) == .truncated, "too few bytes to insert")
-        #expect(refusal([0, 1], 1) == .truncated, "half an instruction")
+        #expect(refusal([0, 1], 1) == .corrupt, "half an instruction")
         #expect(refusal([1, 5, 6], 1) == .trailingBytes(1))
         #expect(refusal([], -1) == .tooLarge(byteCount: -1))
     }

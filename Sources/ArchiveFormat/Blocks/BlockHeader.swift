@@ -21,33 +21,35 @@ package struct BlockHeader: Hashable, Sendable {
     package let codec: Codec
     /// 0 without bases, else 1 + the greatest depth of the bases' blocks: how many blocks a read has to unpack.
     package let depth: Int
-    /// Bytes of the payload once unpacked: the sum of the chunks' lengths.
-    package let rawLength: Int
     /// Bytes of the payload in the segment.
     package let storedLength: Int
     /// CRC-32 of the payload in the segment.
     package let payloadChecksum: UInt32
     /// Chunks that the payload is a delta against, in order.
-    package let bases: [ChunkID]
+    package let bases: [ChunkPrefix]
     /// The chunks in the block, in the order of their bytes in the raw payload.
     package let chunks: [Chunk]
 
     /// A header from its parts, which are within the limits of the format.
     package init(
-        codec: Codec, depth: Int, rawLength: Int, storedLength: Int, payloadChecksum: UInt32, bases: [ChunkID],
-        chunks: [Chunk]
+        codec: Codec, depth: Int, storedLength: Int, payloadChecksum: UInt32, bases: [ChunkPrefix], chunks: [Chunk]
     ) {
         self.codec = codec
         self.depth = depth
-        self.rawLength = rawLength
         self.storedLength = storedLength
         self.payloadChecksum = payloadChecksum
         self.bases = bases
         self.chunks = chunks
     }
 
+    /// Bytes of the payload once unpacked: the sum of the chunks' lengths.
+    package var rawLength: Int { chunks.reduce(0) { $0 + $1.length } }
+
     /// Bytes of the encoded header.
-    package var headerLength: Int { BlockHeader.headerLength(bases: bases.count, chunks: chunks.count) }
+    package var headerLength: Int {
+        let length = followingLength
+        return BlockHeader.magic.count + LEB128.byteCount(of: length) + length
+    }
 
     /// Bytes of the whole block in the segment.
     package var blockLength: Int { headerLength + storedLength }
@@ -80,6 +82,7 @@ extension BlockHeader {
     /// The rule that the header breaks; nil for a good one.
     private var problem: String? {
         if !(1...BlockHeader.chunkCountLimit).contains(chunks.count) { return "a block's number of chunks" }
+        let rawLength = rawLength
         if bases.count > BlockHeader.baseCountLimit { return "a block's number of bases" }
         if rawLength > BlockHeader.rawLengthLimit { return "a block's raw length" }
         if bases.isEmpty != (codec != .delta) { return "a block's bases" }
@@ -100,40 +103,34 @@ extension BlockHeader {
     /// How a block begins.
     package static let magic = Array("ABLK".utf8)
 
-    /// Where the fields of a header lie; all integers are little-endian.
-    private enum Offset {
-        static let magic = 0
-        static let headerLength = 4
-        static let storedLength = 8
-        static let rawLength = 12
-        static let codec = 16
-        static let depth = 17
-        static let baseCount = 18
-        static let zero = 19
-        static let chunkCount = 20
-        static let payloadChecksum = 24
-        static let bases = 28
-    }
-
-    /// Where the fields of a row of the chunk table lie.
-    private enum RowOffset {
-        static let kind = 0
-        static let length = 1
-        static let id = 5
-        static let end = 37
-    }
-
-    /// Bytes before the bases: enough to know the length of the whole header.
-    package static let fixedLength = Offset.bases
+    /// Bytes from which the length of the whole header can be told; every block has more.
+    package static let prefixLength = magic.count + 4
     private static let checksumLength = 4
+    private static let leastFollowingLength = 3 + 2 * checksumLength + chunkLength(LEB128.byteCount(of: 0))
+    private static let greatestFollowingLength =
+        32 + baseCountLimit * ChunkPrefix.byteCount
+        + chunkCountLimit * chunkLength(LEB128.byteCount(of: rawLengthLimit))
 
-    private static func headerLength(bases: Int, chunks: Int) -> Int {
-        fixedLength + bases * ChunkID.byteCount + chunks * RowOffset.end + checksumLength
+    /// What stands for the codec and the depth: delta blocks have a depth, and no others.
+    private var form: UInt8 { depth == 0 ? codec.rawValue : Codec.delta.rawValue + UInt8(depth - 1) }
+
+    /// Bytes of the header behind the field that says how many these are.
+    private var followingLength: Int {
+        LEB128.byteCount(of: storedLength) + 1 + (bases.isEmpty ? 0 : 1 + bases.count * ChunkPrefix.byteCount)
+            + LEB128.byteCount(of: chunks.count)
+            + chunks.reduce(0) { $0 + BlockHeader.chunkLength(LEB128.byteCount(of: $1.length)) }
+            + 2 * BlockHeader.checksumLength
     }
+
+    /// Bytes of a row of the chunk table, given those of the length in it.
+    private static func chunkLength(_ lengthByteCount: Int) -> Int { 1 + lengthByteCount + ChunkID.byteCount }
 
     /// The checksum that ends the encoded header.
     package var checksum: UInt32 {
-        encoded().withUnsafeBytes { $0.littleEndian(at: headerLength - BlockHeader.checksumLength, as: UInt32.self) }
+        let bytes = encoded()
+        return bytes.withUnsafeBytes {
+            $0.littleEndian(at: bytes.count - BlockHeader.checksumLength, as: UInt32.self)
+        }
     }
 
     /// The header's bytes.
@@ -141,19 +138,16 @@ extension BlockHeader {
         var bytes = [UInt8]()
         bytes.reserveCapacity(headerLength)
         bytes += BlockHeader.magic
-        bytes.appendLittleEndian(UInt32(headerLength))
-        bytes.appendLittleEndian(UInt32(storedLength))
-        bytes.appendLittleEndian(UInt32(rawLength))
-        bytes.append(codec.rawValue)
-        bytes.append(UInt8(depth))
-        bytes.append(UInt8(bases.count))
-        bytes.append(0)
-        bytes.appendLittleEndian(UInt32(chunks.count))
+        LEB128.append(followingLength, to: &bytes)
+        LEB128.append(storedLength, to: &bytes)
         bytes.appendLittleEndian(payloadChecksum)
-        for base in bases { base.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        bytes.append(form)
+        if !bases.isEmpty { bytes.append(UInt8(bases.count)) }
+        for base in bases { bytes += base.bytes }
+        LEB128.append(chunks.count, to: &bytes)
         for chunk in chunks {
             bytes.append(chunk.kind.rawValue)
-            bytes.appendLittleEndian(UInt32(chunk.length))
+            LEB128.append(chunk.length, to: &bytes)
             chunk.id.withUnsafeBytes { bytes.append(contentsOf: $0) }
         }
         bytes.appendLittleEndian(bytes.withUnsafeBytes { crc32($0) })
@@ -162,22 +156,17 @@ extension BlockHeader {
 
     /// The length of the header that starts with `prefix`.
     ///
-    /// - Parameter prefix: at least the first `fixedLength` bytes; not proven by a checksum yet.
+    /// - Parameter prefix: at least the first `prefixLength` bytes; not proven by a checksum yet.
     /// - Throws: `truncated` for less; `malformed` where no header of sane length starts here.
     package static func headerLength(ofPrefix prefix: UnsafeRawBufferPointer) throws(FormatError) -> Int {
-        if prefix.count < fixedLength { throw .truncated }
-        guard prefix.slice(Offset.magic..<Offset.headerLength).elementsEqual(magic) else {
-            throw .malformed("no block starts here")
-        }
-        let chunkCount = Int(prefix.littleEndian(at: Offset.chunkCount, as: UInt32.self))
-        let baseCount = Int(prefix[Offset.baseCount])
-        guard (1...chunkCountLimit).contains(chunkCount) else { throw .malformed("a block's number of chunks") }
-        guard baseCount <= baseCountLimit else { throw .malformed("a block's number of bases") }
-        let length = Int(prefix.littleEndian(at: Offset.headerLength, as: UInt32.self))
-        guard length == headerLength(bases: baseCount, chunks: chunkCount) else {
+        if prefix.count < prefixLength { throw .truncated }
+        guard prefix.slice(0..<magic.count).elementsEqual(magic) else { throw .malformed("no block starts here") }
+        var reader = BlockHeaderReader(prefix, from: magic.count)
+        let length = try reader.number()
+        guard (leastFollowingLength...greatestFollowingLength).contains(length) else {
             throw .malformed("the length of a block's header")
         }
-        return length
+        return reader.position + length
     }
 
     /// Reads a header.
@@ -192,33 +181,60 @@ extension BlockHeader {
         guard crc32(bytes.slice(0..<end)) == bytes.littleEndian(at: end, as: UInt32.self) else {
             throw .checksumMismatch("a block's header")
         }
-        guard let codec = Codec(rawValue: bytes[Offset.codec]) else { throw .malformed("a block's codec") }
-        guard bytes[Offset.zero] == 0 else { throw .malformed("a block's reserved byte") }
-
-        let baseCount = Int(bytes[Offset.baseCount])
-        let table = BlockHeader.fixedLength + baseCount * ChunkID.byteCount
-        var bases = [ChunkID]()
-        for start in stride(from: BlockHeader.fixedLength, to: table, by: ChunkID.byteCount) {
-            bases.append(ChunkID(exactly: bytes.slice(start..<(start + ChunkID.byteCount))))
+        var reader = BlockHeaderReader(bytes.slice(0..<end), from: BlockHeader.magic.count)
+        _ = try reader.number()
+        storedLength = try reader.number()
+        payloadChecksum = try reader.bytes(4).littleEndian(at: 0, as: UInt32.self)
+        let form = try reader.byte()
+        guard let codec = Codec(rawValue: min(form, Codec.delta.rawValue)) else { throw .malformed("a block's form") }
+        self.codec = codec
+        depth = codec == .delta ? Int(form - Codec.delta.rawValue) + 1 : 0
+        var bases = [ChunkPrefix]()
+        if codec == .delta {
+            for _ in 0..<(try reader.byte()) {
+                bases.append(ChunkPrefix(exactly: try reader.bytes(ChunkPrefix.byteCount)))
+            }
         }
+        self.bases = bases
+        let count = try reader.number()
+        guard count <= BlockHeader.chunkCountLimit else { throw .malformed("a block's number of chunks") }
         var chunks = [Chunk]()
-        chunks.reserveCapacity((end - table) / RowOffset.end)
-        var total = 0
-        for start in stride(from: table, to: end, by: RowOffset.end) {
-            let kind = ChunkKind(rawValue: bytes[start + RowOffset.kind])
-            let length = Int(bytes.littleEndian(at: start + RowOffset.length, as: UInt32.self))
-            total += length
-            let id = ChunkID(exactly: bytes.slice((start + RowOffset.id)..<(start + RowOffset.end)))
+        chunks.reserveCapacity(count)
+        for _ in 0..<count {
+            let kind = ChunkKind(rawValue: try reader.byte())
+            let length = try reader.number()
+            let id = ChunkID(exactly: try reader.bytes(ChunkID.byteCount))
             chunks.append(Chunk(kind: kind, length: length, id: id))
         }
-        self.codec = codec
-        self.bases = bases
         self.chunks = chunks
-        depth = Int(bytes[Offset.depth])
-        storedLength = Int(bytes.littleEndian(at: Offset.storedLength, as: UInt32.self))
-        rawLength = Int(bytes.littleEndian(at: Offset.rawLength, as: UInt32.self))
-        payloadChecksum = bytes.littleEndian(at: Offset.payloadChecksum, as: UInt32.self)
-        guard rawLength == total else { throw .malformed("the sum of a block's chunks") }
+        guard reader.position == end else { throw .malformed("the length of a block's header") }
         if let problem { throw .malformed(problem) }
+    }
+}
+
+/// Reads the parts of a header one after the other, never beyond its end.
+private struct BlockHeaderReader {
+    private let header: UnsafeRawBufferPointer
+    private(set) var position: Int
+
+    init(_ header: UnsafeRawBufferPointer, from position: Int) {
+        self.header = header
+        self.position = position
+    }
+
+    mutating func bytes(_ count: Int) throws(FormatError) -> UnsafeRawBufferPointer {
+        guard header.count - position >= count else { throw .truncated }
+        position += count
+        return header.slice((position - count)..<position)
+    }
+
+    mutating func byte() throws(FormatError) -> UInt8 { try bytes(1)[0] }
+
+    mutating func number() throws(FormatError) -> Int {
+        guard let (value, end) = LEB128.number(in: header, at: position) else {
+            throw .malformed("a number in a block's header")
+        }
+        position = end
+        return value
     }
 }

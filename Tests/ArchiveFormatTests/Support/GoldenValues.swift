@@ -83,7 +83,7 @@ enum GoldenValues {
         end: Timestamp(seconds: time.seconds + 1), detail: "16384 events")
 
     static let gapBlockHeader = BlockHeader(
-        codec: .stored, depth: 0, rawLength: 150, storedLength: 150, payloadChecksum: 0x1234_5678, bases: [],
+        codec: .stored, depth: 0, storedLength: 150, payloadChecksum: 0x1234_5678, bases: [],
         chunks: [.init(kind: .gap, length: 50, id: id), .init(kind: .gap, length: 100, id: ChunkID(hashing: []))])
 
     static let operation = OperationRecord(
@@ -92,7 +92,7 @@ enum GoldenValues {
         target: OperationID(id))
 
     static let blockHeader = BlockHeader(
-        codec: .delta, depth: 2, rawLength: 600, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [id],
+        codec: .delta, depth: 2, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [ChunkPrefix(id)],
         chunks: [
             .init(kind: .content, length: 100, id: id), .init(kind: .node, length: 200, id: id),
             .init(kind: .snapshot, length: 0, id: id), .init(kind: .sliceList, length: 300, id: id),

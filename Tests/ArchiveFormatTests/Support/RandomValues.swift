@@ -166,9 +166,9 @@ extension SeededGenerator {
         }
         let raw = chunks.reduce(0) { $0 + $1.length }
         let codec = Codec.allCases[below(Codec.allCases.count)]
-        let bases = codec != .delta ? [] : (0..<Int.random(in: 1...8, using: &self)).map { _ in chunkID() }
+        let bases = codec != .delta ? [] : (0..<Int.random(in: 1...8, using: &self)).map { _ in ChunkPrefix(chunkID()) }
         return BlockHeader(
-            codec: codec, depth: bases.isEmpty ? 0 : Int.random(in: 1...16, using: &self), rawLength: raw,
+            codec: codec, depth: bases.isEmpty ? 0 : Int.random(in: 1...16, using: &self),
             storedLength: codec == .stored ? raw : Int.random(in: 0...raw, using: &self),
             payloadChecksum: UInt32(number(bits: 32)), bases: bases, chunks: chunks)
     }

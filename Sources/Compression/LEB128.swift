@@ -1,0 +1,32 @@
+// Numbers in as few bytes as they need.
+
+/// Unsigned LEB128 (DWARF 5, 7.6): seven bits a byte, the least significant first; all bytes but the last have the
+/// highest bit set.
+package enum LEB128 {
+    /// Appends `number`, which is not negative.
+    package static func append(_ number: Int, to bytes: inout [UInt8]) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(rest & 0x7f) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// How many bytes `number`, which is not negative, takes.
+    package static func byteCount(of number: Int) -> Int {
+        max(1, (Int.bitWidth - number.leadingZeroBitCount + 6) / 7)
+    }
+
+    /// The number that begins at `position`, and where it ends.
+    ///
+    /// - Returns: nil where it has more than five bytes or more than it needs, or `bytes` end before it does.
+    package static func number(in bytes: UnsafeRawBufferPointer, at position: Int) -> (value: Int, end: Int)? {
+        var value = 0
+        for (index, byte) in bytes[position...].prefix(5).enumerated() {
+            value |= Int(byte & 0x7f) << (7 * index)
+            if byte < 0x80 { return byte == 0 && index > 0 ? nil : (value, position + index + 1) }
+        }
+        return nil
+    }
+}
