@@ -15,6 +15,7 @@ package final class ArchiveStore: Sendable {
     /// Why snapshots cannot be added; nil where they can.
     private let refusal: StorageError?
     let reader: BlockReader
+    let encoders = EncoderPool()
     private let lock: UseLock?
     /// Segments whose locks this process holds although no commit uses them now.
     private let idleWriters = Mutex<[SegmentWriter]>([])
@@ -94,7 +95,8 @@ package final class ArchiveStore: Sendable {
 
     /// The bytes of the chunk `id`, verified.
     package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
-        try reader.chunk(id, at: location(of: id))
+        if let recent = try reader.recentChunk(id) { return recent }
+        return try reader.chunk(id, at: location(of: id))
     }
 
     /// The snapshot named `id`.

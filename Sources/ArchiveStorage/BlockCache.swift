@@ -31,6 +31,8 @@ final class DecodedBlock: Sendable {
 final class BlockCache: Sendable {
     private struct State {
         var blocks: [BlockLocation: (block: DecodedBlock, lastUse: UInt64)] = [:]
+        /// The block that holds a chunk: files that were stored together are read together, and need no catalogue.
+        var holders: [ChunkID: BlockLocation] = [:]
         var bytes = 0
         var clock: UInt64 = 0
     }
@@ -43,12 +45,22 @@ final class BlockCache: Sendable {
     }
 
     func block(at location: BlockLocation) -> DecodedBlock? {
+        state.withLock { state in BlockCache.use(location, &state) }
+    }
+
+    /// A block that holds the chunk `id`.
+    func block(holding id: ChunkID) -> (block: DecodedBlock, location: BlockLocation)? {
         state.withLock { state in
-            guard let found = state.blocks[location] else { return nil }
-            state.clock += 1
-            state.blocks[location]?.lastUse = state.clock
-            return found.block
+            guard let location = state.holders[id] else { return nil }
+            return BlockCache.use(location, &state).map { ($0, location) }
         }
+    }
+
+    private static func use(_ location: BlockLocation, _ state: inout State) -> DecodedBlock? {
+        guard let index = state.blocks.index(forKey: location) else { return nil }
+        state.clock += 1
+        state.blocks.values[index].lastUse = state.clock
+        return state.blocks.values[index].block
     }
 
     func insert(_ block: DecodedBlock, at location: BlockLocation) {
@@ -56,6 +68,7 @@ final class BlockCache: Sendable {
             guard state.blocks[location] == nil else { return }
             state.clock += 1
             state.blocks[location] = (block, state.clock)
+            for chunk in block.header.chunks { state.holders[chunk.id] = location }
             state.bytes += block.raw.count
             if state.bytes > capacityBytes { evictHalf(&state) }
         }
@@ -66,6 +79,9 @@ final class BlockCache: Sendable {
         for (location, entry) in state.blocks.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
             if state.bytes <= capacityBytes / 2 { return }
             state.blocks[location] = nil
+            for chunk in entry.block.header.chunks where state.holders[chunk.id] == location {
+                state.holders[chunk.id] = nil
+            }
             state.bytes -= entry.block.raw.count
         }
     }

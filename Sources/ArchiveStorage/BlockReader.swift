@@ -33,7 +33,18 @@ final class BlockReader: Sendable {
     func chunk(
         _ id: ChunkID, at location: BlockLocation, stepsLeft: Int = BlockReader.stepLimit
     ) throws(StorageError) -> [UInt8] {
-        let block = try block(at: location, stepsLeft: stepsLeft)
+        try chunk(id, in: block(at: location, stepsLeft: stepsLeft), at: location)
+    }
+
+    /// The bytes of the chunk `id` where a block that was read lately holds it; their SHA-256 is verified.
+    func recentChunk(_ id: ChunkID) throws(StorageError) -> [UInt8]? {
+        guard let (block, location) = cache.block(holding: id) else { return nil }
+        return try chunk(id, in: block, at: location)
+    }
+
+    private func chunk(
+        _ id: ChunkID, in block: DecodedBlock, at location: BlockLocation
+    ) throws(StorageError) -> [UInt8] {
         guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
         let bytes = Array(block.raw[range])
         guard ChunkID(hashing: bytes) == id else {

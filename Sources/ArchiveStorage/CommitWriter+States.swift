@@ -12,8 +12,7 @@ extension CommitWriter {
         _ record: StateRecord, content: [RawChunk] = [], bases: [BaseChunk]
     ) throws(StorageError) -> SavedState {
         let chunk = RawChunk(kind: .state, bytes: record.encoded())
-        var encoder = try BlockEncoder(level: 9)
-        let block = try encoder.encode(content + [chunk], bases: bases)
+        let block = try store.encode(content + [chunk], bases: bases)
         let saved = SavedState(record, id: StateID(chunk.id), ownBytes: block.bytes.count)
         try finish([block], CommitRecords(states: [saved]))
         return saved
@@ -21,8 +20,7 @@ extension CommitWriter {
 
     /// Appends that records are forgotten, makes it durable and enters it into the catalogue.
     func commit(_ forgotten: ForgottenRecords) throws(StorageError) {
-        var encoder = try BlockEncoder(level: 9)
-        let block = try encoder.encode([RawChunk(kind: .forgotten, bytes: forgotten.encoded())])
+        let block = try store.encode([RawChunk(kind: .forgotten, bytes: forgotten.encoded())])
         try finish([block], CommitRecords(forgotten: [forgotten]))
     }
 }

@@ -27,7 +27,7 @@ package final class CommitWriter: Sendable {
         var failure: StorageError?
     }
 
-    private let store: ArchiveStore
+    let store: ArchiveStore
     private let isHealing: Bool
     private let state: Mutex<State>
 
@@ -112,8 +112,7 @@ package final class CommitWriter: Sendable {
     /// - Parameter base: the parent snapshot, to be compressed against.
     package func commit(_ snapshot: Snapshot, base: BaseChunk?) throws(StorageError) -> SnapshotRecord {
         let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
-        var encoder = try BlockEncoder(level: 9)
-        let block = try encoder.encode([chunk], bases: base.map { [$0] } ?? [])
+        let block = try store.encode([chunk], bases: base.map { [$0] } ?? [])
         let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.bytes.count)
         try finish([block], CommitRecords(snapshots: [record]))
         return record
@@ -121,28 +120,26 @@ package final class CommitWriter: Sendable {
 
     /// Appends `gaps`, at least one, in one block where they fit, makes them durable and enters them into the catalogue.
     func commit(_ gaps: [StoredGap]) throws(StorageError) {
-        var encoder = try BlockEncoder(level: 9)
         var blocks: [EncodedBlock] = []
         var chunks: [RawChunk] = []
         var bytes = 0
         for gap in gaps {
             let chunk = RawChunk(id: gap.id, kind: .gap, bytes: gap.record.encoded())
             if !chunks.isEmpty, bytes + chunk.bytes.count > BlockEncoder.packedBytes {
-                blocks.append(try encoder.encode(chunks))
+                blocks.append(try store.encode(chunks))
                 (chunks, bytes) = ([], 0)
             }
             chunks.append(chunk)
             bytes += chunk.bytes.count
         }
-        blocks.append(try encoder.encode(chunks))
+        blocks.append(try store.encode(chunks))
         try finish(blocks, CommitRecords(gaps: gaps))
     }
 
     /// Appends `operation`, makes it durable and enters it into the catalogue.
     func commit(_ operation: StoredOperation) throws(StorageError) {
-        var encoder = try BlockEncoder(level: 9)
         let chunk = RawChunk(id: operation.id.chunk, kind: .operation, bytes: operation.record.encoded())
-        try finish([try encoder.encode([chunk])], CommitRecords(operations: [operation]))
+        try finish([try store.encode([chunk])], CommitRecords(operations: [operation]))
     }
 
     /// Appends the blocks that make the records true, and announces these.

@@ -70,7 +70,7 @@ struct Capture {
             let level = base == nil ? Capture.firstLevel : Capture.changeLevel
             var update = TreeUpdate(
                 base: base?.tree, parent: try base.map { try store.snapshot($0.id) }, nodes: nodes,
-                writer: try NodeWriter(store, commit: commit, level: level),
+                writer: NodeWriter(store, commit: commit, level: level),
                 takesDirectoryTimes: options.cause != .watch && options.cause != .audit,
                 takesSignatures: options.cause == .beforeRestore)
             var links = LinkedNames()

@@ -9,7 +9,7 @@ internal import ArchiveStorage
 /// Used by one thread at a time.
 final class ChunkPacker {
     private let store: ArchiveStore
-    private let encoders: BlockEncoders?
+    private let appender: BlockAppender?
     private var packed: [RawChunk] = []
     private var packedBytes = 0
     /// Blocks that other threads append.
@@ -21,10 +21,10 @@ final class ChunkPacker {
     /// thread had all of it to do. Small files are many, and other threads have them anyway.
     private static let ownBytes = 1 << 20
 
-    /// - Parameter encoders: where new chunks go; nil to name chunks without storing anything.
-    init(_ store: ArchiveStore, _ encoders: BlockEncoders?) {
+    /// - Parameter appender: where new chunks go; nil to name chunks without storing anything.
+    init(_ store: ArchiveStore, _ appender: BlockAppender?) {
         self.store = store
-        self.encoders = encoders
+        self.appender = appender
     }
 
     deinit { abandon() }
@@ -35,7 +35,7 @@ final class ChunkPacker {
     /// - Returns: the chunk's id.
     func add(_ kind: ChunkKind, _ bytes: UnsafeRawBufferPointer, bases: [ChunkID] = []) throws -> ChunkID {
         let id = ChunkID(hashing: bytes)
-        guard let encoders, try encoders.commit.claim(id) else { return id }
+        guard let appender, try appender.commit.claim(id) else { return id }
         takenBytes += bytes.count
         let chunk = RawChunk(id: id, kind: kind, bytes: [UInt8](bytes))
         var usable: [BaseChunk] = []
@@ -43,18 +43,18 @@ final class ChunkPacker {
             if let base = try store.base(base) { usable.append(base) }
         }
         if usable.isEmpty {
-            if packedBytes + bytes.count > BlockEncoder.packedBytes { try appendPacked(encoders) }
+            if packedBytes + bytes.count > BlockEncoder.packedBytes { try appendPacked(appender) }
             packed.append(chunk)
             packedBytes += bytes.count
         } else {
-            try append([chunk], bases: usable, encoders)
+            try append([chunk], bases: usable, appender)
         }
         return id
     }
 
     /// Stores what was packed and not yet written, and waits for what other threads have to store.
     func flush() throws {
-        if let encoders { try appendPacked(encoders) }
+        if let appender { try appendPacked(appender) }
         takenBytes = 0
         try elsewhere.settle()
     }
@@ -64,15 +64,15 @@ final class ChunkPacker {
         try? elsewhere.settle()
     }
 
-    private func appendPacked(_ encoders: BlockEncoders) throws {
+    private func appendPacked(_ appender: BlockAppender) throws {
         if packed.isEmpty { return }
-        try append(packed, bases: [], encoders)
+        try append(packed, bases: [], appender)
         packed.removeAll(keepingCapacity: true)
         packedBytes = 0
     }
 
-    private func append(_ chunks: [RawChunk], bases: [BaseChunk], _ encoders: BlockEncoders) throws {
-        if takenBytes > ChunkPacker.ownBytes, encoders.appendElsewhere(chunks, bases: bases, for: elsewhere) { return }
-        try encoders.append(chunks, bases: bases)
+    private func append(_ chunks: [RawChunk], bases: [BaseChunk], _ appender: BlockAppender) throws {
+        if takenBytes > ChunkPacker.ownBytes, appender.appendElsewhere(chunks, bases: bases, for: elsewhere) { return }
+        try appender.append(chunks, bases: bases)
     }
 }

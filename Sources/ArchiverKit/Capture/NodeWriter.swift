@@ -8,15 +8,15 @@ internal import SnapshotTree
 final class NodeWriter: NodeSink {
     private let store: ArchiveStore
     private let commit: CommitWriter
-    private var encoder: BlockEncoder
+    private let level: Int
     private var nodes: [RawChunk] = []
     private var bases: [BaseChunk] = []
     private var bytes = 0
 
-    init(_ store: ArchiveStore, commit: CommitWriter, level: Int) throws(StorageError) {
+    init(_ store: ArchiveStore, commit: CommitWriter, level: Int) {
         self.store = store
         self.commit = commit
-        encoder = try BlockEncoder(level: level)
+        self.level = level
     }
 
     func store(_ node: Node, predecessor: ChunkID?) throws(StorageError) -> ChunkID {
@@ -41,7 +41,7 @@ final class NodeWriter: NodeSink {
     /// Stores what was collected and not yet written.
     func flush() throws(StorageError) {
         guard !nodes.isEmpty else { return }
-        try commit.append(encoder.encode(nodes, bases: bases))
+        try commit.append(store.encode(nodes, bases: bases, level: level))
         nodes.removeAll(keepingCapacity: true)
         bases.removeAll(keepingCapacity: true)
         bytes = 0

@@ -52,8 +52,8 @@ struct TreeScan {
         _ root: RootDirectory, base: ChunkID?, ranges: [PathRange], _ body: (ScanChange) throws -> Void
     ) throws -> [RelativePath] {
         let archive = try FileStatus.read(CName(), in: Descriptor.open(store.layout.directory, O_RDONLY | O_DIRECTORY))
-        let encoders = commit.map { BlockEncoders($0, level: level) }
-        let workers = Pool { [store, progress] in Worker(ChunkPacker(store, encoders), progress) }
+        let appender = commit.map { BlockAppender(store, $0, level: level) }
+        let workers = Pool { [store, progress] in Worker(ChunkPacker(store, appender), progress) }
         return try withoutActuallyEscaping(body) { body in
             let pipeline = OrderedPipeline<[ScanItem], [ScanChange]>(
                 width: TreeScan.width,

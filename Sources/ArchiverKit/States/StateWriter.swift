@@ -74,7 +74,7 @@ package struct StateWriter {
     ) throws -> Content {
         if bytes.count <= Content.inlineLimit { return .inline(bytes) }
         if bytes.count > BlockEncoder.packedBytes {
-            let packer = ChunkPacker(store, BlockEncoders(commit, level: StateWriter.level))
+            let packer = ChunkPacker(store, BlockAppender(store, commit, level: StateWriter.level))
             var slices = SliceCollector(packer, old: previous?.content)
             try StateWriter.forEachChunk(of: bytes) { try slices.add($0) }
             let content = try slices.content(size: UInt64(bytes.count))

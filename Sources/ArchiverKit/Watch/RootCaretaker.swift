@@ -16,7 +16,8 @@ final class RootCaretaker: Sendable {
     let watch: RootWatch
     let journal = WatchJournal()
     let service: WatchService
-    private let lock: FileLock
+    /// Nobody else may watch the root while this is held.
+    private let lock: Mutex<FileLock?>
     /// When the watcher before this one was last at work; nil where there was none.
     private let lastWatched: Timestamp?
     private let linkIndex = LinkIndex()
@@ -46,7 +47,7 @@ final class RootCaretaker: Sendable {
     ) throws {
         self.service = service
         self.path = path
-        self.lock = lock
+        self.lock = Mutex(lock)
         self.lastWatched = lastWatched
         let archive = try FileStatus.read(Descriptor.open(service.archive.directory, O_RDONLY | O_DIRECTORY))
         watch = watcher.watch(
@@ -85,8 +86,20 @@ final class RootCaretaker: Sendable {
         let openGaps = await watch.status()?.openGaps ?? [:]
         watch.stop()
         await record(open: openGaps)
-        lock.touch()
+        touchLock()
         service.events.send(.stopped(root: path))
+    }
+
+    /// Lets others watch the root.
+    ///
+    /// Said expressly: some thread may hold on to this for a while after everything has ended.
+    func giveUpLock() {
+        lock.withLock { $0 = nil }
+    }
+
+    /// Notes in the lock's file that the watcher is at work.
+    private func touchLock() {
+        lock.withLock { $0?.touch() }
     }
 
     /// Watches every directory of the root.
@@ -230,7 +243,7 @@ final class RootCaretaker: Sendable {
                     linkIndex: linkIndex, written: written, proofs: proofs)
                 let result = try capture.run(root, ranges: ranges)
                 try archive.store.enter(journal.takeUnrecorded())
-                lock.touch()
+                touchLock()
                 return result
             }
         }

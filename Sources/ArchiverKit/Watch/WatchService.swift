@@ -105,8 +105,10 @@ public final class WatchService: Sendable {
         let opened = try await Blocking.run { () throws(ArchiverError) in
             try facing { try self.open() }
         }
-        // With them go their locks, so that another service may begin.
-        defer { roots.withLock { $0 = [] } }
+        defer {
+            roots.withLock { $0 = [] }
+            for root in opened { root.giveUpLock() }
+        }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for root in opened { group.addTask { try await root.run() } }

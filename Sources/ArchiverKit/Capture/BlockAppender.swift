@@ -1,4 +1,4 @@
-// The encoders of one commit, for all threads that have something for it.
+// Where the blocks of one commit go, from all threads that have something for it.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,42 +7,29 @@ internal import Glibc
 internal import Synchronization
 
 /// Encodes blocks and appends them to a commit, on the caller's thread or on another.
-final class BlockEncoders: Sendable {
-    /// One encoder; one thread at a time has it.
-    private final class Encoder: @unchecked Sendable {
-        // Unchecked: the pool hands an encoder to one thread at a time.
-        private var encoder: BlockEncoder
-
-        init(level: Int) throws { encoder = try BlockEncoder(level: level) }
-
-        func encode(_ chunks: [RawChunk], _ bases: [BaseChunk]) throws(StorageError) -> EncodedBlock {
-            try encoder.encode(chunks, bases: bases)
-        }
-    }
-
+final class BlockAppender: Sendable {
     /// The first bytes that a commit stores are worth the most effort: it costs no time that anybody notices, and most
     /// histories begin with no more than that.
     private static let thoroughBytes: UInt64 = 4 << 20
-    private static let thoroughLevel = 9
 
     let commit: CommitWriter
-    private let usual: Pool<Encoder>
-    private let thorough: Pool<Encoder>
-    private let queue = DispatchQueue(label: "archiver.encoders", qos: .userInitiated, attributes: .concurrent)
+    private let store: ArchiveStore
+    private let level: Int
+    private let queue = DispatchQueue(label: "archiver.appender", qos: .userInitiated, attributes: .concurrent)
     /// How many more blocks may be under way on other threads.
     private let room = DispatchSemaphore(value: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
 
     /// - Parameter level: zlib's effort for what is more than a little, 1 to 9.
-    init(_ commit: CommitWriter, level: Int) {
+    init(_ store: ArchiveStore, _ commit: CommitWriter, level: Int) {
+        self.store = store
         self.commit = commit
-        usual = Pool { try Encoder(level: level) }
-        thorough = Pool { try Encoder(level: BlockEncoders.thoroughLevel) }
+        self.level = level
     }
 
     /// Appends a block of claimed chunks.
     func append(_ chunks: [RawChunk], bases: [BaseChunk]) throws {
-        let encoders = commit.storedBytes < BlockEncoders.thoroughBytes ? thorough : usual
-        try commit.append(encoders.with { try $0.encode(chunks, bases) })
+        let isThorough = commit.storedBytes < BlockAppender.thoroughBytes
+        try commit.append(store.encode(chunks, bases: bases, level: isThorough ? ArchiveStore.thoroughLevel : level))
     }
 
     /// Has a block of claimed chunks appended by another thread, where one may be had.
