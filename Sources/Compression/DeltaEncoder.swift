@@ -13,7 +13,7 @@ package struct DeltaEncoder: ~Copyable {
 
     private static let blockBytes = 16
     /// Shorter copies cost more as instructions than DEFLATE takes for the bytes.
-    private static let shortestCopy = 40
+    private static let shortestCopy = 64
     /// Blocks with one hash that are tried.
     private static let candidatesLimit = 24
 

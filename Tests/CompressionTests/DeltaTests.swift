@@ -70,9 +70,9 @@ import Testing
 
     @Test func theBytesAreThoseOfTheFormat() throws {
         let source = Array(0..<200 as Range<UInt8>)
-        // 2 bytes of its own, 60 from 100 on, 1 of its own, 50 from 10 on (150 back), 3 of its own.
-        let target = [250, 251] + source[100..<160] + [252] + source[10..<60] + [253, 254, 255]
-        let expected: [UInt8] = [2, 60, 0xc8, 0x01, 1, 50, 0xab, 0x02, 3, 250, 251, 252, 253, 254, 255]
+        // 2 bytes of its own, 70 from 100 on, 1 of its own, 80 from 10 on (160 back), 3 of its own.
+        let target = [250, 251] + source[100..<170] + [252] + source[10..<90] + [253, 254, 255]
+        let expected: [UInt8] = [2, 70, 0xc8, 0x01, 1, 80, 0xbf, 0x02, 3, 250, 251, 252, 253, 254, 255]
         #expect(delta(target, from: source) == expected)
         #expect(try apply(expected, to: source, expecting: target.count) == target)
     }

@@ -17,8 +17,9 @@ final class ChunkPacker {
     /// Bytes taken since the last flush.
     private var takenBytes = 0
 
-    /// What a large file has more than this is compressed by other threads while its next bytes are read: else one
-    /// thread had all of it to do. Small files are many, and other threads have them anyway.
+    /// What a large file has more than this is compressed by other threads while its next bytes are read.
+    ///
+    /// Else one thread had all of it to do. Small files are many, and other threads have them anyway.
     private static let ownBytes = 1 << 20
 
     /// - Parameter appender: where new chunks go; nil to name chunks without storing anything.
@@ -42,10 +43,11 @@ final class ChunkPacker {
         for base in bases {
             if let base = try store.base(base) { usable.append(base) }
         }
-        if usable.isEmpty {
-            if packedBytes + bytes.count > BlockEncoder.packedBytes { try appendPacked(appender) }
+        // A block may become somewhat longer, so that none ends early; what is large has one of its own.
+        if usable.isEmpty, bytes.count < BlockEncoder.packedBytes / 2 {
             packed.append(chunk)
             packedBytes += bytes.count
+            if packedBytes >= BlockEncoder.packedBytes { try appendPacked(appender) }
         } else {
             try append([chunk], bases: usable, appender)
         }
