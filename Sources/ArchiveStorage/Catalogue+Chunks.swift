@@ -7,7 +7,7 @@ internal import GRDBSQLite
 extension Catalogue {
     /// Where the chunk `id` is; nil where no indexed segment holds it.
     package func location(of id: ChunkID) throws(StorageError) -> BlockLocation? {
-        try read { db in
+        return try read { db in
             let statement = try db.cachedStatement(sql: "SELECT location FROM chunk WHERE id = ?")
             let handle = statement.sqliteStatement
             defer { sqlite3_reset(handle) }
@@ -60,21 +60,9 @@ extension Catalogue {
         segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)],
         records: CommitRecords = CommitRecords(), replacing: Bool = false
     ) throws(StorageError) {
-        // In the order of the table, neighbouring rows fall into the same page.
-        let sorted = chunks.sorted { $0.id < $1.id }
+        let places = chunks.map { ($0.id, BlockLocation(segment: segment, offset: $0.offset)) }
         try write { db in
-            let onConflict = replacing ? "REPLACE" : "IGNORE"
-            let statement = try db.cachedStatement(
-                sql: "INSERT OR \(onConflict) INTO chunk (id, location) VALUES (?, ?)")
-            let handle = statement.sqliteStatement
-            for chunk in sorted {
-                bind(chunk.id, to: handle, at: 1)
-                let location = BlockLocation(segment: segment, offset: chunk.offset)
-                sqlite3_bind_int64(handle, 2, location.packed)
-                let code = sqlite3_step(handle)
-                sqlite3_reset(handle)
-                guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-            }
+            try insert(places, into: db, replacing: replacing)
             try db.execute(
                 sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?",
                 arguments: [length, segment])
@@ -83,6 +71,31 @@ extension Catalogue {
             for state in records.states { try insert(state, into: db) }
             for forgotten in records.forgotten { try insert(forgotten, into: db) }
             for operation in records.operations { try insert(operation, into: db) }
+        }
+    }
+
+    /// Enters chunks of any segments and the places of their blocks, in one transaction.
+    ///
+    /// How far these segments are indexed stays as it is.
+    func enter(_ chunks: [(id: ChunkID, location: BlockLocation)]) throws(StorageError) {
+        try write { db in try insert(chunks, into: db) }
+    }
+
+    private func insert(
+        _ chunks: [(id: ChunkID, location: BlockLocation)], into db: Database, replacing: Bool = false
+    ) throws {
+        // In the order of the table, neighbouring rows fall into the same page. Of places of one chunk the first stays.
+        let sorted = chunks.sorted { $0.id != $1.id ? $0.id < $1.id : $0.location.packed < $1.location.packed }
+        let onConflict = replacing ? "REPLACE" : "IGNORE"
+        let statement = try db.cachedStatement(
+            sql: "INSERT OR \(onConflict) INTO chunk (id, location) VALUES (?, ?)")
+        let handle = statement.sqliteStatement
+        for chunk in sorted {
+            bind(chunk.id, to: handle, at: 1)
+            sqlite3_bind_int64(handle, 2, chunk.location.packed)
+            let code = sqlite3_step(handle)
+            sqlite3_reset(handle)
+            guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }
     }
 

@@ -137,7 +137,8 @@ package final class SegmentFile: Sendable {
         if isLocked.load(ordering: .relaxed) { flock(descriptor.number, LOCK_UN) }
     }
 
-    private func decoding<Value: ~Copyable>(
+    /// What `body` makes of the bytes at `offset`, with errors that name the place.
+    func decoding<Value: ~Copyable>(
         at offset: Int, _ body: () throws(FormatError) -> Value
     ) throws(StorageError) -> Value {
         do { return try body() } catch {

@@ -39,17 +39,16 @@ package struct SegmentScan: Sendable {
         length = start
         let fileLength = try segment.length()
         var offset = start
+        var window = SegmentWindow(segment)
         while offset < fileLength {
-            if try SegmentScan.indexBegins(at: offset, in: segment) {
+            if try window.begins(with: SegmentFooter.indexMagic, at: offset) {
                 isSealed = try SegmentScan.footer(of: segment)?.indexOffset == offset
                 if !isSealed { tornTail = Damage(offset: offset, reason: "the footer is incomplete") }
                 return
             }
             let reason: String
             do {
-                let header =
-                    try verifyingPayloads
-                    ? segment.block(at: offset).header : segment.blockHeader(at: offset)
+                let header = try window.blockHeader(at: offset, verifyingPayload: verifyingPayloads)
                 if offset + header.blockLength <= fileLength {
                     add(header, at: offset)
                     offset += header.blockLength
@@ -68,6 +67,12 @@ package struct SegmentScan: Sendable {
             damage.append(found)
             offset = next
         }
+    }
+
+    /// Hands out the chunks, which are many, to be kept elsewhere.
+    mutating func takeChunks() -> [(id: ChunkID, offset: Int)] {
+        defer { chunks = [] }
+        return chunks
     }
 
     private mutating func add(_ header: BlockHeader, at offset: Int) {
@@ -95,10 +100,6 @@ package struct SegmentScan: Sendable {
             trailer.indexOffset + trailer.indexLength + count == fileLength
         else { return nil }
         return trailer
-    }
-
-    private static func indexBegins(at offset: Int, in segment: SegmentFile) throws(StorageError) -> Bool {
-        try segment.read(at: offset, atMost: SegmentFooter.indexMagic.count) == SegmentFooter.indexMagic
     }
 
     /// The next offset behind `offset` at which a block or the footer's index begins; nil where none does.

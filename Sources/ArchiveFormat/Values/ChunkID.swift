@@ -68,7 +68,9 @@ public struct ChunkID: Hashable, Sendable {
 }
 
 extension ChunkID: Comparable {
-    public static func < (left: ChunkID, right: ChunkID) -> Bool { left.words < right.words }
+    public static func < (left: ChunkID, right: ChunkID) -> Bool {
+        left.words.0 != right.words.0 ? left.words.0 < right.words.0 : left.words < right.words
+    }
 }
 
 extension ChunkID: CustomStringConvertible {

@@ -15,6 +15,8 @@ enum Scale: String, ExpressibleByArgument, CaseIterable {
     var states: Int { self == .full ? 300 : 30 }
     /// Snapshots of the archive with many.
     var snapshots: Int { self == .full ? 100_000 : 1_000 }
+    /// Chunks of the archive that loses its catalogue.
+    var chunks: Int { self == .full ? 1_000_000 : 20_000 }
     /// Files that are saved while they are watched.
     var saves: Int { self == .full ? 1_000 : 100 }
     /// The unit of large files in bytes: 1 GiB in earnest.

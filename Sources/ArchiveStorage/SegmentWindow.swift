@@ -1,0 +1,65 @@
+// A segment read from its start to its end: in few reads where its blocks are small, past their payloads where they are
+// large.
+
+internal import ArchiveFormat
+internal import FileIO
+
+/// The bytes of a segment around the block that was read last.
+struct SegmentWindow {
+    private let file: SegmentFile
+    private var start = 0
+    private var bytes: [UInt8] = []
+    private var reach = SegmentWindow.leastReach
+
+    private static let leastReach = 16 << 10
+    private static let mostReach = 256 << 10
+
+    init(_ file: SegmentFile) { self.file = file }
+
+    /// Whether `magic` stands at `offset`.
+    mutating func begins(with magic: [UInt8], at offset: Int) throws(StorageError) -> Bool {
+        try fill(from: offset, count: magic.count)
+        return bytes[(offset - start)...].starts(with: magic)
+    }
+
+    /// The header of the block at `offset`.
+    ///
+    /// - Parameter verifyingPayload: whether to check the payload too; else it is not read where it is long.
+    mutating func blockHeader(at offset: Int, verifyingPayload: Bool) throws(StorageError) -> BlockHeader {
+        try fill(from: offset, count: BlockHeader.fixedLength)
+        let length = try decoding(at: offset) { bytes throws(FormatError) in
+            try BlockHeader.headerLength(ofPrefix: bytes)
+        }
+        try fill(from: offset, count: length)
+        let header = try decoding(at: offset) { bytes throws(FormatError) in
+            if bytes.count < length { throw .truncated }
+            return try BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+        }
+        guard verifyingPayload else { return header }
+        try fill(from: offset, count: header.blockLength)
+        try decoding(at: offset) { bytes throws(FormatError) in
+            try header.verify(payload: UnsafeRawBufferPointer(rebasing: bytes.prefix(header.blockLength)[length...]))
+        }
+        return header
+    }
+
+    /// Has `count` bytes from `offset` in the window, fewer only at the end of the file.
+    private mutating func fill(from offset: Int, count: Int) throws(StorageError) {
+        let end = start + bytes.count
+        if offset >= start, offset + count <= end { return }
+        // Who goes on where the window ends, or before, will go on so.
+        reach = (start...end).contains(offset) ? min(2 * reach, SegmentWindow.mostReach) : SegmentWindow.leastReach
+        bytes = try file.read(at: offset, atMost: max(count, reach))
+        start = offset
+    }
+
+    private func decoding<Value>(
+        at offset: Int, _ body: (UnsafeRawBufferPointer) throws(FormatError) -> Value
+    ) throws(StorageError) -> Value {
+        try file.decoding(at: offset) { () throws(FormatError) in
+            try bytes.withRawBytes { bytes throws(FormatError) in
+                try body(UnsafeRawBufferPointer(rebasing: bytes[(offset - start)...]))
+            }
+        }
+    }
+}
