@@ -16,6 +16,8 @@ package final class ArchiveStore: Sendable {
     private let refusal: StorageError?
     let reader: BlockReader
     let encoders = EncoderPool()
+    /// The work done with this object.
+    package var counters: StorageCounters { catalogue.counters }
     private let lock: UseLock?
     /// Segments whose locks this process holds although no commit uses them now.
     private let idleWriters = Mutex<[SegmentWriter]>([])
@@ -153,7 +155,8 @@ package final class ArchiveStore: Sendable {
             guard let current = try catalogue.segment(record.number), !current.isSealed,
                 try file.length() == current.indexedLength
             else { continue }
-            return SegmentWriter(current, file: file, fullBytes: manifest.parameters.segmentBytes)
+            return SegmentWriter(
+                current, file: file, fullBytes: manifest.parameters.segmentBytes, counters: counters)
         }
         return nil
     }

@@ -61,6 +61,7 @@ final class BlockReader: Sendable {
         at location: BlockLocation, stepsLeft: Int = BlockReader.stepLimit
     ) throws(StorageError) -> DecodedBlock {
         if let cached = cache.block(at: location) { return cached }
+        catalogue.counters.blocksRead.add()
         let file = try file(location.segment)
         let (header, payload) = try file.block(at: location.offset)
         guard stepsLeft >= 0 else {

@@ -7,6 +7,7 @@ internal import GRDBSQLite
 extension Catalogue {
     /// Where the chunk `id` is; nil where no indexed segment holds it.
     package func location(of id: ChunkID) throws(StorageError) -> BlockLocation? {
+        counters.lookups.add()
         return try read { db in
             let statement = try db.cachedStatement(sql: "SELECT location FROM chunk WHERE id = ?")
             let handle = statement.sqliteStatement

@@ -13,6 +13,8 @@ package import SystemPackage
 /// to disk one by one: after a power failure the newest rows may be gone, and are read from the segments again.
 package final class Catalogue: Sendable {
     let queue: DatabaseQueue
+    /// The work of the archive object that this catalogue is of.
+    let counters = StorageCounters()
     /// The database file; the archive's directory where the catalogue is in memory.
     let path: FilePath
 
@@ -206,6 +208,7 @@ package final class Catalogue: Sendable {
 
     /// Runs `body` in one transaction.
     func write<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+        counters.transactions.add()
         do { return try queue.write(body) } catch { throw Catalogue.failure(error, path) }
     }
 

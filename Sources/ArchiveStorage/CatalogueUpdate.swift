@@ -146,6 +146,7 @@ package struct CatalogueUpdate {
         }
         // Behind what the catalogue knows, nothing was announced: it is cut at the first tear. In a segment that the
         // catalogue does not know, what lies behind damage is worth keeping. Only what is not sealed may be torn.
+        catalogue.counters.segmentsScanned.add()
         let isSealed = try SegmentScan.footer(of: file) != nil
         let scan = try SegmentScan(
             of: file, from: record.indexedLength, verifyingPayloads: !isSealed, passingDamage: known == nil)

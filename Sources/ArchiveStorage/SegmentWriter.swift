@@ -18,12 +18,14 @@ final class SegmentWriter: @unchecked Sendable {
 
     /// A segment that has grown to this many bytes is sealed.
     private let fullBytes: Int
+    private let counters: StorageCounters
 
     /// Takes over a segment whose lock is held and whose tail is whole.
-    init(_ record: SegmentRecord, file: SegmentFile, fullBytes: Int) {
+    init(_ record: SegmentRecord, file: SegmentFile, fullBytes: Int, counters: StorageCounters) {
         self.record = record
         self.file = file
         self.fullBytes = fullBytes
+        self.counters = counters
         length = record.indexedLength
         indexedLength = record.indexedLength
     }
@@ -62,7 +64,8 @@ final class SegmentWriter: @unchecked Sendable {
         }
         let record = try catalogue.enterSegment(
             name.path, indexedLength: SegmentHeader.byteCount)
-        return SegmentWriter(record, file: file, fullBytes: manifest.parameters.segmentBytes)
+        return SegmentWriter(
+            record, file: file, fullBytes: manifest.parameters.segmentBytes, counters: catalogue.counters)
     }
 
     var isFull: Bool { length >= fullBytes }
@@ -78,11 +81,13 @@ final class SegmentWriter: @unchecked Sendable {
             throw error
         }
         length = offset + block.bytes.count
+        counters.countWritten(block.header)
         return offset
     }
 
     /// Makes everything appended durable.
     func synchronize() throws(StorageError) {
+        counters.synchronizations.add()
         try file.synchronize()
     }
 
@@ -114,7 +119,7 @@ final class SegmentWriter: @unchecked Sendable {
         let footer = SegmentFooter.encoded(blocks: blocks, indexOffset: length)
         do {
             try file.write(footer, at: length)
-            try file.synchronize()
+            try synchronize()
         } catch {
             try? file.truncate(to: length)
             throw error

@@ -1,0 +1,65 @@
+// What an open archive has read and written, counted: costs that grow with what exists show here before any clock.
+
+internal import ArchiveFormat
+internal import Synchronization
+
+/// Counts the work of one archive object; any thread may count.
+package final class StorageCounters: Sendable {
+    /// The work up to some moment.
+    package struct Counts: Sendable, Hashable {
+        /// Segments of which block headers were read one after the other.
+        package var segmentsScanned = 0
+        /// Blocks read and unpacked: those in the cache are not.
+        package var blocksRead = 0
+        package var blocksWritten = 0
+        /// Tree nodes in the blocks written.
+        package var nodesWritten = 0
+        /// fdatasync(2) of segments.
+        package var synchronizations = 0
+        /// Chunks looked for in the catalogue.
+        package var lookups = 0
+        /// Transactions of the catalogue that write.
+        package var transactions = 0
+
+        /// The work between `earlier` and now.
+        package static func - (now: Counts, earlier: Counts) -> Counts {
+            Counts(
+                segmentsScanned: now.segmentsScanned - earlier.segmentsScanned,
+                blocksRead: now.blocksRead - earlier.blocksRead,
+                blocksWritten: now.blocksWritten - earlier.blocksWritten,
+                nodesWritten: now.nodesWritten - earlier.nodesWritten,
+                synchronizations: now.synchronizations - earlier.synchronizations,
+                lookups: now.lookups - earlier.lookups, transactions: now.transactions - earlier.transactions)
+        }
+    }
+
+    let segmentsScanned = Counter()
+    let blocksRead = Counter()
+    let blocksWritten = Counter()
+    let nodesWritten = Counter()
+    let synchronizations = Counter()
+    let lookups = Counter()
+    let transactions = Counter()
+
+    package var counts: Counts {
+        Counts(
+            segmentsScanned: segmentsScanned.value, blocksRead: blocksRead.value, blocksWritten: blocksWritten.value,
+            nodesWritten: nodesWritten.value, synchronizations: synchronizations.value, lookups: lookups.value,
+            transactions: transactions.value)
+    }
+
+    /// Counts a block that was appended to a segment.
+    func countWritten(_ header: BlockHeader) {
+        blocksWritten.add()
+        nodesWritten.add(header.chunks.count { $0.kind == .node })
+    }
+}
+
+/// A number that only grows.
+final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    func add(_ more: Int = 1) { count.add(more, ordering: .relaxed) }
+}
