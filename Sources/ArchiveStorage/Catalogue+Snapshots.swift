@@ -14,6 +14,7 @@ extension Catalogue {
         let (sql, arguments) = Catalogue.query(filter)
         return try read { db in
             var records: [SnapshotRecord] = []
+            records.reserveCapacity(min(filter.limit ?? 0, 4096))
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 records.append(try reader.record(row))

@@ -23,6 +23,12 @@ extension Catalogue {
         }
     }
 
+    /// How many states `filter` lets through.
+    package func count(_ filter: StateFilter) throws(StorageError) -> Int {
+        let (sql, arguments) = filter.count(in: "state", "title", filter.owner.map { Data($0.utf8) })
+        return try read { db in try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0 }
+    }
+
     /// How SQLite goes about listing what `filter` lets through, a line a step.
     package func plan(_ filter: StateFilter) throws(StorageError) -> [String] {
         let (sql, arguments) = Catalogue.query(filter)

@@ -83,16 +83,16 @@ struct ListCommand: ParsableCommand {
         let (snapshots, gaps) = try newest(query, archive)
         if snapshots.isEmpty { return true }
         for line in SnapshotList.table(snapshots, gaps, console.style) { try console.output.line(line) }
-        if limit == nil, snapshots.count == ListCommand.tableLimit {
-            let count = try archive.snapshotCount(query)
-            if count > snapshots.count {
-                try console.output.flush()
-                console.note(
-                    "\(count - snapshots.count) older ones are not shown: "
-                        + "see --since and --until, or --limit \(count) for all")
-            }
-        }
+        try noteOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
         return false
+    }
+
+    /// Says how many are left out of a table of `shown` rows for their number alone.
+    private func noteOlder(than shown: Int, _ console: Console, count: () throws -> Int) throws {
+        guard limit == nil, shown == ListCommand.tableLimit, case let count = try count(), count > shown else { return }
+        try console.output.flush()
+        console.note(
+            "\(count - shown) older ones are not shown: see --since and --until, or --limit \(count) for all")
     }
 
     /// Writes a line or a JSON object a snapshot, the first at once.
@@ -125,10 +125,12 @@ struct ListCommand: ParsableCommand {
     }
 
     private func listStates(_ console: Console) throws {
-        let found = try global.openArchive().states(
-            StateQuery(
-                title: states.title, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
-                until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit))
+        let archive = try global.openArchive()
+        let query = StateQuery(
+            title: states.title, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
+            until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true,
+            limit: limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
+        let found = try archive.states(query)
         let listed = reverse ? found : found.reversed()
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
@@ -137,6 +139,7 @@ struct ListCommand: ParsableCommand {
         }
         if listed.isEmpty { return console.note(emptinessOfStates) }
         for line in StateList.lines(listed, console) { try console.output.line(line) }
+        if console.isForPerson { try noteOlder(than: listed.count, console) { try archive.stateCount(query) } }
     }
 
     /// A time as selectors have it, with or without their `@`.

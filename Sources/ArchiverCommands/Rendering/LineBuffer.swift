@@ -53,6 +53,10 @@ struct LineBuffer: ~Copyable {
 
     /// Appends a decimal number.
     mutating func append(_ number: UInt64) {
+        if number < 10 {
+            grow(by: 1).pointee = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number)
+            return
+        }
         var width = 1
         var rest = number
         while rest >= 10 {
@@ -66,7 +70,9 @@ struct LineBuffer: ~Copyable {
     mutating func append(_ number: UInt64, width: Int) {
         let digits = grow(by: width)
         var rest = number
-        for place in stride(from: width - 1, through: 0, by: -1) {
+        var place = width
+        while place > 0 {
+            place -= 1
             digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }
@@ -88,27 +94,25 @@ struct LineBuffer: ~Copyable {
     }
 }
 
-/// Writes instants as RFC 3339 has them; knows the date of the one before.
+/// Writes instants as RFC 3339 has them; knows the minute of the one before.
 struct TimeWriter {
-    /// The second at which the date begins.
+    /// The second at which the minute begins.
     private var start: Int64 = 0
-    /// "2026-11-21T".
-    private var date: [UInt8] = []
+    /// "2026-11-21T10:15:".
+    private var minute: [UInt8] = []
 
     /// Appends `time` as `Timestamp.rfc3339` gives it.
     mutating func append(_ time: Timestamp, to line: inout LineBuffer) {
         var second = UInt64(bitPattern: time.seconds &- start)
-        if date.isEmpty || time.seconds < start || second >= 86_400 {
-            date = Array(time.rfc3339.utf8.prefix { $0 != UInt8(ascii: "T") }) + [UInt8(ascii: "T")]
-            second = UInt64((time.seconds % 86_400 + 86_400) % 86_400)
+        if minute.isEmpty || time.seconds < start || second >= 60 {
+            let text = time.rfc3339.utf8
+            // What follows is "30.123456789Z".
+            minute = Array(text.dropLast(13))
+            second = UInt64((time.seconds % 60 + 60) % 60)
             start = time.seconds &- Int64(second)
         }
-        line.append(date)
-        line.append(second / 3600, width: 2)
-        line.append(byte: ":")
-        line.append(second / 60 % 60, width: 2)
-        line.append(byte: ":")
-        line.append(second % 60, width: 2)
+        line.append(minute)
+        line.append(second, width: 2)
         line.append(byte: ".")
         line.append(UInt64(time.nanoseconds), width: 9)
         line.append(byte: "Z")

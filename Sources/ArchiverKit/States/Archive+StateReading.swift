@@ -36,12 +36,18 @@ package struct StateQuery: Sendable {
 extension Archive {
     /// The saved states that `query` asks for, by time.
     package func states(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> [SavedState] {
-        try facing {
-            try store.catalogue.states(
-                Catalogue.StateFilter(
-                    of: query.title, label: query.label, until: query.until, since: query.since,
-                    newestFirst: query.newestFirst, limit: query.limit))
-        }
+        try facing { try store.catalogue.states(Archive.filter(query)) }
+    }
+
+    /// How many saved states `query` asks for, its limit left aside.
+    package func stateCount(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> Int {
+        try facing { try store.catalogue.count(Archive.filter(query)) }
+    }
+
+    private static func filter(_ query: StateQuery) -> Catalogue.StateFilter {
+        Catalogue.StateFilter(
+            of: query.title, label: query.label, until: query.until, since: query.since,
+            newestFirst: query.newestFirst, limit: query.limit)
     }
 
     /// What a state is compared with where nothing else is said: the latest of its title; the latest, with the one

@@ -4,7 +4,7 @@ internal import SystemPackage
 
 struct ManySnapshots: Line {
     let name = "list"
-    let summary = "list, show and cat with many snapshots"
+    let summary = "list, show, cat, diff and status with many snapshots"
     let diskBytes = 2 << 30
 
     func run(in workshop: Workshop) throws -> [Row] {
@@ -20,12 +20,16 @@ struct ManySnapshots: Line {
             throw BenchmarkError("archiver cat gives something else: \(told)")
         }
         let asked: [(String, [String])] = [
-            ("list all", ["list"] + root), ("list --limit 100", ["list", "--reverse", "--limit", "100"] + root),
+            ("list all", ["list"] + root), ("list --json", ["list", "--json"] + root),
+            ("list --limit 100", ["list", "--reverse", "--limit", "100"] + root),
             ("show \(middle)", ["show", middle] + root), ("cat \(middle):file", cat),
+            ("diff latest~1 latest", ["diff", "latest~1", "latest"] + root), ("status", ["status"]),
         ]
         let title = "\(Figure.count(count)) snapshots"
         return try asked.flatMap { what, words in
-            let command = archiver.command(words, store: store)
+            var command = archiver.command(words, store: store)
+            // To status it is a concern that nothing is watched.
+            command.expected = [0, 1]
             return try workshop.contest(
                 name, "\(title): \(what)", [Contender(archiver.name) { _ in try workshop.median(of: command) }],
                 goals: [.seconds(0.050)])
