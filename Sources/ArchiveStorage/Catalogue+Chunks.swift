@@ -23,7 +23,8 @@ extension Catalogue {
 
     /// The chunk whose id begins with `prefix`, and where it is; nil where no indexed segment holds it.
     package func chunk(beginning prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, location: BlockLocation)? {
-        try read { db in
+        counters.lookups.add()
+        return try read { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT id, location FROM chunk WHERE id >= ? ORDER BY id LIMIT 1")
             let handle = statement.sqliteStatement

@@ -26,7 +26,7 @@ struct SegmentWindow {
     ///
     /// - Parameter verifyingPayload: whether to check the payload too; else it is not read where it is long.
     mutating func blockHeader(at offset: Int, verifyingPayload: Bool) throws(StorageError) -> BlockHeader {
-        try fill(from: offset, count: BlockHeader.fixedLength)
+        try fill(from: offset, count: BlockHeader.prefixLength)
         let length = try decoding(at: offset) { bytes throws(FormatError) in
             try BlockHeader.headerLength(ofPrefix: bytes)
         }

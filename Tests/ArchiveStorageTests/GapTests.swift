@@ -109,7 +109,7 @@ struct GapTests {
         try ArchiveCreationTests.makeArchive(at: path, segmentBytes: 3_000)
         var random = SeededGenerator()
         let store = try open()
-        #expect(try store.storedBytes() == 0 && store.catalogue.count(.init()) == 0)
+        #expect(try store.storedBytes() == 0 && store.catalogue.count(Catalogue.SnapshotFilter()) == 0)
         var commits: [Commit] = []
         for number in 0..<6 {
             commits.append(try store.commit(number, [random.noise(900)]))
@@ -122,7 +122,7 @@ struct GapTests {
         let catalogue = store.catalogue
         let root = try #require(try catalogue.roots().first).number
         let gapRoot = try #require(try catalogue.root(path: Array("/gaps".utf8), host: "host")).number
-        #expect(try catalogue.count(.init()) == 6 && catalogue.count(.init(of: root)) == 6)
+        #expect(try catalogue.count(Catalogue.SnapshotFilter()) == 6 && catalogue.count(.init(of: root)) == 6)
         #expect(try catalogue.count(.init(of: gapRoot)) == 0 && catalogue.storedBytes(root: gapRoot) == 0)
         let sizes = commits.map(\.record.storedBytes)
         #expect(try catalogue.storedBytes() == sizes.reduce(0, +))
