@@ -16,22 +16,27 @@ package enum Delta {
     package static func apply(
         _ delta: UnsafeRawBufferPointer, to source: UnsafeRawBufferPointer, expecting targetLength: Int
     ) throws(CompressionError) -> [UInt8] {
-        var inserts = try Instructions(delta, targetLength: targetLength)
-        while try inserts.next(sourceLength: source.count) != nil {}
-        var insertStart = inserts.position
-        guard delta.count - insertStart >= inserts.insertedBytes else { throw .truncated }
-        guard delta.count - insertStart == inserts.insertedBytes else {
-            throw .trailingBytes(delta.count - insertStart - inserts.insertedBytes)
+        var reader = try InstructionReader(delta, targetLength: targetLength)
+        var instructions: [Instruction] = []
+        while let instruction = try reader.next(sourceLength: source.count) { instructions.append(instruction) }
+        let inserts = UnsafeRawBufferPointer(rebasing: delta[reader.position...])
+        guard inserts.count >= reader.insertedBytes else { throw .truncated }
+        guard inserts.count == reader.insertedBytes else {
+            throw .trailingBytes(inserts.count - reader.insertedBytes)
         }
-        var target = [UInt8]()
-        target.reserveCapacity(targetLength)
-        var instructions = try Instructions(delta, targetLength: targetLength)
-        while let instruction = try instructions.next(sourceLength: source.count) {
-            target.append(contentsOf: delta[insertStart..<(insertStart + instruction.insertLength)])
-            insertStart += instruction.insertLength
-            target.append(contentsOf: source[instruction.copied])
+        return [UInt8](unsafeUninitializedCapacity: targetLength) { target, count in
+            var insertStart = 0
+            func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
+                UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[count...])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
+                count += bytes.count
+            }
+            for instruction in instructions {
+                append(inserts[insertStart..<(insertStart + instruction.insertLength)])
+                insertStart += instruction.insertLength
+                append(source[instruction.copied])
+            }
         }
-        return target
     }
 
     /// One step: some bytes of the delta's own, then some of the source's.
@@ -41,7 +46,7 @@ package enum Delta {
     }
 
     /// Reads the instructions of a delta, each within the limits of source and target.
-    private struct Instructions {
+    private struct InstructionReader {
         private let delta: UnsafeRawBufferPointer
         private var ahead: Int
         private var copyEnd = 0

@@ -38,7 +38,7 @@ package struct DeltaEncoder: ~Copyable {
                 continue
             }
             LEB128.append(copy.targetStart - start, to: &instructions)
-            inserted.append(contentsOf: target[start..<copy.targetStart])
+            inserted.append(contentsOf: UnsafeRawBufferPointer(rebasing: target[start..<copy.targetStart]))
             LEB128.append(copy.length, to: &instructions)
             let distance = copy.sourceStart - copyEnd
             LEB128.append(distance >= 0 ? distance << 1 : (-distance << 1) - 1, to: &instructions)
@@ -49,7 +49,7 @@ package struct DeltaEncoder: ~Copyable {
         }
         if start < target.count {
             LEB128.append(target.count - start, to: &instructions)
-            inserted.append(contentsOf: target[start...])
+            inserted.append(contentsOf: UnsafeRawBufferPointer(rebasing: target[start...]))
         }
         return instructions.count + inserted.count > limit ? nil : instructions + inserted
     }
