@@ -43,24 +43,21 @@ extension Catalogue {
         }.map { RootRecord(number: $0, path: path, host: host) }
     }
 
-    /// Bytes that the archive grew by for snapshots made at `since` or after, of one root where its number is given.
-    package func storedBytes(root: Int64? = nil, since: Timestamp? = nil) throws(StorageError) -> UInt64 {
-        var conditions: [String] = []
-        var arguments = StatementArguments()
-        if let root {
-            conditions.append("root = ?")
-            arguments += [root]
+    /// How many snapshots a root has, and the bytes that the archive grew by for those made at `since` or after.
+    package func totals(
+        root: Int64, since: Timestamp
+    ) throws(StorageError) -> (snapshots: Int, storedBytes: UInt64) {
+        // One pass for both: of a hundred thousand rows it is the reading that counts. TOTAL sums in floating point:
+        // exact up to 8 PiB, and it never overflows (sqlite.org/lang_aggfunc.html).
+        let sql = """
+            SELECT COUNT(*), TOTAL(CASE WHEN (seconds, nanoseconds) >= (?, ?) THEN storedBytes END)
+            FROM snapshot WHERE root = ?
+            """
+        return try read { db in
+            let row = try Row.fetchOne(db, sql: sql, arguments: [since.seconds, since.nanoseconds, root])
+            guard let row else { return (0, 0) }
+            return (row[0], UInt64(exactly: row[1] as Double) ?? .max)
         }
-        if let since {
-            conditions.append("(seconds, nanoseconds) >= (?, ?)")
-            arguments += [since.seconds, since.nanoseconds]
-        }
-        // TOTAL sums in floating point: exact up to 8 PiB, and it never overflows (sqlite.org/lang_aggfunc.html).
-        let sql =
-            "SELECT TOTAL(storedBytes) FROM snapshot"
-            + (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
-        let total = try read { db in try Double.fetchOne(db, sql: sql, arguments: arguments) ?? 0 }
-        return UInt64(exactly: total) ?? .max
     }
 
     /// The number of a root, entered where it is new.

@@ -123,11 +123,16 @@ struct GapTests {
         let root = try #require(try catalogue.roots().first).number
         let gapRoot = try #require(try catalogue.root(path: Array("/gaps".utf8), host: "host")).number
         #expect(try catalogue.count(Catalogue.SnapshotFilter()) == 6 && catalogue.count(.init(of: root)) == 6)
-        #expect(try catalogue.count(.init(of: gapRoot)) == 0 && catalogue.storedBytes(root: gapRoot) == 0)
+        let ofGaps = try catalogue.totals(root: gapRoot, since: Timestamp(seconds: 0))
+        #expect(ofGaps == (0, 0))
         let sizes = commits.map(\.record.storedBytes)
-        #expect(try catalogue.storedBytes() == sizes.reduce(0, +))
-        #expect(try catalogue.storedBytes(root: root, since: Timestamp(seconds: 4)) == sizes[4] + sizes[5])
-        #expect(try catalogue.storedBytes(since: Timestamp(seconds: 4, nanoseconds: 1)) == sizes[5])
+        for (since, expected) in [
+            (Timestamp(seconds: 0), sizes[0...]), (Timestamp(seconds: 4), sizes[4...]),
+            (Timestamp(seconds: 4, nanoseconds: 1), sizes[5...]), (Timestamp(seconds: 6), sizes[6...]),
+        ] {
+            let totals = try catalogue.totals(root: root, since: since)
+            #expect(totals == (6, expected.reduce(0, +)), "\(since)")
+        }
     }
 
     @Test("what two writers enter is all there, each gap once")

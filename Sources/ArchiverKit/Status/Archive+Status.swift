@@ -114,13 +114,13 @@ extension Archive {
         } else if isNamed || lastWatched != nil {
             concerns = [Concern("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
         }
+        let totals = try number.map { try store.catalogue.totals(root: $0, since: dayAgo) }
         return RootStatus(
             root: root, isWatched: isWatched, watcher: watcher, lastWatched: lastWatched,
             latest: try number.flatMap { number in
                 try store.catalogue.snapshots(.init(of: number, newestFirst: true, limit: 1)).first
             },
-            snapshotCount: try number.map { try store.catalogue.count(.init(of: $0)) } ?? 0,
-            storedInLastDay: try number.map { try store.catalogue.storedBytes(root: $0, since: dayAgo) } ?? 0,
+            snapshotCount: totals?.snapshots ?? 0, storedInLastDay: totals?.storedBytes ?? 0,
             gaps: try gaps(of: root, since: dayAgo), concerns: concerns)
     }
 }

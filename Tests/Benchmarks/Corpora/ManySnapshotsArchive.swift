@@ -28,7 +28,7 @@ enum ManySnapshotsArchive {
             try TextFile.write("file \(other) stays as it is\n", to: tree.appending("other\(other).txt"))
         }
         let archive = try Archive.open(store(in: place), creating: true)
-        var present = try archive.snapshots().count
+        var present = try archive.snapshotCount()
         while present < count {
             try Interruption.check()
             present += 1
