@@ -75,7 +75,7 @@ import Testing
         }
         #expect(next.nodesWritten == height && next.blocksWritten == 2)
         #expect(next.synchronizations == 1 && next.transactions == 1)
-        #expect(next.blocksRead == 1 && next.lookups <= 4 * height)
+        #expect(next.blocksRead <= 1 && next.lookups <= 4 * height)
 
         archive = try sandbox.reopened()
         let diff = try CostTests.counts(archive) {
@@ -92,7 +92,7 @@ import Testing
         let entry = try CostTests.counts(archive) {
             _ = try archive.entry(at: RelativePath.at("d5/f50"), in: first)
         }
-        #expect(entry.blocksRead <= height && entry.lookups == height)
+        #expect(entry.blocksRead <= height && entry.lookups <= height)
 
         // All of the tree is compared with the directory, but no more is written.
         try sandbox.root.write("d7/f70", "as it is later\n")
