@@ -125,6 +125,11 @@ package final class SegmentFile: Sendable {
         try storing { () throws(FileError) in try descriptor.synchronizeData(path: path) }
     }
 
+    /// Has the kernel begin to write a part of the segment to the disk, without waiting for it.
+    func beginWriting(_ range: Range<Int>) {
+        descriptor.beginWriting(UInt64(range.lowerBound)..<UInt64(range.upperBound))
+    }
+
     /// Tries to become the segment's only writer (flock(2)); the lock ends with this value.
     func tryLock() -> Bool {
         guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }

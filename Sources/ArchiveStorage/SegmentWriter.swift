@@ -15,6 +15,11 @@ final class SegmentWriter: @unchecked Sendable {
     private(set) var length: Int
     /// Bytes known to be durable and indexed.
     private(set) var indexedLength: Int
+    /// Bytes that the kernel was asked to write to the disk meanwhile.
+    private var begunLength: Int
+
+    /// Whoever waits for the disk in the end finds most of it done.
+    private static let writingBytes = 8 << 20
 
     /// A segment that has grown to this many bytes is sealed.
     private let fullBytes: Int
@@ -28,6 +33,7 @@ final class SegmentWriter: @unchecked Sendable {
         self.counters = counters
         length = record.indexedLength
         indexedLength = record.indexedLength
+        begunLength = record.indexedLength
     }
 
     /// Begins a new segment, durable with its directories.
@@ -81,6 +87,10 @@ final class SegmentWriter: @unchecked Sendable {
             throw error
         }
         length = offset + block.bytes.count
+        if length - begunLength >= SegmentWriter.writingBytes {
+            file.beginWriting(begunLength..<length)
+            begunLength = length
+        }
         counters.countWritten(block.header)
         return offset
     }
@@ -101,6 +111,7 @@ final class SegmentWriter: @unchecked Sendable {
         guard length > indexedLength else { return }
         try file.truncate(to: indexedLength)
         length = indexedLength
+        begunLength = indexedLength
     }
 
     /// Writes the footer; the segment never changes again.

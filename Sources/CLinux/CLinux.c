@@ -123,6 +123,14 @@ int clinux_bytes_waiting(int descriptor) {
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -1;
 }
 
+int clinux_begin_writing(int descriptor, int64_t start, int64_t count) {
+    return sync_file_range(descriptor, start, count, SYNC_FILE_RANGE_WRITE);
+}
+
+int clinux_poll(struct pollfd *files, int count, const struct timespec *limit) {
+    return ppoll(files, (nfds_t)count, limit, NULL);
+}
+
 int clinux_fanotify_init(void) {
     return fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME, O_RDONLY);
 }

@@ -1,5 +1,6 @@
 // Writing open files completely, and waiting until the bytes are on the disk.
 
+internal import CLinux
 internal import Glibc
 package import SystemPackage
 
@@ -85,6 +86,17 @@ extension Descriptor {
     package borrowing func synchronizeData(path: @autoclosure () -> FilePath) throws(FileError) {
         let number = number
         if retryingInterrupts({ fdatasync(number) }) != 0 { throw FileError("synchronize", path(), .current) }
+    }
+
+    /// Has the kernel begin to write a part of the file to the disk (sync_file_range(2)), without waiting for it.
+    ///
+    /// That alone makes nothing durable, and whether it can be done is of no consequence: it leaves `synchronizeData`
+    /// less to wait for, which also reports what goes wrong.
+    ///
+    /// - Parameter range: offsets in bytes.
+    package borrowing func beginWriting(_ range: Range<UInt64>) {
+        guard let start = Int64(exactly: range.lowerBound) else { return }
+        _ = clinux_begin_writing(number, start, Int64(range.count))
     }
 
     /// Waits until the file's bytes and metadata, or a directory's names, are on the disk (fsync(2)).

@@ -1,5 +1,6 @@
 // The watcher's thread: waits for the kernel and for requests, and does everything else in between.
 
+internal import CLinux
 internal import FileIO
 internal import Glibc
 
@@ -9,6 +10,8 @@ final class WatchLoop {
     private static let crawlSlice = 64
     /// How long to wait after a wake-up so that a burst arrives in one read.
     private static let burstPauseMicroseconds: UInt32 = 1_000
+    /// Overflows in a row that are read past: who never stops changing things must not keep everybody else waiting.
+    private static let overflowsLimit = 64
 
     private let sources: EventSources
     private let mailbox: Mailbox
@@ -17,6 +20,8 @@ final class WatchLoop {
     private let mounts = MountWatcher()
     private var roots: [RootID: WatchedRoot] = [:]
     private var lastRead = Timestamp.now
+    /// How often the kernel has told that events were lost.
+    private var overflows = 0
 
     init(_ sources: EventSources, _ mailbox: Mailbox, _ hooks: WatcherHooks) {
         self.sources = sources
@@ -44,7 +49,8 @@ final class WatchLoop {
             for root in roots.values { root.finishCrawls() }
             removeRetired()
             for root in roots.values { root.serve() }
-            for source in waitForEvents() { read(source, atLeast: 1) }
+            let (ready, woken) = waitForEvents()
+            for source in ready { read(source, atLeast: 1, heard: woken) }
             if let duration = suspends.takeSuspend() {
                 for root in roots.values { root.wasSuspended(for: duration) }
             }
@@ -92,13 +98,13 @@ final class WatchLoop {
 
     /// Sleeps until there is something to do.
     ///
-    /// - Returns: those in which events wait to be read.
-    private func waitForEvents() -> [any EventSource] {
+    /// - Returns: those in which events wait to be read, and when that was found.
+    private func waitForEvents() -> (ready: [any EventSource], woken: ContinuousClock.Instant) {
         let isBusy = roots.values.contains { $0.isBusy || $0.isAuditing }
-        var timeout: CInt = 0
+        var timeout: timespec? = timespec()
         if !isBusy {
             let deadline = roots.values.compactMap(\.nextDeadline).min()
-            timeout = deadline.map { milliseconds(until: $0) } ?? -1
+            timeout = deadline.map { time(until: $0) }
             hooks.beforeSleeping(deadline)
         }
         let sources = sources.all
@@ -106,19 +112,30 @@ final class WatchLoop {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         waits[2].events = MountWatcher.events
-        _ = poll(&waits, nfds_t(waits.count), timeout)
+        sleep(&waits, atMost: timeout)
+        let woken = hooks.now()
         if waits[1].revents != 0 { suspends.acknowledge() }
         if waits[2].revents != 0 { tellMountChanges() }
         let ready = zip(sources, waits.dropFirst(3)).filter { $1.revents != 0 }.map(\.0)
         if !ready.isEmpty && !isBusy && waits[0].revents == 0 { usleep(WatchLoop.burstPauseMicroseconds) }
-        return ready
+        return (ready, woken)
     }
 
-    private func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
+    /// Sleeps to the nanosecond: poll(2) would wake up to a millisecond late.
+    private func sleep(_ waits: inout [pollfd], atMost limit: timespec?) {
+        if var limit {
+            _ = clinux_poll(&waits, CInt(waits.count), &limit)
+        } else {
+            _ = clinux_poll(&waits, CInt(waits.count), nil)
+        }
+    }
+
+    private func time(until deadline: ContinuousClock.Instant) -> timespec {
         let (seconds, attoseconds) = hooks.now().duration(to: deadline).components
-        if seconds < 0 || attoseconds < 0 { return 0 }
+        if seconds < 0 || attoseconds < 0 { return timespec() }
         // Rounded up, so that the deadline has passed when the sleep ends.
-        return CInt(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
+        let nanoseconds = attoseconds / 1_000_000_000 + 1
+        return timespec(tv_sec: Int(seconds + nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
 
     // MARK: What the kernel tells
@@ -131,20 +148,31 @@ final class WatchLoop {
         for source in sources.all { read(source, atLeast: source.backlog) }
     }
 
-    private func read(_ source: any EventSource, atLeast count: Int) {
+    /// - Parameter heard: when it was found that there is something to read; changes settle from then on.
+    private func read(_ source: any EventSource, atLeast count: Int, heard: ContinuousClock.Instant? = nil) {
         hooks.beforeReading()
-        let time = Timestamp.now
-        var consumed = 0
-        while consumed < count {
-            let length = source.read { dispatch($0, from: source, at: time) }
+        let (time, heard) = (Timestamp.now, heard ?? hooks.now())
+        var (consumed, wanted) = (0, count)
+        let lastOverflow = overflows + WatchLoop.overflowsLimit
+        while consumed < wanted {
+            let overflowsBefore = overflows
+            let length = source.read { dispatch($0, from: source, at: time, heard) }
             if length == 0 { break }
             consumed += length
+            // As long as its overflow waits in a queue, the kernel tells of none that come after it. What waits by now
+            // may be older than what was lost, and after the crawl it would speak of the past.
+            if overflows != overflowsBefore, overflows < lastOverflow { wanted = consumed + source.backlog }
         }
         lastRead = .now
     }
 
-    private func dispatch(_ event: DirectoryEvent, from source: any EventSource, at time: Timestamp) {
-        if event.mask.contains(.overflow) { return rescan() }
+    private func dispatch(
+        _ event: DirectoryEvent, from source: any EventSource, at time: Timestamp, _ heard: ContinuousClock.Instant
+    ) {
+        if event.mask.contains(.overflow) {
+            overflows += 1
+            return rescan()
+        }
         if hooks.losesEvent(event.name) { return }
         if event.watch == .none {
             for root in roots.values { root.recheckUnreadable() }
@@ -153,7 +181,7 @@ final class WatchLoop {
         var isKnown = false
         for root in roots.values where root.knows(watch: event.watch) {
             isKnown = true
-            root.apply(event, at: time)
+            root.apply(event, at: time, heard)
         }
         if event.mask.contains(.ignored) {
             source.forget(event.watch)

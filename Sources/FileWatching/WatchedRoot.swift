@@ -114,7 +114,8 @@ final class WatchedRoot {
         watch == lookout || watch == probedWatch || ancestors.contains(watch) || tracker.tree.contains(watch: watch)
     }
 
-    func apply(_ event: DirectoryEvent, at time: Timestamp) {
+    /// Takes in an event that was read at `time`; that there was one to read was `heard` before.
+    func apply(_ event: DirectoryEvent, at time: Timestamp, _ heard: ContinuousClock.Instant) {
         eventCount += 1
         lastEvent = time
         if event.watch == probedWatch && event.mask.contains(.attributes) { hasHeardProbe = true }
@@ -126,7 +127,7 @@ final class WatchedRoot {
             if event.name.isEmpty && !event.mask.isDisjoint(with: .place) { tracker.rootNeedsCheck = true }
             if event.mask.contains(.ignored) { ancestors.remove(event.watch) }
         }
-        if tracker.apply(event) { rule.noteChange(at: hooks.now()) }
+        if tracker.apply(event) { rule.noteChange(at: heard) }
     }
 
     /// Looks again at directories that could not be read: the attributes of one may have changed.

@@ -10,7 +10,7 @@ internal import Synchronization
 final class BlockAppender: Sendable {
     /// The first bytes that a commit stores are worth the most effort: it costs no time that anybody notices, and most
     /// histories begin with no more than that.
-    private static let thoroughBytes: UInt64 = 4 << 20
+    private static let thoroughBytes: UInt64 = 2 << 20
 
     let commit: CommitWriter
     private let store: ArchiveStore

@@ -3,10 +3,12 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/inotify.h>
 #include <sys/types.h>
+#include <time.h>
 
 /// The part of statx(2)'s answer that archiver uses.
 struct clinux_status {
@@ -63,6 +65,12 @@ int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
 
 /// ioctl(FIONREAD): bytes waiting to be read, or -1.
 int clinux_bytes_waiting(int descriptor);
+
+/// sync_file_range(2): the kernel begins to write a part of a file to the disk.
+int clinux_begin_writing(int descriptor, int64_t start, int64_t count);
+
+/// ppoll(2) without a change of the signal mask: poll(2) with a limit in nanoseconds, none where it is null.
+int clinux_poll(struct pollfd *files, int count, const struct timespec *limit);
 
 /// accept4(2) with SOCK_CLOEXEC.
 int clinux_accept(int listener);
