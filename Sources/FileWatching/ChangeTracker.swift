@@ -71,7 +71,8 @@ struct ChangeTracker {
         let becameReadable = childState == .unreadable && event.mask.contains(.attributes)
         // Of a directory and another file in turn, merged events do not tell which came last.
         let isAmbiguous = appears && disappears && child != nil
-        if isAmbiguous || isDirectory && (appears || becameReadable) {
+        // What disappears may be there all the same: of two names that are exchanged, each comes before it goes.
+        if isAmbiguous || isDirectory && (appears || disappears || becameReadable) {
             pending.append(CrawlItem(event.name, in: node, reports: true))
         }
         if let child, disappears || appears && !isDirectory { leave(child) }

@@ -57,7 +57,7 @@ import Testing
             name: "a directory is deleted and ends",
             events: [
                 event(4, .deleteSelf), event(1, [.delete, .isDirectory], "c"), event(4, .ignored),
-            ], ranges: [.entry(.root), .entry("c")]),
+            ], ranges: [.entry(.root), .entry("c")], crawled: ["c"]),
         Case(
             name: "a directory ends before its deletion is told", events: [event(4, .deleteSelf), event(4, .ignored)],
             ranges: [.entry(.root), .entry("c")], crawled: ["c"]),
@@ -65,12 +65,13 @@ import Testing
             name: "a directory leaves; what happens in it is not known by its old path",
             events: [
                 event(1, [.movedFrom, .isDirectory], "a"), event(3, .create, "f"),
-            ], ranges: [.entry(.root), .entry("a")], limbo: [2]),
+            ], ranges: [.entry(.root), .entry("a")], crawled: ["a"], limbo: [2]),
         Case(
             name: "a directory is renamed",
             events: [
                 event(1, [.movedFrom, .isDirectory], "c"), event(2, [.movedTo, .isDirectory], "d"), event(4, .moveSelf),
-            ], ranges: [.entry(.root), .entry("a"), .entry("a/d"), .entry("c")], crawled: ["a/d"], limbo: [4]),
+            ], ranges: [.entry(.root), .entry("a"), .entry("a/d"), .entry("c")], crawled: ["c", "a/d"],
+            limbo: [4]),
         Case(
             name: "a file takes a directory's place", events: [event(1, .movedTo, "c")],
             ranges: [.entry(.root), .entry("c")], limbo: [4]),
@@ -116,6 +117,27 @@ import Testing
         #expect(tracker.tree.node(watchedBy: WatchID(3)).flatMap { tracker.tree.path(of: $0) } == "c/x/b")
         tracker.reapLimbo()
         #expect(tracker.takeRetired() == [])
+    }
+
+    /// RENAME_EXCHANGE (rename(2)) tells of two renames, the first of which is crawled before the second is told.
+    @Test func exchangedDirectoriesAreBothKnownAfterwards() throws {
+        var tracker = Self.tracker()
+        func crawl(_ name: String, _ watch: Int32) throws {
+            let index = try #require(tracker.pending.firstIndex { $0.place?.name == Array(name.utf8) })
+            let item = tracker.pending.remove(at: index)
+            _ = tracker.found(item, watch: WatchID(watch))
+        }
+        _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "a"))
+        _ = tracker.apply(Self.event(1, [.movedTo, .isDirectory], "c"))
+        try crawl("c", 2)
+        _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "c"))
+        _ = tracker.apply(Self.event(1, [.movedTo, .isDirectory], "a"))
+        try crawl("c", 2)
+        try crawl("a", 4)
+        tracker.reapLimbo()
+        #expect(tracker.takeRetired() == [])
+        #expect(tracker.tree.node(watchedBy: WatchID(2)).flatMap { tracker.tree.path(of: $0) } == "c")
+        #expect(tracker.tree.node(watchedBy: WatchID(4)).flatMap { tracker.tree.path(of: $0) } == "a")
     }
 
     @Test func whatIsNotMetAgainIsGivenUpWithAllBelow() {
