@@ -97,7 +97,7 @@ package final class ArchiveStore: Sendable {
 
     /// The bytes of the chunk `id`, verified.
     package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
-        if let recent = try reader.recentChunk(id) { return recent }
+        if let recent = reader.recentChunk(id) { return recent }
         return try reader.chunk(id, at: location(of: id))
     }
 

@@ -36,10 +36,12 @@ final class BlockReader: Sendable {
         try chunk(id, in: block(at: location, stepsLeft: stepsLeft), at: location)
     }
 
-    /// The bytes of the chunk `id` where a block that was read lately holds it; their SHA-256 is verified.
-    func recentChunk(_ id: ChunkID) throws(StorageError) -> [UInt8]? {
+    /// The bytes of the chunk `id` where a block that was read lately holds it, and it has the right SHA-256.
+    ///
+    /// - Returns: nil else: where the chunk was stored again because this copy was damaged, the catalogue knows the other.
+    func recentChunk(_ id: ChunkID) -> [UInt8]? {
         guard let (block, location) = cache.block(holding: id) else { return nil }
-        return try chunk(id, in: block, at: location)
+        return try? chunk(id, in: block, at: location)
     }
 
     private func chunk(

@@ -32,7 +32,7 @@ extension Catalogue {
             prefix.bytes.withUnsafeBytes { bind($0, to: handle, at: 1) }
             switch sqlite3_step(handle) {
             case SQLITE_ROW:
-                let id = try id(in: handle, at: 0)
+                let id = try CatalogueRow(handle: handle).id(0)
                 return prefix.begins(id) ? (id, BlockLocation(packed: sqlite3_column_int64(handle, 1))) : nil
             case SQLITE_DONE: return nil
             case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
@@ -118,12 +118,5 @@ extension Catalogue {
         // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         sqlite3_bind_blob(handle, index, bytes.baseAddress, CInt(bytes.count), copies)
-    }
-
-    private func id(in handle: OpaquePointer, at column: CInt) throws -> ChunkID {
-        let bytes = UnsafeRawBufferPointer(
-            start: sqlite3_column_blob(handle, column), count: Int(sqlite3_column_bytes(handle, column)))
-        guard bytes.count == ChunkID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-        return ChunkID(exactly: bytes)
     }
 }

@@ -8,7 +8,7 @@ internal import Glibc
 
 /// The row that a prepared statement stands at, valid until it steps on (sqlite.org/c3ref/column_blob.html).
 struct CatalogueRow {
-    fileprivate let handle: OpaquePointer
+    let handle: OpaquePointer
 
     func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
 
