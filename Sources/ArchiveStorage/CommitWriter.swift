@@ -15,13 +15,14 @@ package final class CommitWriter: Sendable {
         var writer: SegmentWriter
         /// Chunks that are not in the catalogue yet; no offset where their block is still being made.
         var pending: [ChunkID: Int?] = [:]
-        var storedBytes: UInt64 = 0
+        /// Chunks that are on their way into the catalogue.
+        var step: IndexingStep?
         /// All that the catalogue knew when it was made, and what was claimed since; nil while it is not worth making.
         var known: ChunkFilter?
         /// How often the catalogue was asked for a chunk, and after how many times a filter is worth making.
         var lookups = 0
         var lookupsLimit = CommitWriter.leastLookups
-        /// How often chunks moved from `pending` into the catalogue.
+        /// How often the catalogue came to have chunks that were asked of `pending` and `step` until then.
         var steps = 0
         /// What stopped this commit: nothing may be appended behind it.
         var failure: StorageError?
@@ -30,8 +31,10 @@ package final class CommitWriter: Sendable {
     let store: ArchiveStore
     private let isHealing: Bool
     private let state: Mutex<State>
+    private let appendedBytes = Atomic<UInt64>(0)
 
-    /// After this many chunks, or when a segment is full, what was written is made durable and indexed.
+    /// After this many chunks, or when a segment is full, what was written is made durable and indexed: beside the
+    /// further work, which waits where the step before is not done yet.
     private static let stepChunks = 1 << 16
 
     /// A filter is made after so many lookups, or a fraction of the chunks that it has to hold: then reading them all
@@ -46,7 +49,7 @@ package final class CommitWriter: Sendable {
     }
 
     /// Bytes appended so far.
-    package var storedBytes: UInt64 { state.withLock { $0.storedBytes } }
+    package var storedBytes: UInt64 { appendedBytes.load(ordering: .relaxed) }
 
     /// Asks whether the chunk `id` must be stored.
     ///
@@ -57,7 +60,7 @@ package final class CommitWriter: Sendable {
         var stepsSeen: Int?
         while true {
             let (isClaimed, steps): (Bool?, Int) = try state.withLock { state throws(StorageError) in
-                if state.pending[id] != nil { return (false, state.steps) }
+                if state.pending[id] != nil || state.step?.contains(id) ?? false { return (false, state.steps) }
                 let isNew = state.steps == stepsSeen || state.known.map { !$0.mayContain(id) } ?? false
                 guard isNew else {
                     try self.count(&state)
@@ -79,6 +82,7 @@ package final class CommitWriter: Sendable {
         guard state.known == nil, state.lookups >= state.lookupsLimit else { return }
         state.lookupsLimit = max(state.lookupsLimit, try store.catalogue.chunkCount() / CommitWriter.chunksPerLookup)
         guard state.lookups >= state.lookupsLimit else { return }
+        try finishStep(&state)
         var known = ChunkFilter()
         for id in state.pending.keys { known.insert(id) }
         try store.catalogue.forEachChunk { id, _ in
@@ -96,14 +100,9 @@ package final class CommitWriter: Sendable {
     package func append(_ block: EncodedBlock) throws(StorageError) {
         try locked { state throws(StorageError) in
             let offset = try state.writer.append(block)
-            state.storedBytes += UInt64(block.bytes.count)
+            self.appendedBytes.add(UInt64(block.bytes.count), ordering: .relaxed)
             for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
-            if state.writer.isFull {
-                try self.index(&state)
-                try self.beginNextSegment(&state)
-            } else if state.pending.count >= CommitWriter.stepChunks {
-                try self.index(&state)
-            }
+            if state.writer.isFull || state.pending.count >= CommitWriter.stepChunks { try self.beginStep(&state) }
         }
     }
 
@@ -151,7 +150,7 @@ package final class CommitWriter: Sendable {
             }
             try self.index(&state, records)
             // The records are there now; a segment that cannot be sealed is left to the next writer.
-            if state.writer.isFull { try? self.sealSegment(&state) }
+            if state.writer.isFull { try? state.writer.seal(self.store.catalogue) }
         }
         release()
     }
@@ -166,6 +165,10 @@ package final class CommitWriter: Sendable {
     package func abandon() {
         state.withLock { state in
             // Where even that fails, whole blocks stay behind as unused chunks.
+            if let step = state.step {
+                try? step.finish()
+                if step.writer !== state.writer { try? step.writer.rollBack() }
+            }
             try? state.writer.rollBack()
         }
         release()
@@ -175,28 +178,33 @@ package final class CommitWriter: Sendable {
         state.withLock { state in store.giveBack(state.writer) }
     }
 
-    /// Makes what was appended durable, then tells the catalogue.
-    private func index(_ state: inout State, _ records: CommitRecords = CommitRecords()) throws(StorageError) {
-        try state.writer.synchronize()
-        var chunks: [(id: ChunkID, offset: Int)] = []
-        chunks.reserveCapacity(state.pending.count)
-        for case (let id, let offset?) in state.pending { chunks.append((id, offset)) }
-        try store.catalogue.enter(
-            segment: state.writer.record.number, length: state.writer.length, chunks: chunks, records: records,
-            replacing: isHealing)
-        state.writer.markIndexed()
-        state.steps += 1
+    /// Has what was appended made durable and told to the catalogue while the commit goes on.
+    private func beginStep(_ state: inout State) throws(StorageError) {
+        try finishStep(&state)
+        let writer = state.writer
+        if writer.isFull { state.writer = try store.createSegment() }
+        state.step = IndexingStep(
+            store.catalogue, writer, chunks: state.pending, isSealing: writer.isFull, isReplacing: isHealing)
         state.pending = state.pending.filter { $0.value == nil }
     }
 
-    private func beginNextSegment(_ state: inout State) throws(StorageError) {
-        try sealSegment(&state)
-        state.writer = try store.createSegment()
+    private func finishStep(_ state: inout State) throws(StorageError) {
+        guard let step = state.step else { return }
+        try step.finish()
+        state.step = nil
+        state.steps += 1
     }
 
-    private func sealSegment(_ state: inout State) throws(StorageError) {
-        let length = try state.writer.seal()
-        try store.catalogue.markSealed(state.writer.record.number, length: length)
+    /// Makes what was appended durable, then tells the catalogue.
+    private func index(_ state: inout State, _ records: CommitRecords = CommitRecords()) throws(StorageError) {
+        try finishStep(&state)
+        try state.writer.synchronize()
+        try store.catalogue.enter(
+            segment: state.writer.record.number, length: state.writer.length,
+            chunks: IndexingStep.appended(state.pending), records: records, replacing: isHealing)
+        state.writer.markIndexed(state.writer.length)
+        state.steps += 1
+        state.pending = state.pending.filter { $0.value == nil }
     }
 
     private func locked(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {

@@ -101,9 +101,9 @@ final class SegmentWriter: @unchecked Sendable {
         try file.synchronize()
     }
 
-    /// Notes that everything appended is durable and indexed.
-    func markIndexed() {
-        indexedLength = length
+    /// Notes that everything before `length` is durable and indexed.
+    func markIndexed(_ length: Int) {
+        indexedLength = max(indexedLength, length)
     }
 
     /// Takes back what was appended since it was last indexed.
@@ -114,12 +114,10 @@ final class SegmentWriter: @unchecked Sendable {
         begunLength = indexedLength
     }
 
-    /// Writes the footer; the segment never changes again.
+    /// Writes the footer and tells the catalogue; the segment never changes again.
     ///
     /// Everything appended is indexed.
-    ///
-    /// - Returns: the segment's final length in bytes.
-    func seal() throws(StorageError) -> Int {
+    func seal(_ catalogue: Catalogue) throws(StorageError) {
         var blocks: [SegmentFooter.Block] = []
         var offset = SegmentHeader.byteCount
         while offset < length {
@@ -137,6 +135,6 @@ final class SegmentWriter: @unchecked Sendable {
         }
         length += footer.count
         indexedLength = length
-        return length
+        try catalogue.markSealed(record.number, length: length)
     }
 }

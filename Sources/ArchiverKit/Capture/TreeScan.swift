@@ -83,8 +83,9 @@ struct TreeScan {
         }
     }
 
-    /// Batches under way at once: one for each core, and one waiting.
-    private static let width = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 1
+    /// Batches under way at once: what each core has to do and what waits for it, so that none is idle while the walk's
+    /// thread takes in what was done.
+    private static let width = 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 2
 
     private static func read(_ items: [ScanItem], with worker: Worker) throws -> [ScanChange] {
         defer { worker.packer.abandon() }

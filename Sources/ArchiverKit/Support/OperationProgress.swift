@@ -61,10 +61,10 @@ public final class OperationProgress: Sendable {
     private func tellObservers() {
         let now = CurrentProcess.monotonicNanoseconds
         let due = nextReading.load(ordering: .relaxed)
-        guard now >= due, readings.isObserved else { return }
+        guard now >= due else { return }
         let next = now + OperationProgress.nanosecondsBetweenReadings
         let (isMine, _) = nextReading.compareExchange(expected: due, desired: next, ordering: .relaxed)
-        if isMine { readings.send(reading) }
+        if isMine, readings.isObserved { readings.send(reading) }
     }
 
     func set(storedBytes byteCount: UInt64) {
