@@ -33,22 +33,23 @@ final class BlockReader: Sendable {
     func chunk(
         _ id: ChunkID, at location: BlockLocation, stepsLeft: Int = BlockReader.stepLimit
     ) throws(StorageError) -> [UInt8] {
-        try chunk(id, in: block(at: location, stepsLeft: stepsLeft), at: location)
+        let block = try block(at: location, stepsLeft: stepsLeft)
+        guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
+        return try verified(id, block.raw[range], at: location)
     }
 
     /// The bytes of the chunk `id` where a block that was read lately holds it, and it has the right SHA-256.
     ///
     /// - Returns: nil else: where the chunk was stored again because this copy was damaged, the catalogue knows the other.
     func recentChunk(_ id: ChunkID) -> [UInt8]? {
-        guard let (block, location) = cache.block(holding: id) else { return nil }
-        return try? chunk(id, in: block, at: location)
+        guard let (block, range, location) = cache.block(holding: id) else { return nil }
+        return try? verified(id, block.raw[range], at: location)
     }
 
-    private func chunk(
-        _ id: ChunkID, in block: DecodedBlock, at location: BlockLocation
+    private func verified(
+        _ id: ChunkID, _ slice: ArraySlice<UInt8>, at location: BlockLocation
     ) throws(StorageError) -> [UInt8] {
-        guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
-        let bytes = Array(block.raw[range])
+        let bytes = Array(slice)
         guard ChunkID(hashing: bytes) == id else {
             throw StorageError.damaged(
                 try file(location.segment).path, offset: location.offset, .checksumMismatch("chunk \(id)"))

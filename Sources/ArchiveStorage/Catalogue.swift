@@ -17,6 +17,8 @@ package final class Catalogue: Sendable {
     let counters = StorageCounters()
     /// The database file; the archive's directory where the catalogue is in memory.
     let path: FilePath
+    /// Nil where the catalogue is in memory.
+    private let checkpoints: CatalogueCheckpoints?
 
     /// How long to wait for another process that is writing, in seconds.
     private static let patience: Double = 60
@@ -26,11 +28,16 @@ package final class Catalogue: Sendable {
     /// - Throws: `StorageError` where the file cannot be opened or is no usable catalogue.
     package init(at path: FilePath) throws(StorageError) {
         self.path = path
+        checkpoints = CatalogueCheckpoints(path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(Catalogue.patience)
         configuration.journalMode = .wal
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY")
+            try db.execute(
+                sql: """
+                    PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;
+                    PRAGMA wal_autocheckpoint = 0
+                    """)
         }
         do {
             queue = try DatabaseQueue(path: path.string, configuration: configuration)
@@ -45,12 +52,23 @@ package final class Catalogue: Sendable {
     /// - Parameter archive: the archive's directory, for errors.
     package init(inMemoryFor archive: FilePath) throws(StorageError) {
         path = archive
+        checkpoints = nil
         do {
             queue = try DatabaseQueue()
             try Catalogue.migrator.migrate(queue)
         } catch {
             throw Catalogue.failure(error, archive)
         }
+    }
+
+    deinit {
+        // Then closing the last connection leaves no log behind.
+        finishCheckpoints()
+    }
+
+    /// Waits until the log is as short as it is to be kept.
+    package func finishCheckpoints() {
+        checkpoints?.end()
     }
 
     /// Deletes the catalogue at `path` with its journal.
@@ -209,7 +227,16 @@ package final class Catalogue: Sendable {
     /// Runs `body` in one transaction.
     func write<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.transactions.add()
-        do { return try queue.write(body) } catch { throw Catalogue.failure(error, path) }
+        do {
+            let (result, changes) = try queue.write { db in
+                let before = db.totalChangesCount
+                return (try body(db), db.totalChangesCount - before)
+            }
+            checkpoints?.note(changes: changes)
+            return result
+        } catch {
+            throw Catalogue.failure(error, path)
+        }
     }
 
     private static func failure(_ error: any Error, _ path: FilePath) -> StorageError {

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Reads nodes from an archive; safe to use from several threads.
 final class StoredNodes: NodeSource, Sendable {
     private let store: ArchiveStore
-    private let recent = Mutex<[ChunkID: Node]>([:])
+    private let recent = Mutex(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
 
     /// Nodes kept, of some 64 entries each.
     private static let capacity = 512
@@ -19,7 +19,7 @@ final class StoredNodes: NodeSource, Sendable {
 
     func node(_ id: ChunkID, level: Int?) throws(StorageError) -> Node {
         let node: Node
-        if let known = recent.withLock({ $0[id] }) { node = known } else { node = try read(id) }
+        if let known = recent.withLock({ $0.value(for: id) }) { node = known } else { node = try read(id) }
         if let level, node.level != level {
             throw try store.undecodable(id, .malformed("a node is of level \(node.level) instead of \(level)"))
         }
@@ -30,10 +30,8 @@ final class StoredNodes: NodeSource, Sendable {
         let bytes = try store.read(id)
         let node: Node
         do { node = try Node(decoding: bytes) } catch { throw try store.undecodable(id, error) }
-        recent.withLock { recent in
-            if recent.count >= StoredNodes.capacity { recent.removeAll(keepingCapacity: true) }
-            recent[id] = node
-        }
+        // What goes is freed after the lock.
+        _ = recent.withLock { $0.insert(node, for: id) }
         return node
     }
 }

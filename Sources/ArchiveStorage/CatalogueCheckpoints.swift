@@ -1,0 +1,54 @@
+// Keeps the catalogue's log short without anybody having to wait for it.
+
+internal import Dispatch
+internal import GRDB
+internal import Synchronization
+internal import SystemPackage
+
+/// Moves what SQLite's write-ahead log holds into the database, over a connection of its own.
+///
+/// SQLite would do it within the transaction that makes the log too long: one save in 75 took three times as long. A passive
+/// checkpoint holds up neither readers nor writers (<https://www.sqlite.org/wal.html>).
+final class CatalogueCheckpoints: Sendable {
+    private let path: FilePath
+    private let dueChanges = Mutex(0)
+    private let thread = DispatchQueue(label: "archiver.checkpoint", qos: .utility)
+    private let connection = Mutex<DatabaseQueue?>(nil)
+
+    /// Rows changed between two checkpoints; each is in a page of its own at worst, and the log has a thousand then.
+    private static let changesBetween = 512
+
+    init(_ path: FilePath) {
+        self.path = path
+    }
+
+    /// Notes that rows were changed, and begins a checkpoint where one is due.
+    func note(changes: Int) {
+        let isDue = dueChanges.withLock { due in
+            due += changes
+            guard due >= CatalogueCheckpoints.changesBetween else { return false }
+            due = 0
+            return true
+        }
+        guard isDue else { return }
+        thread.async { [self] in
+            // One that fails costs nothing but a longer log: the next has it to do.
+            guard let connection = try? opened() else { return }
+            _ = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        }
+    }
+
+    /// Waits for what has begun, and gives up the connection.
+    func end() {
+        thread.sync { connection.withLock { $0 = nil } }
+    }
+
+    private func opened() throws -> DatabaseQueue {
+        try connection.withLock { connection in
+            if let connection { return connection }
+            let opened = try DatabaseQueue(path: path.string)
+            connection = opened
+            return opened
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// The catalogue's write-ahead log: kept short beside the work, gone when nobody uses the archive.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The catalogue's log")
+struct CatalogueLogTests {
+    private func enter(_ count: Int, into store: ArchiveStore, _ round: Int) throws {
+        let segment = try #require(try store.catalogue.segments().first)
+        let chunks = (0..<count).map { (id: ChunkID(hashing: Array("\(round) \($0)".utf8)), offset: 64) }
+        try store.catalogue.enter(segment: segment.number, length: segment.indexedLength, chunks: chunks)
+    }
+
+    @Test("however much is entered, the log does not grow with it")
+    func staysShort() throws {
+        let directory = try TemporaryDirectory()
+        let log = directory.path.appending("catalogue.sqlite-wal")
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        _ = try store.commit(1, [Array("one".utf8)])
+        var sizes: [Int] = []
+        for round in 0..<60 {
+            try enter(200, into: store, round)
+            store.catalogue.finishCheckpoints()
+            sizes.append(try log.readFile().count)
+        }
+        // Each row is in a page of its own, 4 KiB: 12,000 of them would be 48 MB.
+        #expect(try #require(sizes.max()) < 6 << 20, "\(sizes)")
+        #expect(try store.catalogue.chunkCount() > 12_000)
+    }
+
+    @Test("others read and write while the log is moved, and whoever is last leaves none")
+    func leavesNothingBehind() throws {
+        let directory = try TemporaryDirectory()
+        do {
+            let store = try ArchiveStore.open(directory.path, creating: true)
+            _ = try store.commit(1, [Array("one".utf8)])
+            let other = try ArchiveStore.open(directory.path, creating: false)
+            let found = try onThreads(2) { thread in
+                for round in 0..<30 { try enter(100, into: thread == 0 ? store : other, 100 * thread + round) }
+                return try other.catalogue.snapshots().count
+            }
+            #expect(found == [1, 1])
+        }
+        for journal in ["-wal", "-shm"] {
+            let path = directory.path.appending("catalogue.sqlite" + journal)
+            #expect(throws: (any Error).self, "\(path)") { try path.readFile() }
+        }
+        #expect(try ArchiveStore.open(directory.path, creating: false).catalogue.chunkCount() > 6_000)
+    }
+}

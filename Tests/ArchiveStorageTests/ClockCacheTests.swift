@@ -1,0 +1,59 @@
+// The cache of what was used lately, against a naive model of the clock.
+
+import ArchiveStorage
+import TestSupport
+import Testing
+
+@Suite struct ClockCacheTests {
+    @Test func keepsWhatFits() {
+        var cache = ClockCache<Int, String>(capacity: 3)
+        for key in 1...3 { #expect(cache.insert("\(key)", for: key).isEmpty) }
+        for key in 1...3 { #expect(cache.value(for: key) == "\(key)") }
+        #expect(cache.value(for: 4) == nil)
+        #expect(cache.insert("other", for: 2).isEmpty)
+        #expect(cache.value(for: 2) == "2", "the first value of a key stays")
+    }
+
+    @Test func whatIsUsedOutlivesWhatIsNot() {
+        var cache = ClockCache<Int, Int>(capacity: 8)
+        for key in 0..<1_000 {
+            _ = cache.insert(key, for: key)
+            #expect(cache.value(for: 0) == 0, "after \(key)")
+        }
+    }
+
+    @Test func oneGoesForEachThatComes() {
+        var cache = ClockCache<Int, Int>(capacity: 100)
+        for key in 0..<100 { _ = cache.insert(key, for: key) }
+        for key in 100..<1_000 { #expect(cache.insert(key, for: key).count == 1) }
+    }
+
+    @Test func whatIsLargerThanAllRoomIsKeptAlone() {
+        var cache = ClockCache<Int, Int>(capacity: 10)
+        for key in 0..<5 { _ = cache.insert(key, for: key, cost: 2) }
+        #expect(cache.insert(7, for: 7, cost: 50).count == 5)
+        #expect(cache.value(for: 7) == 7)
+        #expect(cache.insert(8, for: 8, cost: 1).map(\.key) == [7])
+    }
+
+    @Test(arguments: 0..<8)
+    func neitherLosesNorInventsNorExceeds(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var cache = ClockCache<Int, Int>(capacity: 40)
+        var kept: [Int: (value: Int, cost: Int)] = [:]
+        for step in 0..<5_000 {
+            let key = random.below(30)
+            if random.below(2) == 0 {
+                #expect(cache.value(for: key) == kept[key]?.value, "seed \(seed), step \(step)")
+                continue
+            }
+            let cost = 1 + random.below(9)
+            let isNew = kept[key] == nil
+            for (key, value) in cache.insert(step, for: key, cost: cost) {
+                #expect(kept.removeValue(forKey: key)?.value == value, "seed \(seed), step \(step)")
+            }
+            if isNew { kept[key] = (step, cost) }
+            #expect(kept.values.map(\.cost).reduce(0, +) <= 40, "seed \(seed), step \(step)")
+        }
+    }
+}
