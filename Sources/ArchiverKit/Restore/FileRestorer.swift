@@ -1,8 +1,9 @@
-// Writes restored files: under a temporary name, verified, with all metadata, then renamed to their own.
+// Writes restored files: verified, with all metadata, and where they replace something at one stroke.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Glibc
 internal import SystemPackage
 
 /// A file that is to be written.
@@ -12,6 +13,8 @@ struct FileJob: Sendable {
     /// The directory that will hold it, and its name there.
     let directory: SharedDirectory
     let name: CName
+    /// Whether nothing has the name, and the root is known to be incomplete until the restore has ended.
+    let isNew: Bool
 }
 
 /// Writes files; safe to use from several threads.
@@ -21,8 +24,27 @@ struct FileRestorer: Sendable {
 
     /// Writes one file, replacing what has its name.
     ///
+    /// A new one in an incomplete root needs no temporary name: killed here, the restore makes it anew when it goes on.
+    /// That spares each file two changes of its directory.
+    ///
     /// - Parameter metadata: sets the file's metadata and notes what could not be set.
     func write(_ job: FileJob, _ metadata: inout MetadataWriter) throws {
+        if job.isNew { try create(job, &metadata) } else { try replace(job, &metadata) }
+    }
+
+    private func create(_ job: FileJob, _ metadata: inout MetadataWriter) throws {
+        let path = FilePath(job.path)
+        let directory = job.directory
+        let file = try directory.descriptor.open(
+            job.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600, path: job.path)
+        do { try write(job.entry.content, to: file, path: path) } catch {
+            try? directory.descriptor.removeFile(job.name, path: path)
+            throw error
+        }
+        metadata.apply(job.entry, to: file, path: job.path)
+    }
+
+    private func replace(_ job: FileJob, _ metadata: inout MetadataWriter) throws {
         let path = FilePath(job.path)
         let temporary = try TemporaryFile(in: job.directory.descriptor, path: path)
         try write(job.entry.content, to: temporary.file, path: path)

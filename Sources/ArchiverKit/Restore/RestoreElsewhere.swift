@@ -19,6 +19,7 @@ struct RestoreElsewhere {
         let root = place.root
         let writer = RestoreWriter(
             root, from: archive.store, owners: try source.owners(), links: LinkGroups { [:] },
+            isMarked: true,
             wantedDirectory: { [self] path in
                 path.isRoot ? try wantedRoot() : try source.entry(at: original(of: path))
             }, progress: progress)

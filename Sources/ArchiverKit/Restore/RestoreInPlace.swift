@@ -122,7 +122,7 @@ struct RestoreInPlace {
     ) throws -> (result: RestoreResult, changed: [PathRange]) {
         let writer = RestoreWriter(
             root, from: archive.store, owners: try source.owners(),
-            links: LinkGroups { [self] in try unchangedLinks(from: present) },
+            links: LinkGroups { [self] in try unchangedLinks(from: present) }, isMarked: false,
             wantedDirectory: { [self] path in try wantedDirectory(at: path, from: present) }, progress: progress,
             willChange: willChange)
         var changed = DirtySet()

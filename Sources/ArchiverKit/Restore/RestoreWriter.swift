@@ -8,13 +8,14 @@ internal import SystemPackage
 
 /// Makes what is at the steps' paths what it shall be.
 ///
-/// Files are written by several threads, under a temporary name, verified, given all metadata and then renamed over what
-/// is there. Directories get their metadata when everything in them is done.
+/// Files are written by several threads, verified, given all metadata, and replace at one stroke what is there.
+/// Directories get their metadata when everything in them is done.
 final class RestoreWriter {
     private let root: RootDirectory
     private let files: FileRestorer
     private let owners: OwnerMapping
     private let wantedDirectory: (RelativePath) throws -> Entry?
+    private let isMarked: Bool
     private let progress: OperationProgress?
     private var willChange: (() throws -> Void)?
     private var directories: OpenDirectories
@@ -40,16 +41,18 @@ final class RestoreWriter {
     private static let width = 3
 
     /// - Parameters:
+    ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
     ///   - wantedDirectory: the state that a directory shall have which no step names.
     ///   - willChange: called once, before anything is changed.
     init(
         _ root: RootDirectory, from store: ArchiveStore, owners: OwnerMapping, links: LinkGroups,
-        wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?,
+        isMarked: Bool, wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?,
         willChange: (() throws -> Void)? = nil
     ) {
         self.root = root
         files = FileRestorer(store: store, progress: progress)
         self.owners = owners
+        self.isMarked = isMarked
         self.wantedDirectory = wantedDirectory
         self.progress = progress
         self.willChange = willChange
@@ -186,7 +189,7 @@ final class RestoreWriter {
             }
             guard let replacement else { return }
             if replacement.kind == .file, replacement.linkGroup == nil {
-                try write(FileJob(entry: replacement, path: path, directory: parent, name: name))
+                try write(FileJob(entry: replacement, path: path, directory: parent, name: name, isNew: false))
             } else {
                 try create(replacement, at: path, name, in: parent, replacing: false)
             }
@@ -243,7 +246,8 @@ final class RestoreWriter {
             return try link(path, name, in: parent, to: member, replacing: replacing)
         }
         if entry.kind == .file {
-            let job = FileJob(entry: entry, path: path, directory: parent, name: name)
+            let job = FileJob(
+                entry: entry, path: path, directory: parent, name: name, isNew: isMarked && !replacing)
             // Further names of a file are made at once, so the file itself must be there.
             if entry.linkGroup == nil { return try add(.write(job)) }
             try write(job)
