@@ -61,17 +61,12 @@ extension Catalogue {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO snapshot
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
-                WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
                 """)
         try statement.execute(arguments: [
             root, record.time.seconds, record.time.nanoseconds, Data(record.id.chunk.bytes),
-            Int64(clamping: record.changes.added), Int64(clamping: record.changes.modified),
-            Int64(clamping: record.changes.removed), Int64(clamping: record.totals.bytes),
-            Int64(clamping: record.storedBytes), record.cause.rawValue, record.label.map { Data($0.utf8) },
-            record.problems, Int64(clamping: record.totals.files), Int64(clamping: record.totals.directories),
-            Int64(clamping: record.totals.others), record.parent.map { Data($0.chunk.bytes) },
-            Data(record.tree.bytes),
+            Int64(clamping: record.storedBytes), Data(SnapshotFacts(record).encoded),
+            record.label.map { Data($0.utf8) },
         ])
     }
 }
@@ -79,39 +74,31 @@ extension Catalogue {
 /// Makes records of rows; knows the roots and the cause of the row before.
 private struct SnapshotReader {
     /// In the table's order, in which SQLite gets at them.
-    static let columns = """
-        root, seconds, nanoseconds, id, added, modified, removed, bytes, storedBytes, cause, label, problems, files, \
-        directories, others, parent, tree
-        """
+    static let columns = "root, seconds, nanoseconds, id, storedBytes, facts, label"
 
     private let db: Database
     private var roots: [Int64: RootRecord] = [:]
     private var root: RootRecord?
-    private var cause = Repeated<Cause>()
+    private var causes = Repeated<Cause?>()
 
     init(_ db: Database) { self.db = db }
 
     mutating func record(_ row: CatalogueRow) throws -> SnapshotRecord {
         let root = try root(row.integer(0))
+        guard let facts = SnapshotFacts(row.bytes(5), &causes) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         return SnapshotRecord(
             id: SnapshotID(try row.id(3)),
             time: try row.time(seconds: 1, nanoseconds: 2),
             rootPath: root.path,
             host: root.host,
-            cause: try cause.value(of: row.bytes(9)) {
-                guard let cause = Cause(rawValue: try row.text(9)) else {
-                    throw DatabaseError(resultCode: .SQLITE_CORRUPT)
-                }
-                return cause
-            },
-            label: row.isNull(10) ? nil : try row.text(10),
-            parent: row.isNull(15) ? nil : SnapshotID(try row.id(15)),
-            tree: try row.id(16),
-            totals: Totals(
-                files: row.number(12), directories: row.number(13), others: row.number(14), bytes: row.number(7)),
-            changes: ChangeCounts(added: row.number(4), modified: row.number(5), removed: row.number(6)),
-            problems: Int(row.integer(11)),
-            storedBytes: row.number(8))
+            cause: facts.cause,
+            label: row.isNull(6) ? nil : try row.text(6),
+            parent: facts.parent,
+            tree: facts.tree,
+            totals: facts.totals,
+            changes: facts.changes,
+            problems: facts.problems,
+            storedBytes: row.number(4))
     }
 
     private mutating func root(_ number: Int64) throws -> RootRecord {

@@ -5,6 +5,7 @@ internal import ArchiveFormat
 internal import FileIO
 internal import Foundation
 internal import GRDB
+internal import Synchronization
 package import SystemPackage
 
 /// The index of an archive's segments.
@@ -19,6 +20,8 @@ package final class Catalogue: Sendable {
     let path: FilePath
     /// Nil where the catalogue is in memory.
     private let checkpoints: CatalogueCheckpoints?
+    /// Whether anything was written over this connection.
+    private let isWriting = Atomic(false)
 
     /// How long to wait for another process that is writing, in seconds.
     private static let patience: Double = 60
@@ -35,13 +38,13 @@ package final class Catalogue: Sendable {
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: """
-                    PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;
-                    PRAGMA wal_autocheckpoint = 0
+                    PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+                    PRAGMA cache_size = -2048
                     """)
         }
         do {
             queue = try DatabaseQueue(path: path.string, configuration: configuration)
-            try Catalogue.migrator.migrate(queue)
+            try CatalogueSchema.migrator.migrate(queue)
         } catch {
             throw Catalogue.failure(error, path)
         }
@@ -55,7 +58,7 @@ package final class Catalogue: Sendable {
         checkpoints = nil
         do {
             queue = try DatabaseQueue()
-            try Catalogue.migrator.migrate(queue)
+            try CatalogueSchema.migrator.migrate(queue)
         } catch {
             throw Catalogue.failure(error, archive)
         }
@@ -78,147 +81,6 @@ package final class Catalogue: Sendable {
         }
     }
 
-    private static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("segments, chunks, roots, snapshots") { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE segment (
-                        id INTEGER PRIMARY KEY,
-                        path TEXT NOT NULL UNIQUE,
-                        indexedLength INTEGER NOT NULL,
-                        isSealed INTEGER NOT NULL
-                    );
-                    CREATE TABLE chunk (
-                        id BLOB PRIMARY KEY NOT NULL,
-                        location INTEGER NOT NULL
-                    ) WITHOUT ROWID;
-                    CREATE TABLE root (
-                        id INTEGER PRIMARY KEY,
-                        path BLOB NOT NULL,
-                        host TEXT NOT NULL,
-                        UNIQUE (path, host)
-                    );
-                    CREATE TABLE snapshot (
-                        id BLOB PRIMARY KEY NOT NULL,
-                        root INTEGER NOT NULL REFERENCES root,
-                        seconds INTEGER NOT NULL,
-                        nanoseconds INTEGER NOT NULL,
-                        cause TEXT NOT NULL,
-                        label TEXT,
-                        parent BLOB,
-                        tree BLOB NOT NULL,
-                        files INTEGER NOT NULL,
-                        directories INTEGER NOT NULL,
-                        others INTEGER NOT NULL,
-                        bytes INTEGER NOT NULL,
-                        added INTEGER NOT NULL,
-                        modified INTEGER NOT NULL,
-                        removed INTEGER NOT NULL,
-                        problems INTEGER NOT NULL,
-                        storedBytes INTEGER NOT NULL
-                    ) WITHOUT ROWID;
-                    CREATE INDEX snapshotByTime ON snapshot (root, seconds, nanoseconds);
-                    CREATE INDEX snapshotByLabel ON snapshot (label) WHERE label IS NOT NULL;
-                    """)
-        }
-        migrator.registerMigration("gaps") { db in
-            // The detail is UTF-8 as a blob: SQLite's texts end at a NUL.
-            try db.execute(
-                sql: """
-                    CREATE TABLE gap (
-                        id BLOB PRIMARY KEY NOT NULL,
-                        root INTEGER NOT NULL REFERENCES root,
-                        cause TEXT NOT NULL,
-                        startSeconds INTEGER NOT NULL,
-                        startNanoseconds INTEGER NOT NULL,
-                        endSeconds INTEGER NOT NULL,
-                        endNanoseconds INTEGER NOT NULL,
-                        detail BLOB
-                    ) WITHOUT ROWID;
-                    CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
-                    """)
-        }
-        migrator.registerMigration("saved states") { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE state (
-                        id BLOB PRIMARY KEY NOT NULL,
-                        title BLOB NOT NULL,
-                        host TEXT NOT NULL,
-                        seconds INTEGER NOT NULL,
-                        nanoseconds INTEGER NOT NULL,
-                        label BLOB,
-                        type BLOB NOT NULL,
-                        version INTEGER NOT NULL,
-                        bytes INTEGER NOT NULL,
-                        storedBytes INTEGER NOT NULL
-                    ) WITHOUT ROWID;
-                    CREATE INDEX stateByTitle ON state (title, seconds, nanoseconds);
-                    CREATE INDEX stateByLabel ON state (label) WHERE label IS NOT NULL;
-                    CREATE TABLE forgotten (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
-                    """)
-        }
-        migrator.registerMigration("operations") { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE operation (
-                        id BLOB PRIMARY KEY NOT NULL,
-                        root INTEGER NOT NULL REFERENCES root,
-                        kind TEXT NOT NULL,
-                        seconds INTEGER NOT NULL,
-                        nanoseconds INTEGER NOT NULL,
-                        "before" BLOB,
-                        snapshot BLOB,
-                        path BLOB NOT NULL,
-                        target BLOB
-                    ) WITHOUT ROWID;
-                    CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
-                    """)
-        }
-        migrator.registerMigration("snapshots of all roots by time") { db in
-            // With it the newest of a hundred thousand are there at once; without it all are sorted.
-            try db.execute(sql: "CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds)")
-        }
-        migrator.registerMigration("snapshots in the order of time") { db in
-            // Lists go through rows that lie side by side. Labels are blobs, as states have them.
-            try db.execute(
-                sql: """
-                    CREATE TABLE snapshotInOrder (
-                        root INTEGER NOT NULL REFERENCES root,
-                        seconds INTEGER NOT NULL,
-                        nanoseconds INTEGER NOT NULL,
-                        id BLOB NOT NULL,
-                        added INTEGER NOT NULL,
-                        modified INTEGER NOT NULL,
-                        removed INTEGER NOT NULL,
-                        bytes INTEGER NOT NULL,
-                        storedBytes INTEGER NOT NULL,
-                        cause TEXT NOT NULL,
-                        label BLOB,
-                        problems INTEGER NOT NULL,
-                        files INTEGER NOT NULL,
-                        directories INTEGER NOT NULL,
-                        others INTEGER NOT NULL,
-                        parent BLOB,
-                        tree BLOB NOT NULL,
-                        PRIMARY KEY (root, seconds, nanoseconds, id)
-                    ) WITHOUT ROWID;
-                    INSERT INTO snapshotInOrder
-                        SELECT root, seconds, nanoseconds, id, added, modified, removed, bytes, storedBytes, cause,
-                            CAST(label AS BLOB), problems, files, directories, others, parent, tree
-                        FROM snapshot ORDER BY root, seconds, nanoseconds, id;
-                    DROP TABLE snapshot;
-                    ALTER TABLE snapshotInOrder RENAME TO snapshot;
-                    CREATE UNIQUE INDEX snapshotByID ON snapshot (id);
-                    CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
-                    CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, id)
-                        WHERE label IS NOT NULL;
-                    """)
-        }
-        return migrator
-    }
-
     /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
     func read<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         do { return try queue.unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
@@ -229,6 +91,10 @@ package final class Catalogue: Sendable {
         counters.transactions.add()
         do {
             let (result, changes) = try queue.write { db in
+                // Ids come from all over the table; lists read each page once, and fresh memory costs more than that.
+                if !isWriting.exchange(true, ordering: .relaxed) {
+                    try db.execute(sql: "PRAGMA cache_size = -16384")
+                }
                 let before = db.totalChangesCount
                 return (try body(db), db.totalChangesCount - before)
             }
