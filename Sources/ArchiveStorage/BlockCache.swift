@@ -9,6 +9,8 @@ final class BlockCache: Sendable {
         var blocks: ClockCache<BlockLocation, DecodedBlock>
         /// Where a chunk is: files that were stored together are read together, and need no catalogue.
         var places: [ChunkID: Place] = [:]
+        /// Blocks whose chunks are in `places`: those that were asked for again, as of many only one chunk is wanted.
+        var noted: Set<BlockLocation> = []
     }
 
     /// A chunk in a block.
@@ -27,7 +29,16 @@ final class BlockCache: Sendable {
     }
 
     func block(at location: BlockLocation) -> DecodedBlock? {
-        state.withLock { $0.blocks.value(for: location) }
+        state.withLock { state in
+            guard let block = state.blocks.value(for: location) else { return nil }
+            if state.noted.insert(location).inserted {
+                block.forEachChunk { id, range in
+                    state.places[id] = Place(
+                        location: location, start: UInt32(range.lowerBound), length: UInt32(range.count))
+                }
+            }
+            return block
+        }
     }
 
     /// A block that holds the chunk `id`, and where in its bytes.
@@ -42,14 +53,10 @@ final class BlockCache: Sendable {
         let evicted = state.withLock { state in
             if state.blocks.contains(location) { return [(key: BlockLocation, value: DecodedBlock)]() }
             let evicted = state.blocks.insert(block, for: location, cost: block.raw.count)
-            for (location, block) in evicted {
+            for (location, block) in evicted where state.noted.remove(location) != nil {
                 for chunk in block.header.chunks where state.places[chunk.id]?.location == location {
                     state.places[chunk.id] = nil
                 }
-            }
-            block.forEachChunk { id, range in
-                state.places[id] = Place(
-                    location: location, start: UInt32(range.lowerBound), length: UInt32(range.count))
             }
             return evicted
         }

@@ -42,7 +42,7 @@ extension Catalogue {
 
     /// Whether any chunk is known at all.
     package func isEmpty() throws(StorageError) -> Bool {
-        try read { db in try Row.fetchOne(db, sql: "SELECT 1 FROM chunk LIMIT 1") == nil }
+        try read { db in try Row.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM chunk LIMIT 1")) == nil }
     }
 
     /// How many chunks are known.
@@ -65,9 +65,8 @@ extension Catalogue {
         let places = chunks.map { ($0.id, BlockLocation(segment: segment, offset: $0.offset)) }
         try write { db in
             try insert(places, into: db, replacing: replacing)
-            try db.execute(
-                sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?",
-                arguments: [length, segment])
+            try db.cachedStatement(sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?")
+                .execute(arguments: [length, segment])
             for snapshot in records.snapshots { try insert(snapshot, into: db) }
             for gap in records.gaps { try insert(gap, into: db) }
             for state in records.states { try insert(state, into: db) }

@@ -39,7 +39,8 @@ extension Catalogue {
     package func root(path: [UInt8], host: String) throws(StorageError) -> RootRecord? {
         try read { db in
             try Int64.fetchOne(
-                db, sql: "SELECT id FROM root WHERE path = ? AND host = ?", arguments: [Data(path), host])
+                db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND host = ?"),
+                arguments: [Data(path), host])
         }.map { RootRecord(number: $0, path: path, host: host) }
     }
 

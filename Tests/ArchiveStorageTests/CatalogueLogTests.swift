@@ -3,6 +3,7 @@
 import ArchiveFormat
 import ArchiveStorage
 import FileIO
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -35,20 +36,18 @@ struct CatalogueLogTests {
     @Test("others read and write while the log is moved, and whoever is last leaves none")
     func leavesNothingBehind() throws {
         let directory = try TemporaryDirectory()
-        do {
-            let store = try ArchiveStore.open(directory.path, creating: true)
+        try withExtendedLifetime(ArchiveStore.open(directory.path, creating: true)) { store in
             _ = try store.commit(1, [Array("one".utf8)])
-            let other = try ArchiveStore.open(directory.path, creating: false)
+            // Each thread has an archive of its own, which is closed before the thread ends.
             let found = try onThreads(2) { thread in
-                for round in 0..<30 { try enter(100, into: thread == 0 ? store : other, 100 * thread + round) }
-                return try other.catalogue.snapshots().count
+                let own = try ArchiveStore.open(directory.path, creating: false)
+                for round in 0..<30 { try enter(100, into: own, 100 * thread + round) }
+                return try own.catalogue.snapshots().count
             }
             #expect(found == [1, 1])
         }
-        for journal in ["-wal", "-shm"] {
-            let path = directory.path.appending("catalogue.sqlite" + journal)
-            #expect(throws: (any Error).self, "\(path)") { try path.readFile() }
-        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: directory.path.string)
+        #expect(!left.contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") }, "\(left)")
         #expect(try ArchiveStore.open(directory.path, creating: false).catalogue.chunkCount() > 6_000)
     }
 }

@@ -1,5 +1,6 @@
 // Files that are saved one by one while the tree is watched: how soon is each durable?
 
+internal import Glibc
 internal import SystemPackage
 internal import TestSupport
 
@@ -40,6 +41,8 @@ struct Saves: Line {
     ) throws -> Found {
         let watching = try WatchingArchiver(workshop.archiver, tree, store: store)
         try watching.wait(for: "watching")
+        // The corpus itself may still have to be written.
+        sync()
         var random = SeededGenerator(seed: 1)
         var seconds: [Double] = []
         var stored: [Double] = []

@@ -24,7 +24,8 @@ enum Watchman {
         defer { unlink(socket) }
         let client = ["watchman", "--no-spawn", "--no-pretty", "--sockname=\(socket)"]
         var attempts = 0
-        while (try? Command(client + ["version"]).run()) == nil {
+        // Unlike `version`, this only the service can answer.
+        while (try? Command(client + ["watch-list"]).run()) == nil {
             attempts += 1
             if attempts > 1_000 { throw BenchmarkError("watchman does not answer: \(service.errorText)") }
             usleep(10_000)
