@@ -91,8 +91,13 @@ import Testing
         }
         async let arming = watch.arm(waiting: true)
         await absent.wait()
-        try tree.run(["mkdir", "-p", "root/deep"], in: tree.base)
-        try tree.run("mkdir -p deep/inside/a\nwrite deep/inside/f 1")
+        // It appears whole: the watcher may look at any moment.
+        for line in [
+            ["mkdir", "-p", "stage/inside/a"], ["write", "stage/inside/f", "1"], ["mkdir", "root"],
+            ["mv", "stage", "root/deep"],
+        ] {
+            try tree.run(line, in: tree.base)
+        }
         clock.advance(by: .seconds(60))
         await watch.flush()
         let stats = try await arming
