@@ -33,6 +33,8 @@ final class Program {
         process.arguments = words
         process.standardOutput = pipe.writer
         process.standardInput = input ?? FileHandle.nullDevice
+        // Whoever is started in the background ignores SIGINT, and so would the program.
+        signal(SIGINT, SIG_DFL)
         try process.run()
         try pipe.writer.close()
         output.startReading()
