@@ -34,6 +34,8 @@ final class IndexingStep: Sendable {
                 try catalogue.enter(
                     segment: writer.record.number, length: length, chunks: IndexingStep.appended(chunks),
                     records: CommitRecords(), replacing: isReplacing)
+                // Before anything else can fail: what the catalogue knows of must never be taken back.
+                writer.markIndexed(length)
                 if isSealing { try writer.seal(catalogue) }
             } catch {
                 failure.withLock { $0 = error }
@@ -48,7 +50,6 @@ final class IndexingStep: Sendable {
     func finish() throws(StorageError) {
         isEnded.wait()
         if let failure = failure.withLock({ $0 }) { throw failure }
-        writer.markIndexed(length)
     }
 
     /// The chunks that have been appended, with their offsets.
