@@ -3,6 +3,7 @@
 import ArchiveFormat
 import ArchiveStorage
 import FileIO
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
@@ -162,6 +163,32 @@ struct CommitProtocolTests {
         let second = try store.commit(2, [chunk.bytes])
         #expect(try store.holds(first) && store.holds(second))
         #expect(try onlySegment(in: directory.path) == segment)
+    }
+
+    @Test("what the catalogue was told of is not taken back where the sealing of its segment fails")
+    func failedSealing() throws {
+        let directory = try TemporaryDirectory()
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 3_000)
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        let writer = try store.beginCommit()
+        var encoder = try BlockEncoder(level: 1)
+        var random = SeededGenerator()
+        let chunks = (0..<2).map { _ in RawChunk(kind: .content, bytes: random.noise(2_000)) }
+        for chunk in chunks { #expect(try writer.claim(chunk.id)) }
+        let segment = try onlySegment(in: directory.path)
+        let start = try segment.readFile().count
+        try writer.append(encoder.encode([chunks[0]]))
+        // The footer is made of the blocks' headers as they are on the disk.
+        var bytes = try segment.readFile()
+        bytes[start] ^= 0xFF
+        let file = try Descriptor.open(segment, O_WRONLY)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0, path: segment) }
+        try writer.append(encoder.encode([chunks[1]]))
+        #expect(try failure { try writer.keep() } != nil)
+        writer.abandon()
+        let length = try segment.readFile().count
+        #expect(try store.catalogue.segments().map(\.indexedLength).max() == length && length > start)
+        #expect(try store.read(chunks[1].id) == chunks[1].bytes)
     }
 
     @Test("each id is claimed by exactly one of many threads, also while chunks move into the catalogue")
