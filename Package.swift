@@ -35,7 +35,7 @@ let package = Package(
         .target(
             name: "ArchiveStorage",
             dependencies: [
-                "ArchiveFormat", "Compression", "FileIO",
+                "ArchiveFormat", "Compression", "FileIO", "Locking",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
@@ -43,7 +43,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveStorageTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", "TestSupport",
+                "ArchiveFormat", "ArchiveStorage", "FileIO", "Locking", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -58,7 +58,7 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Exclusions", "FileIO", "Mementos",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Exclusions", "FileIO", "Locking", "Mementos",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -75,8 +75,8 @@ let package = Package(
         .target(
             name: "ArchiverKit",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Compression", "Exclusions", "FileIO", "FileWatching", "Mementos",
-                "SnapshotTree",
+                "ArchiveFormat", "ArchiveStorage", "Compression", "Exclusions", "FileIO", "FileWatching", "Locking",
+                "Mementos", "SnapshotTree",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -84,7 +84,7 @@ let package = Package(
             name: "ArchiverKitTests",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "FileWatching",
-                "Mementos", "TestSupport", "TreeScripts", "archiver", "churn", "examples",
+                "Locking", "Mementos", "TestSupport", "TreeScripts", "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -140,12 +140,12 @@ let package = Package(
         // MARK: FileIO - descriptors, status, directories, metadata, durable writes, locks
         .target(
             name: "FileIO",
-            dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]
+            dependencies: ["CLinux", "Locking", .product(name: "SystemPackage", package: "swift-system")]
         ),
         .testTarget(
             name: "FileIOTests",
             dependencies: [
-                "CLinux", "FileIO", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "CLinux", "FileIO", "Locking", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
 
@@ -153,20 +153,25 @@ let package = Package(
         .target(
             name: "FileWatching",
             dependencies: [
-                "CLinux", "Exclusions", "FileIO", "Mementos", .product(name: "SystemPackage", package: "swift-system"),
+                "CLinux", "Exclusions", "FileIO", "Locking", "Mementos",
+                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(
             name: "FileWatchingTests",
             dependencies: [
-                "CLinux", "Exclusions", "FileIO", "FileWatching", "Mementos", "TestSupport", "TreeScripts",
+                "CLinux", "Exclusions", "FileIO", "FileWatching", "Locking", "Mementos", "TestSupport", "TreeScripts",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
 
+        // MARK: Locking - a value behind a lock, safe in asynchronous code
+        .target(name: "Locking"),
+        .testTarget(name: "LockingTests", dependencies: ["Locking"]),
+
         // MARK: Mementos - Observer, Memento, Command as a small library
-        .target(name: "Mementos"),
-        .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport"]),
+        .target(name: "Mementos", dependencies: ["Locking"]),
+        .testTarget(name: "MementosTests", dependencies: ["Locking", "Mementos", "TestSupport"]),
 
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
         .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),
@@ -175,7 +180,8 @@ let package = Package(
 
         // MARK: TreeScripts - scenarios as files, and the commands in them
         .target(
-            name: "TreeScripts", dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")],
+            name: "TreeScripts",
+            dependencies: ["CLinux", "Locking", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TreeScripts"),
     ],
     swiftLanguageModes: [.v6]

@@ -2,7 +2,7 @@
 
 package import ArchiveFormat
 internal import FileIO
-internal import Synchronization
+internal import Locking
 package import SystemPackage
 
 /// An open archive.
@@ -20,7 +20,7 @@ package final class ArchiveStore: Sendable {
     package var counters: StorageCounters { catalogue.counters }
     private let lock: UseLock?
     /// Segments whose locks this process holds although no commit uses them now.
-    private let idleWriters = Mutex<[SegmentWriter]>([])
+    private let idleWriters = Locked<[SegmentWriter]>([])
 
     private init(
         _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,

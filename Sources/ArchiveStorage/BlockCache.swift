@@ -1,7 +1,7 @@
 // Recently read blocks, decompressed: neighbouring small files share blocks, so the next read is often here.
 
 internal import ArchiveFormat
-internal import Synchronization
+internal import Locking
 
 /// Decompressed blocks, as many as fit.
 final class BlockCache: Sendable {
@@ -22,10 +22,10 @@ final class BlockCache: Sendable {
         var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     init(capacityBytes: Int) {
-        state = Mutex(State(blocks: ClockCache(capacity: capacityBytes)))
+        state = Locked(State(blocks: ClockCache(capacity: capacityBytes)))
     }
 
     func block(at location: BlockLocation) -> DecodedBlock? {

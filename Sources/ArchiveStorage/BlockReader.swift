@@ -3,7 +3,7 @@
 internal import ArchiveFormat
 internal import Compression
 internal import FileIO
-internal import Synchronization
+internal import Locking
 internal import SystemPackage
 
 /// Reads blocks of an archive and keeps the recent ones.
@@ -13,7 +13,7 @@ final class BlockReader: Sendable {
     private let layout: ArchiveLayout
     private let catalogue: Catalogue
     private let cache = BlockCache(capacityBytes: 32 << 20)
-    private let files = Mutex<[Int64: SegmentFile]>([:])
+    private let files = Locked<[Int64: SegmentFile]>([:])
 
     /// The most blocks that reading one unpacks one for another, so that damage cannot make it endless.
     ///

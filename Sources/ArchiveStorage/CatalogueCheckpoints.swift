@@ -2,7 +2,7 @@
 
 internal import Dispatch
 internal import GRDB
-internal import Synchronization
+internal import Locking
 internal import SystemPackage
 
 /// Moves what SQLite's write-ahead log holds into the database, over a connection of its own.
@@ -11,9 +11,9 @@ internal import SystemPackage
 /// checkpoint holds up neither readers nor writers (<https://www.sqlite.org/wal.html>).
 final class CatalogueCheckpoints: Sendable {
     private let path: FilePath
-    private let dueChanges = Mutex(0)
+    private let dueChanges = Locked(0)
     private let thread = DispatchQueue(label: "archiver.checkpoint", qos: .utility)
-    private let connection = Mutex<DatabaseQueue?>(nil)
+    private let connection = Locked<DatabaseQueue?>(nil)
 
     /// Rows changed between two checkpoints; each is in a page of its own at worst, and the log has a thousand then.
     private static let changesBetween = 512

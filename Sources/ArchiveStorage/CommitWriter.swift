@@ -1,6 +1,7 @@
 // The commit protocol, in the only place that knows it: blocks, one fdatasync, the catalogue's transaction.
 
 package import ArchiveFormat
+internal import Locking
 internal import Synchronization
 
 /// Writes what one snapshot or one saved state needs, then itself; or other records.
@@ -30,7 +31,7 @@ package final class CommitWriter: Sendable {
 
     let store: ArchiveStore
     private let isHealing: Bool
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let appendedBytes = Atomic<UInt64>(0)
 
     /// After this many chunks, or when a segment is full, what was written is made durable and indexed: beside the
@@ -45,7 +46,7 @@ package final class CommitWriter: Sendable {
     init(_ store: ArchiveStore, writer: SegmentWriter, isHealing: Bool) throws(StorageError) {
         self.store = store
         self.isHealing = isHealing
-        state = Mutex(State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil))
+        state = Locked(State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil))
     }
 
     /// Bytes appended so far.

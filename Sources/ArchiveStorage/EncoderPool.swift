@@ -1,7 +1,7 @@
 // Encoders for whoever has something to store: to make one costs more than most changes of a watched directory.
 
 internal import ArchiveFormat
-internal import Synchronization
+internal import Locking
 
 /// Encoders that are kept for the next time.
 ///
@@ -15,7 +15,7 @@ final class EncoderPool: Sendable {
         init(level: Int) throws(StorageError) { encoder = try BlockEncoder(level: level) }
     }
 
-    private let free = Mutex<[Int: [Encoder]]>([:])
+    private let free = Locked<[Int: [Encoder]]>([:])
 
     /// Compresses `chunks`, at least one, into a block.
     ///

@@ -2,7 +2,7 @@
 
 internal import ArchiveFormat
 internal import Dispatch
-internal import Synchronization
+internal import Locking
 
 /// One step of a commit, on a thread of its own: whoever waits for the disk and the catalogue here holds up nobody.
 final class IndexingStep: Sendable {
@@ -14,7 +14,7 @@ final class IndexingStep: Sendable {
     private let chunks: [ChunkID: Int?]
 
     private let isEnded = DispatchGroup()
-    private let failure = Mutex<StorageError?>(nil)
+    private let failure = Locked<StorageError?>(nil)
 
     /// Begins the step.
     ///

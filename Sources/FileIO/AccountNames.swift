@@ -1,7 +1,7 @@
 // Names of users and groups, asked of the system once each.
 
 internal import Glibc
-internal import Synchronization
+internal import Locking
 
 /// Translates numeric owners and groups to names and back; may be used by several threads.
 package final class AccountNames: Sendable {
@@ -12,7 +12,7 @@ package final class AccountNames: Sendable {
         var groupNumbers: [String: UInt32?] = [:]
     }
 
-    private let cache = Mutex(Cache())
+    private let cache = Locked(Cache())
 
     package init() {}
 

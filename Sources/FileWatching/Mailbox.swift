@@ -2,6 +2,7 @@
 
 internal import FileIO
 internal import Glibc
+internal import Locking
 internal import Synchronization
 internal import SystemPackage
 
@@ -70,7 +71,7 @@ final class Mailbox: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let readEnd: Descriptor
     private let writeEnd: Descriptor
 

@@ -1,6 +1,6 @@
 // The Observer pattern for a value: whoever observes it is told of its changes.
 
-internal import Synchronization
+internal import Locking
 
 /// A value whose changes are observed.
 ///
@@ -14,19 +14,19 @@ internal import Synchronization
 ///
 /// A module that imports `Observation` too writes `Mementos.Observable`.
 public final class Observable<Value: Sendable>: Sendable {
-    private let current: Mutex<Value>
+    private let current: Locked<Value>
     private let subject = Subject<Transition<Value>>()
     private let areEqual: (@Sendable (Value, Value) -> Bool)?
 
     /// Begins with a value that cannot be compared: setting it is always a change.
     public init(_ value: Value) {
-        current = Mutex(value)
+        current = Locked(value)
         areEqual = nil
     }
 
     /// Begins with a value; setting an equal one is no change.
     public init(_ value: Value) where Value: Equatable {
-        current = Mutex(value)
+        current = Locked(value)
         areEqual = { $0 == $1 }
     }
 

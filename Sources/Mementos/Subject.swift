@@ -1,6 +1,6 @@
 // The Observer pattern: a subject tells any number of observers about events and knows none of them.
 
-internal import Synchronization
+internal import Locking
 
 /// Tells observers about events.
 ///
@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Delivering to an observer takes no lock and allocates nothing.
 public final class Subject<Event: Sendable>: Sendable {
-    private let state = Mutex(SubjectState<Event>())
+    private let state = Locked(SubjectState<Event>())
 
     /// Makes a subject that nobody observes yet.
     public init() {}

@@ -1,6 +1,6 @@
 // The Command pattern: a history does commands, undoes them and does them again.
 
-internal import Synchronization
+internal import Locking
 
 /// Executes commands on a state and remembers them, so that they can be undone and redone.
 ///
@@ -20,7 +20,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// So many steps can be undone; older ones are forgotten.
     public let depth: Int
 
-    private let log: Mutex<Position>
+    private let log: Locked<Position>
     private let current: Observable<UndoStatus>
 
     /// Begins a history, or goes on with one.
@@ -34,7 +34,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
         self.depth = max(0, depth)
         var position = position
         _ = position.limit(to: self.depth)
-        log = Mutex(position)
+        log = Locked(position)
         current = Observable(UndoStatus(position, changeCount: 0))
     }
 

@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Foundation
 import Glibc
+import Locking
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -19,7 +20,7 @@ import Testing
     /// A thread that works on files until it is told to stop.
     private final class Writer: Sendable {
         private let isStopping = Atomic(false)
-        private let failure = Mutex<(any Error)?>(nil)
+        private let failure = Locked<(any Error)?>(nil)
         private let end = DispatchSemaphore(value: 0)
 
         init(_ step: @escaping @Sendable (UInt64) throws -> Void) {
@@ -86,7 +87,7 @@ import Testing
     @Test func whatIsCutOffVanishesOrTurnsIsNoError() async throws {
         let sandbox = try Sandbox()
         let seed = SeededGenerator("whatIsCutOffVanishesOrTurnsIsNoError").seed
-        let edits = Mutex(RandomEdits(sandbox.root, SeededGenerator(seed: seed)))
+        let edits = Locked(RandomEdits(sandbox.root, SeededGenerator(seed: seed)))
         let writer = Writer { _ in _ = try edits.withLock { try $0.edit() } }
         let snapshots = try await onThread {
             try (0..<BusyFileTests.captures).compactMap { _ in

@@ -5,8 +5,8 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import Glibc
+import Locking
 import Mementos
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -128,7 +128,7 @@ import Testing
         let sandbox = try Sandbox()
         for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: UInt8(number), count: 5_000)) }
         let progress = OperationProgress()
-        let readings = Mutex<[OperationProgress.Reading]>([])
+        let readings = Locked<[OperationProgress.Reading]>([])
         let subscription = progress.readings.subscribe { reading in readings.withLock { $0.append(reading) } }
         _ = try sandbox.archive.capture(sandbox.root.directory, progress: progress)
         subscription.cancel()

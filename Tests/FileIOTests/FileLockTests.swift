@@ -3,6 +3,7 @@
 import FileIO
 import Foundation
 import Glibc
+import Locking
 import Synchronization
 import SystemPackage
 import Testing
@@ -189,7 +190,7 @@ import Testing
 
 /// What several threads did, in order.
 private final class Log: Sendable {
-    private let entries = Mutex([String]())
+    private let entries = Locked([String]())
 
     func add(_ line: String) { entries.withLock { $0.append(line) } }
     var lines: [String] { entries.withLock { $0 } }

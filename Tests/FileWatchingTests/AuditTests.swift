@@ -3,7 +3,7 @@
 import FileIO
 import FileWatching
 import Glibc
-import Synchronization
+import Locking
 import SystemPackage
 import TestSupport
 import Testing
@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: WatchBackend.telling, [UInt64(51), .random(in: 52...999_999)])
     func anAuditAmongChangesFindsNothingWrong(_ backend: WatchBackend, seed: UInt64) async throws {
         let tree = try TemporaryTree()
-        let changes = Mutex((churn: Churn(seed: seed), left: 0))
+        let changes = Locked((churn: Churn(seed: seed), left: 0))
         var hooks = WatcherHooks()
         hooks.watchFailure = { [weak tree] _, _ in
             let line = changes.withLock { changes in
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func afterASuspendTheWatchingIsAudited() async throws {
-        let slept = Mutex(Duration.zero)
+        let slept = Locked(Duration.zero)
         var hooks = WatcherHooks()
         hooks.suspendedTime = { slept.withLock { $0 } }
         let watched = try await WatchedTree("mkdir a", hooks: hooks)

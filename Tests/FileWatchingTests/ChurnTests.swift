@@ -2,7 +2,7 @@
 
 import FileIO
 import FileWatching
-import Synchronization
+import Locking
 import SystemPackage
 import TestSupport
 import Testing
@@ -19,7 +19,7 @@ import Testing
     /// Watches run out and come back while the tree changes.
     @Test(arguments: WatchBackend.telling, [UInt64(11), .random(in: 12...999_999)])
     func everyDifferenceIsCoveredWhenWatchesRunOut(_ backend: WatchBackend, seed: UInt64) async throws {
-        let random = Mutex(SeededGenerator(seed: seed))
+        let random = Locked(SeededGenerator(seed: seed))
         var hooks = WatcherHooks()
         hooks.watchFailure = { _, path in
             let isUnlucky = random.withLock { $0.next() % 3 == 0 }
@@ -34,7 +34,7 @@ import Testing
         .enabled(if: WatchBackend.telling.contains(.fanotify)),
         arguments: [UInt64(41), 42, .random(in: 43...999_999)])
     func everyDifferenceIsCoveredByTwoBackendsAtOnce(seed: UInt64) async throws {
-        let random = Mutex(SeededGenerator(seed: seed))
+        let random = Locked(SeededGenerator(seed: seed))
         var hooks = WatcherHooks()
         hooks.watchFailure = { backend, _ in
             backend == .inotify && random.withLock { $0.next() % 2 == 0 } ? .noSpace : nil

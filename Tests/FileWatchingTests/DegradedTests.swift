@@ -3,16 +3,16 @@
 import FileIO
 import FileWatching
 import Glibc
-import Synchronization
+import Locking
 import SystemPackage
 import Testing
 
 @Suite struct DegradedTests {
     /// Lets a number of watches be added.
     private final class Budget: Sendable {
-        private let left: Mutex<Int>
+        private let left: Locked<Int>
 
-        init(_ count: Int) { left = Mutex(count) }
+        init(_ count: Int) { left = Locked(count) }
 
         func allow(_ count: Int) { left.withLock { $0 = count } }
 
@@ -204,7 +204,7 @@ import Testing
 
 /// A flag that tests set from outside.
 final class Lock: Sendable {
-    private let value = Mutex(true)
+    private let value = Locked(true)
     var isSet: Bool {
         get { value.withLock { $0 } }
         set { value.withLock { $0 = newValue } }
@@ -213,7 +213,7 @@ final class Lock: Sendable {
 
 /// A clock that stands still until it is advanced.
 final class ManualClock: Sendable {
-    private let instant = Mutex(ContinuousClock.now)
+    private let instant = Locked(ContinuousClock.now)
     var now: ContinuousClock.Instant { instant.withLock { $0 } }
     func advance(by duration: Duration) { instant.withLock { $0 += duration } }
 }

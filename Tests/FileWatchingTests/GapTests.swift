@@ -2,13 +2,13 @@
 
 import FileIO
 import FileWatching
-import Synchronization
+import Locking
 import SystemPackage
 import Testing
 
 @Suite struct GapTests {
     @Test func aSuspendIsAGap() async throws {
-        let slept = Mutex(Duration.zero)
+        let slept = Locked(Duration.zero)
         var hooks = WatcherHooks()
         hooks.suspendedTime = { slept.withLock { $0 } }
         let watched = try await WatchedTree("mkdir a", hooks: hooks)

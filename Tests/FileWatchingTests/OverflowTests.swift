@@ -3,12 +3,12 @@
 import Dispatch
 import FileIO
 import FileWatching
-import Synchronization
+import Locking
 import Testing
 
 /// Stops a watcher before it reads events until it is let go.
 final class ReadingGate: Sendable {
-    private let isClosed = Mutex(false)
+    private let isClosed = Locked(false)
     private let semaphore = DispatchSemaphore(value: 0)
 
     var hooks: WatcherHooks {

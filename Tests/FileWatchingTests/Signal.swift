@@ -1,6 +1,6 @@
 // Waiting for something that happens on another thread.
 
-import Synchronization
+import Locking
 
 /// Something that happens once; those who wait go on then.
 final class Signal: Sendable {
@@ -9,7 +9,7 @@ final class Signal: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func send() {
         let waiters = state.withLock { state in

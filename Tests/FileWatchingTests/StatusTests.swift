@@ -3,7 +3,7 @@
 import FileIO
 import FileWatching
 import Glibc
-import Synchronization
+import Locking
 import SystemPackage
 import Testing
 
@@ -51,7 +51,7 @@ import Testing
     /// Nothing but an event or a request ends the thread's sleep: where neither comes, it makes no system call.
     @Test(arguments: WatchBackend.telling)
     func anIdleWatcherSleepsWithoutAnEnd(_ backend: WatchBackend) async throws {
-        let sleeps = Mutex<[ContinuousClock.Instant?]>([])
+        let sleeps = Locked<[ContinuousClock.Instant?]>([])
         var hooks = WatcherHooks()
         hooks.beforeSleeping = { deadline in sleeps.withLock { $0.append(deadline) } }
         let watched = try await WatchedTree("mkdir -p a/b", backend: backend, hooks: hooks)

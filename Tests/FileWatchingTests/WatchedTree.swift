@@ -4,8 +4,8 @@ import Exclusions
 import FileIO
 import FileWatching
 import Glibc
+import Locking
 import Mementos
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -19,11 +19,11 @@ final class WatchedTree: Sendable {
     private let slot: WatcherSlot
     private let subscription: Subscription
     private let opened: Opened
-    private let seen: Mutex<Listing>
+    private let seen: Locked<Listing>
 
     /// What the watcher told about itself.
     final class Events: Sendable {
-        private let list = Mutex<[WatchEvent]>([])
+        private let list = Locked<[WatchEvent]>([])
         var all: [WatchEvent] { list.withLock { $0 } }
         func add(_ event: WatchEvent) { list.withLock { $0.append(event) } }
     }
@@ -57,11 +57,11 @@ final class WatchedTree: Sendable {
         self.watch = watch
         self.events = events
         self.opened = opened
-        seen = Mutex(Listing(of: tree.root))
+        seen = Locked(Listing(of: tree.root))
     }
 
     private final class Opened: Sendable {
-        let numbers = Mutex<[WatchBackend: CInt]>([:])
+        let numbers = Locked<[WatchBackend: CInt]>([:])
     }
 
     /// Runs a script.

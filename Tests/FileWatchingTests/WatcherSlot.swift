@@ -1,6 +1,6 @@
 // Tests run at once, but a user has 128 inotify instances only, and other programs want some.
 
-import Synchronization
+import Locking
 
 /// The right to have a watcher, given back when the value is no longer kept; a test holds one at most.
 final class WatcherSlot: Sendable {
@@ -9,7 +9,7 @@ final class WatcherSlot: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private static let state = Mutex(State())
+    private static let state = Locked(State())
 
     private init() {}
 

@@ -1,7 +1,7 @@
 // Commands that tests of histories execute.
 
+import Locking
 import Mementos
-import Synchronization
 
 /// Edits of a list of numbers; remembers in itself what undoing needs.
 enum Edit: Command, Codable, Equatable {
@@ -48,7 +48,7 @@ enum Edit: Command, Codable, Equatable {
 
 /// An object that commands change in place.
 final class Document: Sendable {
-    private let text = Mutex("")
+    private let text = Locked("")
 
     var content: String { text.withLock { $0 } }
     func edit(_ body: (inout String) -> Void) { text.withLock { body(&$0) } }

@@ -1,11 +1,11 @@
 // What tests of observers share.
 
+import Locking
 import Mementos
-import Synchronization
 
 /// What observers wrote down, in order.
 final class Log<Item: Sendable>: Sendable {
-    private let lines = Mutex([Item]())
+    private let lines = Locked([Item]())
 
     func add(_ item: Item) { lines.withLock { $0.append(item) } }
     var items: [Item] { lines.withLock { $0 } }
@@ -14,7 +14,7 @@ final class Log<Item: Sendable>: Sendable {
 
 /// Subscriptions that observers make and end themselves.
 final class Keeper: Sendable {
-    private let kept = Mutex([Subscription]())
+    private let kept = Locked([Subscription]())
 
     func keep(_ subscription: Subscription) { kept.withLock { $0.append(subscription) } }
     func cancelAll() { kept.withLock { $0 }.forEach { $0.cancel() } }

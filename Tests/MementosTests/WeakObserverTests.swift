@@ -1,6 +1,7 @@
 // Observers that a subject holds weakly: they vanish by themselves.
 
 import Dispatch
+import Locking
 import Mementos
 import Synchronization
 import TestSupport
@@ -55,7 +56,7 @@ import Testing
     @Test func anObserverMayVanishWhileAnotherIsCalled() {
         let subject = Subject<Int>()
         let log = Log<String>()
-        let second = Mutex<Listener<String>?>(Listener(log) { log.add("b ended") })
+        let second = Locked<Listener<String>?>(Listener(log) { log.add("b ended") })
         let first = subject.subscribe { event in
             log.add("a\(event)")
             let ended = second.withLock { $0.take() }

@@ -1,6 +1,6 @@
 // A door for a few at a time.
 
-internal import Synchronization
+internal import Locking
 
 /// Lets only so many tasks be inside at once; the others wait in line.
 package final class Gate: Sendable {
@@ -9,10 +9,10 @@ package final class Gate: Sendable {
         var line: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     package init(width: Int) {
-        state = Mutex(State(free: width))
+        state = Locked(State(free: width))
     }
 
     /// Waits until there is room, runs `body`, and makes room again.

@@ -2,7 +2,7 @@
 
 internal import FileIO
 internal import Glibc
-internal import Synchronization
+internal import Locking
 internal import SystemPackage
 
 /// Whoever read our output has gone, as `head` does when it has seen enough.
@@ -15,7 +15,7 @@ final class Output: Sendable {
 
     let isTerminal: Bool
     private let number: CInt
-    private let buffer = Mutex([UInt8]())
+    private let buffer = Locked([UInt8]())
 
     private static let bufferBytes = 64 * 1024
 

@@ -1,8 +1,8 @@
 // One line on stderr that tells how far a long operation is, an observer of its progress; it is gone at the end.
 
 internal import ArchiverKit
+internal import Locking
 internal import Mementos
-internal import Synchronization
 
 /// Shows an operation's progress on a terminal, at most ten times a second, and to whoever asks by SIGUSR1.
 final class ProgressLine: Sendable {
@@ -16,7 +16,7 @@ final class ProgressLine: Sendable {
     private let output: Output
     private let title: String
     private let start = ContinuousClock.now
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Starts to show `progress`, where there is a terminal to show it and the user does not want quiet.
     init(_ title: String, _ progress: OperationProgress, _ console: Console) {

@@ -1,6 +1,6 @@
 // SIGUSR1 asks a running command how far it is; the answer is a line on stderr, as dd(1) gives it.
 
-internal import Synchronization
+internal import Locking
 
 /// The answer to SIGUSR1.
 enum ProgressSignal {
@@ -9,7 +9,7 @@ enum ProgressSignal {
         var answer: (@Sendable () -> String)?
     }
 
-    private static let state = Mutex(State())
+    private static let state = Locked(State())
 
     /// Makes `text` the answer from now on; nil for none.
     static func answer(_ text: (@Sendable () -> String)?) {

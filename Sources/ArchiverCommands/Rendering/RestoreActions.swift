@@ -1,7 +1,7 @@
 // What a restore does, told as it is done.
 
 internal import ArchiverKit
-internal import Synchronization
+internal import Locking
 
 /// The steps of a restore, shown as they come or kept for the JSON at the end.
 final class RestoreActions: Sendable {
@@ -9,7 +9,7 @@ final class RestoreActions: Sendable {
     private let isKept: Bool
     private let isDryRun: Bool
     private let line: ProgressLine
-    private let actions = Mutex([RestoreAction]())
+    private let actions = Locked([RestoreAction]())
 
     init(_ console: Console, isKept: Bool, isDryRun: Bool, _ line: ProgressLine) {
         self.console = console

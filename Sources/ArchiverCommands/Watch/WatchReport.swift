@@ -5,7 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 internal import Glibc
-internal import Synchronization
+internal import Locking
 internal import SystemPackage
 
 /// Writes the events of a watch service as they come.
@@ -25,7 +25,7 @@ final class WatchReport: Sendable {
     private let progress: ProgressLine
     private let onClosedPipe: @Sendable () -> Void
     private let status: @Sendable () -> String
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// - Parameters:
     ///   - roots: how many are watched.
@@ -41,7 +41,7 @@ final class WatchReport: Sendable {
         self.progress = progress
         self.onClosedPipe = onClosedPipe
         self.status = status
-        state = Mutex(State(starting: roots))
+        state = Locked(State(starting: roots))
     }
 
     /// Why the last state of some root could not be captured.

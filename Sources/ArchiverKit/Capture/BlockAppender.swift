@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Dispatch
 internal import Glibc
-internal import Synchronization
+internal import Locking
 
 /// Encodes blocks and appends them to a commit, on the caller's thread or on another.
 final class BlockAppender: Sendable {
@@ -54,7 +54,7 @@ final class BlockBatch: Sendable {
         var failure: (any Error)?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let running = DispatchGroup()
 
     fileprivate func add(_ job: @escaping @Sendable () throws -> Void) {

@@ -5,7 +5,7 @@ internal import Dispatch
 internal import Exclusions
 internal import FileIO
 internal import Glibc
-internal import Synchronization
+internal import Locking
 internal import SystemPackage
 
 /// An open directory with its names.
@@ -72,7 +72,7 @@ final class DirectoryAhead: Sendable {
     private static let queue = DispatchQueue(label: "archiver.ahead", qos: .userInitiated, attributes: .concurrent)
     private static let readers = Pool { DirectoryReaderBox() }
 
-    private let state = Mutex(State.waiting)
+    private let state = Locked(State.waiting)
     private let isDone = DispatchSemaphore(value: 0)
     private let name: CName
     private let path: RelativePath

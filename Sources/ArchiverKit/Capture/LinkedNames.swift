@@ -3,8 +3,8 @@
 internal import ArchiveFormat
 internal import FileIO
 internal import FileWatching
+internal import Locking
 internal import SnapshotTree
-internal import Synchronization
 
 /// Collects the hard-linked files among a scan's changes, to find their other names.
 struct LinkedNames {
@@ -30,7 +30,7 @@ final class LinkIndex: Sendable {
         var names: [UInt64: Set<RelativePath>] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Names in `tree` of the files that changed, other than those that the scan itself came upon.
     ///

@@ -1,7 +1,7 @@
 // Which files are known to be what their times say, although a writer closed them and their times are as they were.
 
 internal import FileIO
-internal import Synchronization
+internal import Locking
 
 /// Files that were read when their change was so long ago that a later one would have another time.
 ///
@@ -10,7 +10,7 @@ internal import Synchronization
 /// was read later may not. See `WrittenNames`.
 final class ReadProofs: Sendable {
     /// Times of change by path, as they were when the file was read.
-    private let known = Mutex<[RelativePath: Timestamp]>([:])
+    private let known = Locked<[RelativePath: Timestamp]>([:])
 
     /// Pages are written back after some 35 seconds (vm.dirty_expire_centisecs and dirty_writeback_centisecs).
     private static let writeBack: Int64 = 90_000_000_000

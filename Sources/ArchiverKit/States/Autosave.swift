@@ -2,8 +2,8 @@
 
 internal import Dispatch
 internal import FileWatching
+internal import Locking
 public import Mementos
-internal import Synchronization
 
 /// Saves a state again and again, until it is ended or no longer kept.
 ///
@@ -25,16 +25,16 @@ public final class Autosave: Sendable {
 
     private let timing: WatchTiming
     private let save: @Sendable () throws(StateError) -> Memento
-    private let progress: Mutex<Progress>
+    private let progress: Locked<Progress>
     /// Held while a state is saved, so that an older one never comes after a newer one.
-    private let saving = Mutex(())
+    private let saving = Locked(())
     private let queue = DispatchQueue(label: "archiver.autosave")
-    private let sources = Mutex<(changes: Subscription?, timer: (any DispatchSourceTimer)?)>((nil, nil))
+    private let sources = Locked<(changes: Subscription?, timer: (any DispatchSourceTimer)?)>((nil, nil))
 
     init(timing: WatchTiming, save: @escaping @Sendable () throws(StateError) -> Memento) {
         self.timing = timing
         self.save = save
-        progress = Mutex(Progress(rule: SettleRule(timing: timing)))
+        progress = Locked(Progress(rule: SettleRule(timing: timing)))
         Termination.register(self)
     }
 

@@ -2,6 +2,7 @@
 
 internal import FileIO
 internal import Glibc
+internal import Locking
 internal import Synchronization
 
 /// Lets autosaves finish before SIGTERM or SIGINT ends the program, where the program leaves these to the system.
@@ -13,7 +14,7 @@ enum Termination {
         weak let autosave: Autosave?
     }
 
-    private static let waiting = Mutex<[ObjectIdentifier: Weak]>([:])
+    private static let waiting = Locked<[ObjectIdentifier: Weak]>([:])
     private static let pipeEnd = Atomic<CInt>(-1)
     private static let signals = [SIGTERM, SIGINT]
 

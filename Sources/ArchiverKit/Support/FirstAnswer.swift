@@ -1,13 +1,13 @@
 // The first of several answers.
 
-internal import Synchronization
+internal import Locking
 
 /// Resumes a continuation with the first answer it is given.
 final class FirstAnswer<Answer: Sendable>: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Answer, Never>?>
+    private let continuation: Locked<CheckedContinuation<Answer, Never>?>
 
     init(_ continuation: CheckedContinuation<Answer, Never>) {
-        self.continuation = Mutex(continuation)
+        self.continuation = Locked(continuation)
     }
 
     func give(_ answer: Answer) {

@@ -1,7 +1,7 @@
 // Work done by several threads whose results are taken in the order in which the work was given.
 
 internal import Dispatch
-internal import Synchronization
+internal import Locking
 
 /// Runs `transform` on several inputs at once and hands the outputs to `consume` in the inputs' order.
 ///
@@ -10,7 +10,7 @@ internal import Synchronization
 final class OrderedPipeline<Input: Sendable, Output: Sendable> {
     /// Where one output arrives.
     private final class Slot: Sendable {
-        private let output = Mutex<Result<Output, any Error>?>(nil)
+        private let output = Locked<Result<Output, any Error>?>(nil)
         private let isFilled = DispatchSemaphore(value: 0)
 
         func fill(_ result: sending Result<Output, any Error>) {
@@ -69,7 +69,7 @@ final class OrderedPipeline<Input: Sendable, Output: Sendable> {
 
 /// Values that one thread at a time uses, made when none is free.
 final class Pool<Value: Sendable>: Sendable {
-    private let free = Mutex<[Value]>([])
+    private let free = Locked<[Value]>([])
     private let make: @Sendable () throws -> Value
 
     init(_ make: @escaping @Sendable () throws -> Value) {

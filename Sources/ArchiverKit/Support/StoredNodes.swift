@@ -2,13 +2,13 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Locking
 internal import SnapshotTree
-internal import Synchronization
 
 /// Reads nodes from an archive; safe to use from several threads.
 final class StoredNodes: NodeSource, Sendable {
     private let store: ArchiveStore
-    private let recent = Mutex(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
+    private let recent = Locked(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
 
     /// Nodes kept, of some 64 entries each.
     private static let capacity = 512

@@ -1,6 +1,6 @@
 // Waiting until a count has come as far as somebody needs it.
 
-internal import Synchronization
+internal import Locking
 
 /// A count that only grows, and those who wait for it.
 final class Milestones: Sendable {
@@ -10,7 +10,7 @@ final class Milestones: Sendable {
         var waiters: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Returns once `number` is reached, or nothing more will be.
     func wait(for number: Int) async {

@@ -6,8 +6,8 @@ internal import ArchiveStorage
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
+internal import Locking
 internal import Mementos
-internal import Synchronization
 internal import SystemPackage
 
 extension RootCaretaker {

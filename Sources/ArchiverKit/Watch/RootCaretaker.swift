@@ -6,6 +6,7 @@ internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Glibc
+internal import Locking
 internal import Mementos
 internal import Synchronization
 internal import SystemPackage
@@ -17,7 +18,7 @@ final class RootCaretaker: Sendable {
     let journal = WatchJournal()
     let service: WatchService
     /// Nobody else may watch the root while this is held.
-    private let lock: Mutex<FileLock?>
+    private let lock: Locked<FileLock?>
     /// When the watcher before this one was last at work; nil where there was none.
     private let lastWatched: Timestamp?
     private let linkIndex = LinkIndex()
@@ -28,11 +29,11 @@ final class RootCaretaker: Sendable {
     private let captured = Milestones()
     private let subscription: Subscription
     /// The directory that is being watched; another one may come to stand at the path.
-    private let identity = Mutex<FileStatus?>(nil)
+    private let identity = Locked<FileStatus?>(nil)
     /// Whether the root is not there and its appearance is waited for.
     private let isAwaited = Atomic(false)
-    private let server = Mutex<ControlServer?>(nil)
-    let auditing = Mutex<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
+    private let server = Locked<ControlServer?>(nil)
+    let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
 
     /// After a failed capture, the next is tried after this long, then twice as long, and so on.
     private static let firstRetry = Duration.seconds(1)
@@ -47,7 +48,7 @@ final class RootCaretaker: Sendable {
     ) throws {
         self.service = service
         self.path = path
-        self.lock = Mutex(lock)
+        self.lock = Locked(lock)
         self.lastWatched = lastWatched
         let archive = try FileStatus.read(Descriptor.open(service.archive.directory, O_RDONLY | O_DIRECTORY))
         watch = watcher.watch(

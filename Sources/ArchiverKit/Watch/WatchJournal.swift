@@ -3,7 +3,7 @@
 internal import ArchiveFormat
 internal import FileIO
 internal import FileWatching
-internal import Synchronization
+internal import Locking
 
 /// The memory of a root's caretaker; any thread may use it.
 final class WatchJournal: Sendable {
@@ -27,7 +27,7 @@ final class WatchJournal: Sendable {
     }
 
     let since = Timestamp.now
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Paths with problems that are kept; beyond them only the latest are known.
     private static let problemsLimit = 10_000

@@ -4,6 +4,7 @@ public import ArchiveFormat
 public import ArchiveStorage
 public import Exclusions
 internal import FileWatching
+internal import Locking
 public import Mementos
 internal import Synchronization
 public import SystemPackage
@@ -87,7 +88,7 @@ public final class WatchService: Sendable {
     let archive: Archive
     let options: Options
     private let paths: [FilePath]
-    private let roots = Mutex<[RootCaretaker]>([])
+    private let roots = Locked<[RootCaretaker]>([])
     private let isStopping = Atomic(false)
 
     /// A service for the directories `roots`; nothing happens before `run`.

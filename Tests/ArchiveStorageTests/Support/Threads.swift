@@ -1,7 +1,7 @@
 // Work on several threads at once: calls that block have no place on Swift's own.
 
 import Foundation
-import Synchronization
+import Locking
 
 /// Calls `body` with 0, 1, …, each on a thread of its own, and waits for all.
 ///
@@ -25,5 +25,5 @@ func onThreads<Value: Sendable>(
 }
 
 private final class SharedResults<Value: Sendable>: Sendable {
-    let table = Mutex<[Int: Result<Value, any Error>]>([:])
+    let table = Locked<[Int: Result<Value, any Error>]>([:])
 }

@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import Synchronization
+import Locking
 
 /// The reading end of a program's output.
 final class ProgramOutput: Sendable {
@@ -22,7 +22,7 @@ final class ProgramOutput: Sendable {
     }
 
     private let file: FileHandle
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ file: FileHandle) {
         self.file = file

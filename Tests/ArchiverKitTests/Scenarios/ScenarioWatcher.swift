@@ -3,7 +3,6 @@
 import ArchiverKit
 import FileWatching
 import Mementos
-import Synchronization
 import SystemPackage
 import TreeScripts
 

@@ -2,8 +2,8 @@
 
 import ArchiveFormat
 import ArchiverKit
+import Locking
 import Mementos
-import Synchronization
 
 /// The events of a watcher; those that a scenario does not expect are findings.
 final class WatchLog: Sendable {
@@ -12,7 +12,7 @@ final class WatchLog: Sendable {
         var words: [String] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// What is told in the course of things.
     private static let ordinary: Set = ["audit", "snapshot", "starting", "stopped", "watching"]

@@ -1,0 +1,46 @@
+// A value that one thread at a time may use.
+
+package import Glibc
+
+/// A value behind a lock.
+///
+/// It stands in for `Synchronization.Mutex`, which must not be used in code that can be inlined into an `async` function:
+/// the compiler reads the address of the thread's id once for the whole function, and keeps it across a suspension. The
+/// function may go on on another thread, and the mutex is then locked in the name of the first one; unlocking traps. The
+/// lock of pthreads asks for the thread inside the C library, where the compiler cannot keep the answer.
+///
+/// The lock checks for errors: a thread that locks it twice traps instead of waiting for ever (pthread_mutex_lock(3p)).
+package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    // A lock must stay where it is, and a struct may be moved.
+    @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let value: UnsafeMutablePointer<Value>
+
+    package init(_ initialValue: consuming sending Value) {
+        lock = .allocate(capacity: 1)
+        value = .allocate(capacity: 1)
+        value.initialize(to: initialValue)
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ERRORCHECK))
+        pthread_mutex_init(lock, &attributes)
+        pthread_mutexattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
+    }
+
+    /// Calls `body` with the value while no other thread has it.
+    @inlinable
+    package borrowing func withLock<Result: ~Copyable, Failure>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        let failure = pthread_mutex_lock(lock)
+        precondition(failure == 0, "this thread has locked the value already")
+        defer { pthread_mutex_unlock(lock) }
+        return try body(&value.pointee)
+    }
+}
