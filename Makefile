@@ -18,7 +18,7 @@ BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2
 
-.PHONY: help setup setup-test build demo test soak check format install bench bench-lines build-benchmarks clean
+.PHONY: help setup setup-test build demo test test-debug test-release soak check format install bench bench-lines build-benchmarks clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -36,19 +36,32 @@ build: setup ## Build the release binary.
 demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 	@fixtures/demo.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 
-# One build serves both: warnings are errors in it.
-test soak check: export ARCHIVER_STRICT := 1
+# One debug build serves all of these: warnings are errors in it.
+test test-debug test-release soak check: export ARCHIVER_STRICT := 1
 
-test: setup-test ## Run all tests.
-	@mkdir -p .build
-	@$(SWIFT) test 2>&1 | tee .build/test.log || { echo "What failed (all of it is in .build/test.log):"; \
-		grep -E '✘|^↳|error:' .build/test.log | tail -n 100; exit 1; }
+test: test-debug test-release ## Run all tests: the program-level ones on the release binary.
+
+# What ships is what is tested: tests that run the program run the one that `make build` makes.
+test-debug: setup-test build
+	@export ARCHIVER_BINARY="$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"; $(call logged,test,$(SWIFT) test)
+
+# Some faults of concurrency are there in optimised code only. A debugger's access to internal names costs no optimisation.
+RELEASE_TESTS = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/release-tests
+CONCURRENT_TESTS := LockingTests|MementosTests|FileIOTests|FileWatchingTests|ArchiveStorageTests|ArchiverKitTests
+
+test-release: setup-test
+	@$(call logged,test-release,$(SWIFT) test $(RELEASE_TESTS) --filter '$(CONCURRENT_TESTS)')
+
+# Runs a command, keeps what it prints in .build, and repeats what failed at the end.
+logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { echo "What failed (all of it is in .build/$(1).log):"; \
+	grep -E '✘|^↳|error:' .build/$(1).log | tail -n 100; exit 1; }
 
 soak: setup-test ## Change watched trees at random for MINUTES (default 60), up to the first difference, which is kept.
 	@SOAK_MINUTES=$(MINUTES) $(SWIFT) test --filter ArchiverKitTests.ChurnTests/soak
 
 check: setup-test ## Check the format of the sources, build everything with warnings as errors, and a package outside.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package
+	@fixtures/lint.sh
 	@$(SWIFT) build --build-tests
 	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
 	@.build/outside/debug/everything
