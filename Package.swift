@@ -131,7 +131,7 @@ let package = Package(
             ],
             path: "Sources/Examples"
         ),
-        .testTarget(name: "ExamplesTests", dependencies: ["archiver", "examples"]),
+        .testTarget(name: "ExamplesTests", dependencies: ["TestSupport", "archiver", "examples"]),
 
         // MARK: Exclusions - what is left out: gitignore patterns, ignore files, cache tags
         .target(name: "Exclusions", dependencies: ["FileIO"]),

@@ -1,6 +1,7 @@
 // The examples, as their users see them: every command is a process of its own.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Examples")
@@ -32,8 +33,7 @@ struct ExamplesTests {
         defer { try? FileManager.default.removeItem(at: file) }
         _ = FileManager.default.createFile(atPath: file.path(), contents: nil)
         let writer = try FileHandle(forWritingTo: file)
-        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.executableURL = own.deletingLastPathComponent().appending(path: words[0])
+        process.executableURL = URL(filePath: BuiltProgram.path(of: words[0]))
         process.arguments = Array(words.dropFirst())
         process.currentDirectoryURL = Session.fixtures.deletingLastPathComponent()
         process.environment = ProcessInfo.processInfo.environment.merging(["ARCHIVER_ARCHIVE": archive.path()]) { $1 }

@@ -5,6 +5,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 /// One test's tree and archive, with the built program.
@@ -21,12 +22,8 @@ final class Workplace {
         try write("data.bin", (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) })
     }
 
-    /// The program beside the test bundle.
-    static let program: FilePath = {
-        let own = realpath("/proc/self/exe", nil)
-        defer { free(own) }
-        return own.map { FilePath(platformString: $0).removingLastComponent().appending("archiver") } ?? "archiver"
-    }()
+    /// The built program.
+    static let program = FilePath(BuiltProgram.path(of: "archiver"))
 
     func path(_ name: String) -> FilePath { place.path.pushing(FilePath(name)) }
 

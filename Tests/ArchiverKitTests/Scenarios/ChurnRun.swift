@@ -101,7 +101,7 @@ final class ChurnRun {
 
     private func watch() async throws -> Program {
         var words = [
-            Program.built("archiver"), "watch", root.string, "--json", "--settle", "5ms", "--max-delay", "50ms",
+            BuiltProgram.path(of: "archiver"), "watch", root.string, "--json", "--settle", "5ms", "--max-delay", "50ms",
             "--archive", archive.string, "--backend", variant.backend.rawValue,
         ]
         if variant.mishap == .limited {
@@ -114,7 +114,7 @@ final class ChurnRun {
     }
 
     private func churn(_ operations: Int) throws -> Program {
-        let words = [Program.built("churn"), root.string, "\(operations)", "\(random.next())"]
+        let words = [BuiltProgram.path(of: "churn"), root.string, "\(operations)", "\(random.next())"]
         return try Program(words + (variant.hearsEverything ? [] : ["touch"]))
     }
 

@@ -14,13 +14,6 @@ final class Program {
         let description: String
     }
 
-    /// The built program `name`, which lies beside the test bundle.
-    static func built(_ name: String) -> String {
-        let own = realpath("/proc/self/exe", nil)
-        defer { free(own) }
-        return own.map { FilePath(platformString: $0).removingLastComponent().appending(name).string } ?? name
-    }
-
     /// Starts a program.
     ///
     /// - Parameters:

@@ -4,6 +4,7 @@ import ArchiverKit
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 /// A process that watches a root.
@@ -98,7 +99,7 @@ final class ProgramWatcher: ScenarioWatcher {
 
     /// A command of archiver, run where the watcher runs.
     private func command(_ words: [String]) -> [String] {
-        let words = [Program.built("archiver")] + words + ["--archive", archive.string]
+        let words = [BuiltProgram.path(of: "archiver")] + words + ["--archive", archive.string]
         return namespace.map { $0.entered(Namespace.asUser + words) } ?? words
     }
 }

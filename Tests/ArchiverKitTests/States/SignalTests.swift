@@ -5,6 +5,7 @@ import ArchiverKit
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("States and the end of a program")
@@ -24,7 +25,7 @@ struct SignalTests {
         let archive = "ARCHIVER_ARCHIVE=\(sandbox.archive.directory)"
         let defaults = sandbox.base.directory.appending("scores.json").string
         return try Program(
-            [archive, Program.built("examples"), "quiz", "--stay", "--defaults", defaults] + arguments)
+            [archive, BuiltProgram.path(of: "examples"), "quiz", "--stay", "--defaults", defaults] + arguments)
     }
 
     private func right() throws -> Int? {
