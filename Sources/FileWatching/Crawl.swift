@@ -79,14 +79,14 @@ extension WatchedRoot {
         if item.reports { mark(.subtree(path)) }
         let records = try reader.read(directory, path: path)
         tracker.tree.setRules(DirectoryRules.read(in: directory, settings.rules, among: records), of: node)
-        let subdirectories = try subdirectories(among: records, of: directory)
+        let subdirectories = subdirectories(among: records, of: directory)
         tracker.listed(node, subdirectories: subdirectories, reports: item.reports)
     }
 
     /// Takes in why a directory could not be watched.
     private func note(_ error: FileError, at item: CrawlItem, _ path: RelativePath) {
         switch error.code {
-        case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .staleNFSFileHandle:
+        case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels:
             tracker.foundNothing(item)
             if item.reports { mark(.entry(path)) }
         case .permissionDenied where item.isRoot && phase == .arming: failArming(error.code)
@@ -94,7 +94,8 @@ extension WatchedRoot {
             tracker.found(item, unwatched: .unreadable)
             if item.reports { mark(.subtree(path)) }
         default:
-            // ENOSPC, EMFILE, ENOMEM, EIO, a file system without handles: polling tries to watch it again.
+            // ENOSPC, EMFILE, ENOMEM, a file system without handles, a disk or a server that gives errors (EIO, ENOTCONN,
+            // ESTALE, ETIMEDOUT): polling tries to watch it again.
             keepPolling(item, path)
         }
     }
@@ -106,12 +107,15 @@ extension WatchedRoot {
 
     func subdirectories(
         among records: DirectoryRecords, of directory: borrowing Descriptor
-    ) throws(FileError) -> [[UInt8]] {
+    ) -> [[UInt8]] {
         var names = [[UInt8]]()
         for index in records.indices {
             // Not every file system tells the kind with the name.
             var kind = records.kind(at: index)
-            if kind == nil { kind = try records.status(at: index, in: directory)?.kind }
+            if kind == nil {
+                // What gives an error may be a directory: the crawl will find out.
+                do { kind = try records.status(at: index, in: directory)?.kind } catch { kind = .directory }
+            }
             if kind == .directory { names.append(records[index].name) }
         }
         return names

@@ -6,10 +6,13 @@ package struct WatchTiming: Hashable, Sendable {
     package let settle: Duration
     /// How long after its first change a batch is due although the root is not quiet.
     package let maxDelay: Duration
+    /// By how much all other intervals are shorter than usual.
+    package let timeScale: Int
 
-    package init(settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2)) {
+    package init(settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2), timeScale: Int = 1) {
         self.settle = settle
         self.maxDelay = maxDelay
+        self.timeScale = max(1, timeScale)
     }
 }
 

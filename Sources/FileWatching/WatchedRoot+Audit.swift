@@ -116,7 +116,7 @@ extension WatchedRoot {
     private func compare(
         _ node: NodeID, with records: DirectoryRecords, in directory: borrowing Descriptor
     ) throws(FileError) -> Finding {
-        let names = try subdirectories(among: records, of: directory)
+        let names = subdirectories(among: records, of: directory)
         let below = names.map { CrawlItem($0, in: node, reports: true) }.filter { !tracker.excludes($0) }
         let missing = below.filter { tracker.node(at: $0) == nil }
         if !missing.isEmpty { return .missing(missing) }

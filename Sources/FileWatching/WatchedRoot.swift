@@ -40,11 +40,11 @@ final class WatchedRoot {
     /// The watches on the directories above the root, which tell of their own renaming only.
     var ancestors: Set<WatchID> = []
     /// When to look for a root that is not there although nothing tells of its return.
-    var absence = Backoff()
+    var absence: Backoff
 
     /// Why the root as a whole is polled; nil where it need not be.
     var deafness: Degradation?
-    var polling = PollSchedule()
+    var polling: PollSchedule
     /// What of the dirty ranges is there because it was polled.
     var polledPaths: Set<RelativePath> = []
     /// The limits that this root has met.
@@ -74,6 +74,8 @@ final class WatchedRoot {
         self.sources = sources
         self.hooks = hooks
         rule = SettleRule(timing: settings.timing)
+        absence = Backoff(timeScale: settings.timing.timeScale)
+        polling = PollSchedule(timeScale: settings.timing.timeScale)
         tracker = ChangeTracker(rules: settings.rules)
     }
 

@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import ArchiverKit
 import FileIO
+import Locking
 import SystemPackage
 import Testing
 
@@ -57,5 +58,25 @@ import Testing
         try await watcher.next { if case .unavailable = $0 { true } else { false } }
         try await watcher.stop()
         #expect(try sandbox.archive.gaps().map(\.cause) == [.unavailable])
+    }
+
+    @Test("A snapshot is announced although a gap cannot be entered, and the gap is entered with a later one")
+    func gapsAreKept() async throws {
+        let sandbox = try Sandbox()
+        try await Watcher(sandbox.archive, roots: [sandbox.root.directory]).stop()
+        let isBroken = Locked(true)
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { options in
+            options.hooks.beforeEnteringGaps = {
+                if isBroken.withLock({ $0 }) { throw FileError("write to", "the archive", .ioError) }
+            }
+        }
+        try sandbox.root.write("file", "1")
+        try await watcher.nextSnapshot()
+        #expect(try sandbox.archive.gaps().isEmpty)
+        isBroken.withLock { $0 = false }
+        try sandbox.root.write("file", "2")
+        try await watcher.nextSnapshot()
+        try await watcher.stop()
+        #expect(try sandbox.archive.gaps().map(\.cause) == [.downtime])
     }
 }

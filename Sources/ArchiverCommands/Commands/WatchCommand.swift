@@ -13,8 +13,9 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Remember every state of directories from now on.",
         discussion: """
             Captures the directories as they are, then again whenever something in them has changed and settled, until \
-            interrupted: Ctrl-C and SIGTERM capture a last time and end cleanly. Each snapshot gets a line once it is safe \
-            on disk. Nothing is ever written into a watched directory. The archive is made on first use.
+            interrupted: Ctrl-C, SIGTERM and closing the terminal capture a last time and end cleanly; a second Ctrl-C or \
+            SIGTERM ends at once. Each snapshot gets a line once it is safe on disk. Output that nobody reads holds nothing \
+            up: what finds no room is counted. Nothing is ever written into a watched directory. The archive is made on first use.
 
             What .archiverignore files name, in the words of .gitignore, is left out: neither read nor watched, and never \
             touched by a restore. SIGUSR1 makes the watcher print what 'archiver status' tells.
@@ -45,20 +46,28 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Wait for directories that do not exist yet.")
     var wait = false
 
+    @Option(help: .hidden)
+    var timeScale = 1
+
     @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        if timeScale < 1 { throw ValidationError("--time-scale must be at least 1") }
         if settle.duration > maxDelay.duration { throw ValidationError("--settle must not exceed --max-delay") }
     }
 
     func run() async throws {
         let console = Console(global)
-        let settings = WatchService.Options(
+        var settings = WatchService.Options(
             settle: settle.duration, maxDelay: maxDelay.duration, backend: backend.backend,
             exclusions: try exclusions.rules(),
             auditInterval: auditInterval.duration == .zero ? nil : auditInterval.duration, waitsForRoots: wait)
+        settings.timeScale = timeScale
         let directories = directories.map(\.path)
+        // First of all: while an archive is opened, or a lock waited for, signals must have their effect.
+        let ending = WatchEnding()
+        try Signals.observe(Signals.termination, ending.take)
         let archive = try await Blocking.run { () throws(ArchiverError) in
             try Archive.open(global.archive?.path ?? Archive.defaultDirectory, creating: true)
         }
@@ -66,19 +75,15 @@ struct WatchCommand: AsyncParsableCommand {
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
         let progress = ProgressLine("capturing \(names)", service.progress, console)
         let report = WatchReport(
-            console, roots: Set(directories.map(\.resolved)).count, progress, onClosedPipe: service.stop,
+            console, roots: Set(directories.map(\.resolved)).count, progress,
             status: { WatchCommand.status(directories, archive) })
         let subscription = service.events.subscribe(report.add)
-        try Signals.observe(Signals.termination) { signal, count in
-            // Whoever asks twice does not want to wait for the last capture.
-            if signal == SIGINT && count > 1 { report.leave(.interrupted) }
-            if signal == SIGINT { report.note("ending after a last capture; interrupt again to leave at once") }
-            service.stop()
-        }
+        ending.begin(service, report)
         defer { report.end() }
         try await service.run()
         subscription.cancel()
-        if let failure = report.failure { throw failure }
+        let failures = service.failures.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
+        if let first = failures.first { throw Failure(first.value) }
     }
 
     /// What `archiver status` tells of each directory, for the log.

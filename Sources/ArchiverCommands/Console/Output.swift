@@ -3,6 +3,7 @@
 internal import FileIO
 internal import Glibc
 internal import Locking
+internal import Synchronization
 internal import SystemPackage
 
 /// Whoever read our output has gone, as `head` does when it has seen enough.
@@ -16,6 +17,9 @@ final class Output: Sendable {
     let isTerminal: Bool
     private let number: CInt
     private let buffer = Locked([UInt8]())
+    /// Whether some thread is in the midst of writing.
+    private let isWriting = Atomic(false)
+    private let isGivenUp = Atomic(false)
 
     private static let bufferBytes = 64 * 1024
 
@@ -44,6 +48,7 @@ final class Output: Sendable {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if isGivenUp.load(ordering: .acquiring) { return }
         try buffer.withLock { buffer in
             buffer.append(contentsOf: bytes)
             if buffer.count >= Output.bufferBytes { try drain(&buffer) }
@@ -57,11 +62,21 @@ final class Output: Sendable {
 
     /// Hands everything so far to the system.
     func flush() throws {
+        if isGivenUp.load(ordering: .acquiring) { return }
         try buffer.withLock { try drain(&$0) }
     }
 
+    /// Stops writing where some thread has begun to and its reader does not read: nobody shall wait for that at the end.
+    func giveUpIfStuck() {
+        if isWriting.load(ordering: .acquiring) { isGivenUp.store(true, ordering: .releasing) }
+    }
+
     private func drain(_ buffer: inout [UInt8]) throws {
-        defer { buffer.removeAll(keepingCapacity: true) }
+        isWriting.store(true, ordering: .releasing)
+        defer {
+            buffer.removeAll(keepingCapacity: true)
+            isWriting.store(false, ordering: .releasing)
+        }
         try buffer.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

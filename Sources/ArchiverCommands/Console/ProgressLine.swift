@@ -1,15 +1,15 @@
 // One line on stderr that tells how far a long operation is, an observer of its progress; it is gone at the end.
 
 internal import ArchiverKit
+internal import FileIO
+internal import Glibc
 internal import Locking
-internal import Mementos
 
 /// Shows an operation's progress on a terminal, at most ten times a second, and to whoever asks by SIGUSR1.
 final class ProgressLine: Sendable {
     private struct State {
         var isEnded = false
         var isDrawn = false
-        var drawing: Task<Void, Never>?
     }
 
     private let progress: OperationProgress
@@ -17,6 +17,7 @@ final class ProgressLine: Sendable {
     private let title: String
     private let start = ContinuousClock.now
     private let state = Locked(State())
+    private static let microsecondsBetweenDrawings: UInt32 = 100_000
 
     /// Starts to show `progress`, where there is a terminal to show it and the user does not want quiet.
     init(_ title: String, _ progress: OperationProgress, _ console: Console) {
@@ -25,13 +26,11 @@ final class ProgressLine: Sendable {
         output = console.error
         ProgressSignal.answer { [self] in text }
         guard console.error.isTerminal, !console.isQuiet, !console.isJSON else { return }
-        // A terminal may hold up whoever writes to it: only the newest reading waits.
-        let readings = progress.readings.events(buffering: .bufferingNewest(1))
-        let drawing = Task.detached { [self] in
-            guard draw() else { return }
-            for await _ in readings { if !draw() { break } }
+        // On a thread of its own, because a terminal may hold up whoever writes to it. Where there is none to be had, there
+        // is no line.
+        try? DetachedThread.start(for: "the progress line") { [self] in
+            while draw() { usleep(ProgressLine.microsecondsBetweenDrawings) }
         }
-        state.withLock { $0.drawing = drawing }
     }
 
     /// Wipes the line for good.
@@ -39,7 +38,6 @@ final class ProgressLine: Sendable {
         state.withLock { state in
             wipe(&state)
             state.isEnded = true
-            state.drawing?.cancel()
         }
         ProgressSignal.answer(nil)
     }

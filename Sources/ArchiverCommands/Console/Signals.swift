@@ -7,8 +7,9 @@ internal import Glibc
 
 /// The signals that the program answers.
 enum Signals {
-    /// Ctrl-C and kill(1) ask for the end.
-    static let termination = [SIGINT, SIGTERM]
+    /// Ctrl-C, kill(1) and a terminal that is closed ask for the end; the last one not where the program was started with
+    /// it ignored, as by nohup(1).
+    static let termination = [SIGINT, SIGTERM] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
     /// Asks how far the command is.
     static let progress = [SIGUSR1]
 
@@ -36,6 +37,13 @@ enum Signals {
             count += 1
             handler(signal, count)
         }
+    }
+
+    private static func isIgnored(_ signal: CInt) -> Bool {
+        var action = sigaction()
+        guard sigaction(signal, nil, &action) == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     private static func set(of signals: [CInt]) -> sigset_t {

@@ -58,6 +58,10 @@ struct WatchEventJSON: Encodable {
             try object.encode(error.code.rawValue, forKey: "code")
             try object.encode(error.message, forKey: "message")
             try object.encode(error.remedy, forKey: "remedy")
+        case .dropped(let events, let troubles):
+            try object.encode("dropped", forKey: "event")
+            try object.encode(events, forKey: "count")
+            try object.encode(troubles, forKey: "troubles")
         case .stopped(let root):
             try object.encode("stopped", root)
         }

@@ -3,8 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
+internal import Dispatch
 internal import FileIO
-internal import Glibc
 internal import Locking
 internal import SystemPackage
 
@@ -13,9 +13,10 @@ final class WatchReport: Sendable {
     private struct State {
         /// Roots whose first capture is not done.
         var starting: Int
-        /// Why the latest state of a root is not in the archive.
-        var failures: [FilePath: ArchiverError] = [:]
-        var hasReader = true
+        /// Whether nobody reads stdout any more.
+        var isClosed = false
+        /// Events that could not be written to stdout since the last that could.
+        var unwritten = 0
         /// Gaps of each root since its latest snapshot.
         var gaps: [[UInt8]: [GapRecord]] = [:]
     }
@@ -23,31 +24,21 @@ final class WatchReport: Sendable {
     private let console: Console
     private let showsRoot: Bool
     private let progress: ProgressLine
-    private let onClosedPipe: @Sendable () -> Void
     private let status: @Sendable () -> String
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - roots: how many are watched.
     ///   - progress: of the first captures; ends with them.
-    ///   - onClosedPipe: called when nobody reads the lines any more.
     ///   - status: what SIGUSR1 asks for.
     init(
-        _ console: Console, roots: Int, _ progress: ProgressLine, onClosedPipe: @escaping @Sendable () -> Void,
-        status: @escaping @Sendable () -> String
+        _ console: Console, roots: Int, _ progress: ProgressLine, status: @escaping @Sendable () -> String
     ) {
         self.console = console
         showsRoot = roots > 1
         self.progress = progress
-        self.onClosedPipe = onClosedPipe
         self.status = status
         state = Locked(State(starting: roots))
-    }
-
-    /// Why the last state of some root could not be captured.
-    var failure: Failure? {
-        state.withLock { state in state.failures.min { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) } }
-            .map { Failure($0.value) }
     }
 
     /// Writes the line of `event`, and that of the snapshot which a first capture has made.
@@ -58,56 +49,87 @@ final class WatchReport: Sendable {
     }
 
     /// A word to the person at the terminal.
+    ///
+    /// Never waits for a terminal that does not read: signals are to be heard.
     func note(_ text: String) {
-        progress.aside { console.note(text) }
+        try? DetachedThread.start(for: "a word") { [progress, console] in
+            progress.aside { console.note(text) }
+        }
     }
 
-    func end() { progress.end() }
-
-    /// Ends the process at once.
-    func leave(_ status: ExitStatus) {
-        end()
-        _exit(status.rawValue)
+    /// Wipes the progress line; where a terminal that does not read keeps it from that, nothing more is written.
+    func end() {
+        let isDone = DispatchSemaphore(value: 0)
+        try? DetachedThread.start(for: "the last words") { [progress] in
+            progress.end()
+            isDone.signal()
+        }
+        _ = isDone.wait(timeout: .now() + .seconds(1))
+        Output.standard.giveUpIfStuck()
+        Output.error.giveUpIfStuck()
     }
 
-    /// Remembers what the end has to know.
+    /// Notes how far the roots are, and the gaps for the snapshots after them.
     private func keep(_ event: WatchService.Event) {
         let isStarted = state.withLock { state in
             switch event {
-            case .watching(let root, _, _, _):
+            case .watching:
                 state.starting -= 1
-                state.failures[root] = nil
                 return state.starting == 0
             case .covered, .waiting:
                 // Its first capture is not waited for.
                 state.starting -= 1
                 return state.starting == 0
-            case .snapshot(let record):
-                state.failures[FilePath(bytes: record.rootPath)] = nil
             case .gap(let gap): state.gaps[gap.rootPath, default: []].append(gap)
-            case .error(let root, let error): state.failures[root] = error
             default: break
             }
             return false
         }
         guard isStarted else { return }
-        end()
+        progress.end()
         ProgressSignal.answer(status)
     }
 
+    /// Writes an event; where that is not possible, watching goes on all the same.
     private func write(_ event: WatchService.Event) {
+        let (isClosed, unwritten) = state.withLock { ($0.isClosed, $0.unwritten) }
+        if !console.isJSON || isClosed, tellTrouble(event) { return }
+        if isClosed { return }
+        let missed = WatchService.Event.dropped(events: unwritten, troubles: 0)
         do {
-            if console.isJSON {
-                try put(JSONText.of(WatchEventJSON(event, gaps: takeGaps(event))))
-            } else {
-                try writeText(event)
-            }
+            if console.isJSON, unwritten > 0 { try writeOne(missed) }
+            try writeOne(event)
+            if !console.isJSON, unwritten > 0 { _ = tellTrouble(missed) }
+            state.withLock { $0.unwritten = 0 }
         } catch {
-            let isFirst = state.withLock { state in
-                defer { state.hasReader = false }
-                return state.hasReader
+            state.withLock { state in
+                state.isClosed = error is ClosedPipe
+                state.unwritten += 1
             }
-            if isFirst { onClosedPipe() }
+            guard unwritten == 0 else { return }
+            let reason = (error as? FileError).map { "\($0)" } ?? "nobody reads stdout any more"
+            console.warn("archiver: \(reason); watching goes on all the same")
+        }
+    }
+
+    /// Writes to stderr where the event tells of something that is not as it should be.
+    ///
+    /// - Returns: whether it does.
+    private func tellTrouble(_ event: WatchService.Event) -> Bool {
+        if case .problems(_, let problems, let count) = event {
+            console.warn(problems, count: count, \.text)
+            return true
+        }
+        guard let text = WatchText.trouble(event) else { return false }
+        console.warn("archiver: " + text)
+        return true
+    }
+
+    private func writeOne(_ event: WatchService.Event) throws {
+        if console.isJSON {
+            try put(JSONText.of(WatchEventJSON(event, gaps: takeGaps(event))))
+        } else {
+            try writeText(event)
         }
     }
 
@@ -126,10 +148,8 @@ final class WatchReport: Sendable {
             break
         case .starting, .watching, .stopped, .waiting, .covered, .audited:
             if !console.isQuiet, let text = WatchText.course(event) { try put(text) }
-        case .problems(_, let problems, let count):
-            console.warn(problems, count: count, \.text)
-        case .gap, .degraded, .unavailable, .available, .error:
-            if let text = WatchText.trouble(event) { console.warn("archiver: " + text) }
+        case .problems, .gap, .degraded, .unavailable, .available, .error, .dropped:
+            _ = tellTrouble(event)
         }
     }
 

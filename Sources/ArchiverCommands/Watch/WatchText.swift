@@ -53,6 +53,9 @@ enum WatchText {
             return "\(name(root)) is back"
         case .error(let root, let error):
             return "\(name(root)): \(sentence(error.message, error.remedy))"
+        case .dropped(let events, let troubles):
+            let which = troubles == 0 ? "" : ", \(troubles) of them about trouble: see 'archiver status'"
+            return "\(Plural.of(events, "event")) not shown, because nobody was reading\(which)"
         default: return nil
         }
     }

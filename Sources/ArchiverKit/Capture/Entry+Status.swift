@@ -11,6 +11,13 @@ extension FileError {
     }
 }
 
+extension FileError {
+    /// Whether the error is one of this process or machine, which has no room for more, and not of the place.
+    var isOfProcess: Bool {
+        [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
+    }
+}
+
 extension Entry {
     /// Whether the status is that of a directory with the same access as before: while it is denied, nothing tells of
     /// changes below, so afterwards everything there is looked at.

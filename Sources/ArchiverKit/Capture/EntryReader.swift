@@ -24,33 +24,43 @@ final class EntryReader {
         do {
             return suspect.status.kind == .file ? try readFile(suspect) : try readOther(suspect, suspect.status)
         } catch let error as FileError {
+            if error.isOfProcess { throw error }
             if error.meansAbsence { return vanished(suspect) }
-            if try hasBeenReplaced(suspect) {
+            if hasBeenReplaced(suspect) {
                 let problem = Problem(
                     path: suspect.path, reason: .unstable, detail: "it was replaced while it was read")
                 return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
             }
             // One object that cannot be read must not stop the capture: what was known of it stays.
             let problem = Problem(path: suspect.path, reason: .unreadable, detail: error.code.description)
-            return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
+            // What is below a directory is captured nevertheless, and must have one.
+            let new = suspect.status.kind == .directory ? asSeen(suspect) : suspect.old
+            return ScanChange(old: suspect.old, new: new, problem: problem)
         }
     }
 
     /// Whether another kind of object has come to stand at the path, which fails in ways of its own.
-    private func hasBeenReplaced(_ suspect: Suspect) throws -> Bool {
-        let now = try FileStatus.read(suspect.name, in: suspect.directory.descriptor, path: suspect.path)
-        return now?.kind != suspect.status.kind
+    private func hasBeenReplaced(_ suspect: Suspect) -> Bool {
+        do throws(FileError) {
+            let now = try FileStatus.read(suspect.name, in: suspect.directory.descriptor, path: suspect.path)
+            return now?.kind != suspect.status.kind
+        } catch {
+            return false
+        }
     }
 
     /// What is captured of an object that is no longer there.
     ///
     /// A directory stays as it was when the walk came by: that has found its files, which must have a directory.
     private func vanished(_ suspect: Suspect) -> ScanChange {
-        guard suspect.status.kind == .directory else { return ScanChange(old: suspect.old, new: nil) }
-        let new = entry(
+        ScanChange(old: suspect.old, new: suspect.status.kind == .directory ? asSeen(suspect) : nil)
+    }
+
+    /// The entry of a directory of which no more is known than what the walk saw.
+    private func asSeen(_ suspect: Suspect) -> Entry {
+        entry(
             suspect.path, suspect.status, content: .none, attributes: suspect.old?.attributes ?? [], isSettled: false,
             isUnstable: false)
-        return ScanChange(old: suspect.old, new: new)
     }
 
     private func readFile(_ suspect: Suspect) throws -> ScanChange {

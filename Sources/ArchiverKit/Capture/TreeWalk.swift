@@ -328,11 +328,14 @@ struct TreeWalk {
         if removesExcluded { try removeBase(below: path) } else { try skipBase(below: path) }
     }
 
-    /// Keeps everything that the base tree has at `path`, if it was not taken yet, and below: it may not be looked at.
+    /// Keeps everything that the base tree has at `path`, if it was not taken yet, and below: it cannot be looked at.
     ///
-    /// - Throws: `error` where it does not say so.
+    /// Whatever the reason, access that is denied, a disk that fails, a server that is gone: it is that place's.
+    ///
+    /// - Throws: `error` where it is not of the place, or of the root as a whole, which nothing can be known of then.
     private mutating func keepBase(below path: RelativePath, _ error: FileError) throws {
-        guard error.code == .permissionDenied || error.code == .notPermitted else { throw error }
+        let isDenied = error.code == .permissionDenied || error.code == .notPermitted
+        if error.isOfProcess || path.isRoot && !isDenied { throw error }
         try emit(.problem(Problem(path: path, reason: .unreadable, detail: error.code.description)))
         try skipBase(below: path)
     }

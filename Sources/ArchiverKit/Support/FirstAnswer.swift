@@ -18,3 +18,24 @@ final class FirstAnswer<Answer: Sendable>: Sendable {
         continuation?.resume(returning: answer)
     }
 }
+
+extension FirstAnswer where Answer == Bool {
+    /// Does `body`, but waits no longer than `limit` for its end.
+    ///
+    /// - Returns: whether it has ended.
+    @discardableResult
+    static func isDone(within limit: Duration, _ body: @escaping @Sendable () async -> Void) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let answer = FirstAnswer(continuation)
+            let alarm = Task {
+                try? await Task.sleep(for: limit)
+                answer.give(false)
+            }
+            Task {
+                await body()
+                answer.give(true)
+                alarm.cancel()
+            }
+        }
+    }
+}

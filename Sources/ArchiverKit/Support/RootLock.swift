@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Dispatch
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
@@ -13,16 +14,39 @@ enum RootLock {
         try FileLock.exclusive(path("capture", root, layout))
     }
 
+    /// Becomes the only process that captures `root`; waits for another capture's end until `mustStop` says otherwise.
+    ///
+    /// - Throws: `ArchiverError` of the code `locked`, naming the other process.
+    static func capturing(
+        _ root: FilePath, in layout: ArchiveLayout, unless mustStop: () -> Bool
+    ) throws -> FileLock {
+        let path = path("capture", root, layout)
+        if let lock = try FileLock.tryExclusive(path) { return lock }
+        let wait = try LockWait(path)
+        while true {
+            if let lock = try wait.lock(within: .milliseconds(50)) { return lock }
+            if mustStop() {
+                throw ArchiverError(
+                    .locked,
+                    "\(root) is being captured\(try holder(of: path)): its last changes are not in the archive",
+                    remedy: "capture it when that has ended", path: root)
+            }
+        }
+    }
+
     /// Becomes the only process that watches `root`.
     ///
     /// - Throws: `ArchiverError` of the code `locked`, naming the other process.
     static func watching(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
         let path = path("watch", root, layout)
         if let lock = try FileLock.tryExclusive(path) { return lock }
-        let holder = try FileLock.holder(of: path).map { " by process \($0.process) (\($0.command))" } ?? ""
         throw ArchiverError(
-            .locked, "\(root) is being watched already\(holder)",
+            .locked, "\(root) is being watched already\(try holder(of: path))",
             remedy: "end that one first, or use another archive", path: root)
+    }
+
+    private static func holder(of path: FilePath) throws -> String {
+        try FileLock.holder(of: path).map { " by process \($0.process) (\($0.command))" } ?? ""
     }
 
     /// Whether some process watches `root`.

@@ -47,10 +47,10 @@ extension RootCaretaker {
             }
             let result = try await compareAll()
             journal.add(result)
-            service.events.send(.audited(root: path, result))
+            service.tell(.audited(root: path, result))
             return .success(result)
         } catch {
-            if !service.shouldStop { service.events.send(.error(root: path, error)) }
+            if !service.shouldStop { service.tell(.error(root: path, error)) }
             return .failure(error)
         }
     }
@@ -85,7 +85,7 @@ extension RootCaretaker {
             if let snapshot = capture.snapshot {
                 result.snapshot = snapshot.id
                 result.found = Int(snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed)
-                service.events.send(.snapshot(snapshot))
+                service.tell(.snapshot(snapshot))
             }
         }
         result.seconds = (ContinuousClock.now - start).seconds

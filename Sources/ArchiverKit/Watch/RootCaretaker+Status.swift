@@ -14,7 +14,9 @@ extension RootCaretaker {
     /// question came was read, and captured if it could be within a moment.
     func status() async -> WatcherStatus {
         let start = ContinuousClock.now
-        let isCurrent = journal.phase == .watching ? await settles(within: RootCaretaker.probeLimit) : false
+        let isCurrent =
+            journal.phase == .watching
+            ? await FirstAnswer.isDone(within: RootCaretaker.probeLimit) { await self.settle() } : false
         let kernel = await watch.status()
         let stats = kernel?.stats
         var status = WatcherStatus(
@@ -31,21 +33,6 @@ extension RootCaretaker {
             lastAudit: nil, failure: nil, degradations: [])
         journal.fill(&status)
         return status
-    }
-
-    /// - Returns: whether everything that changed before the call was captured within `limit`.
-    private func settles(within limit: Duration) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let answer = FirstAnswer(continuation)
-            Task {
-                await settle()
-                answer.give(true)
-            }
-            Task {
-                try? await Task.sleep(for: limit)
-                answer.give(false)
-            }
-        }
     }
 
     /// How the directories are watched, in one word.

@@ -36,8 +36,8 @@ final class RootCaretaker: Sendable {
     let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
 
     /// After a failed capture, the next is tried after this long, then twice as long, and so on.
-    private static let firstRetry = Duration.seconds(1)
-    private static let lastRetry = Duration.seconds(60)
+    private var firstRetry: Duration { Duration.seconds(1) / service.options.timeScale }
+    private var lastRetry: Duration { Duration.seconds(60) / service.options.timeScale }
 
     /// - Parameters:
     ///   - path: absolute, without symbolic links as far as it exists.
@@ -53,10 +53,13 @@ final class RootCaretaker: Sendable {
         let archive = try FileStatus.read(Descriptor.open(service.archive.directory, O_RDONLY | O_DIRECTORY))
         watch = watcher.watch(
             path, excluding: [FileIdentity(archive)], rules: service.options.exclusions,
-            timing: WatchTiming(settle: service.options.settle, maxDelay: service.options.maxDelay))
-        let (events, journal) = (service.events, journal)
-        subscription = watch.events.subscribe { event in
-            WatchNews.take(event, of: path, into: journal).map(events.send)
+            timing: WatchTiming(
+                settle: service.options.settle, maxDelay: service.options.maxDelay,
+                timeScale: service.options.timeScale))
+        let journal = journal
+        subscription = watch.events.subscribe { [weak service] event in
+            guard let news = WatchNews.take(event, of: path, into: journal) else { return }
+            service?.tell(news)
         }
     }
 
@@ -70,12 +73,12 @@ final class RootCaretaker: Sendable {
         }
         try listen()
         defer { server.withLock { $0 = nil } }
-        guard let stats = try await arm() else { return service.events.send(.stopped(root: path)) }
+        guard let stats = try await arm() else { return service.tell(.stopped(root: path)) }
         armed.reach(1)
         if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
         let first = try await capture([.subtree(.root)])
         journal.enter(.watching)
-        service.events.send(
+        service.tell(
             .watching(
                 root: path, directories: stats.watchedDirectories, snapshot: first.latest,
                 isNew: first.snapshot != nil))
@@ -88,7 +91,7 @@ final class RootCaretaker: Sendable {
         watch.stop()
         await record(open: openGaps)
         touchLock()
-        service.events.send(.stopped(root: path))
+        service.tell(.stopped(root: path))
     }
 
     /// Lets others watch the root.
@@ -109,17 +112,19 @@ final class RootCaretaker: Sendable {
     private func arm() async throws -> WatchStats? {
         let isThere = (try? RootDirectory.open(path)) != nil
         if isThere || !service.options.waitsForRoots {
-            service.events.send(.starting(root: path))
+            service.tell(.starting(root: path))
         } else {
             isAwaited.store(true, ordering: .sequentiallyConsistent)
             journal.enter(.waiting)
-            service.events.send(.waiting(root: path))
+            service.tell(.waiting(root: path))
+            // Whoever stopped the service before this was not heard.
+            if service.shouldStop { return nil }
         }
         do {
             let stats = try await watch.arm(waiting: service.options.waitsForRoots)
             isAwaited.store(false, ordering: .sequentiallyConsistent)
             journal.enter(.reading)
-            if !isThere { service.events.send(.starting(root: path)) }
+            if !isThere { service.tell(.starting(root: path)) }
             return stats
         } catch {
             if service.shouldStop, error.code == .canceled { return nil }
@@ -136,7 +141,7 @@ final class RootCaretaker: Sendable {
             }
         } catch {
             // Watching goes on without: some file systems have no sockets.
-            return service.events.send(
+            return service.tell(
                 .degraded(
                     root: self.path, message: "the watcher cannot be asked how it is: \(error)",
                     remedy: "keep the archive on a file system that has sockets"))
@@ -146,9 +151,14 @@ final class RootCaretaker: Sendable {
 
     private func answer(_ request: ControlRequest) async -> ControlResponse {
         switch request.action {
-        case .status: return ControlResponse(status: await status())
+        case .status:
+            let status = await status()
+            await service.deliver()
+            return ControlResponse(status: status)
         case .audit:
-            switch await audit() {
+            let result = await audit()
+            await service.deliver()
+            switch result {
             case .success(let result): return ControlResponse(audit: result)
             case .failure(let error):
                 return ControlResponse(failure: WatcherStatus.Trouble(message: error.message, remedy: error.remedy))
@@ -173,13 +183,13 @@ final class RootCaretaker: Sendable {
     // MARK: Capturing
 
     private func captureChanges() async {
-        var retry = RootCaretaker.firstRetry
+        var retry = firstRetry
         while !service.shouldStop, let batch = await watch.nextBatch() {
             if await take(batch) {
-                retry = RootCaretaker.firstRetry
+                retry = firstRetry
             } else {
                 await pause(retry)
-                retry = min(retry * 2, RootCaretaker.lastRetry)
+                retry = min(retry * 2, lastRetry)
             }
         }
         // A batch taken before may lack the last changes: only what a flush of our own makes due has them all.
@@ -203,7 +213,7 @@ final class RootCaretaker: Sendable {
                 // A root that goes while it is captured is the watcher's to tell.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return true }
                 journal.captureFailed(error)
-                service.events.send(.error(root: path, error))
+                service.tell(.error(root: path, error))
                 return false
             }
         }
@@ -215,7 +225,7 @@ final class RootCaretaker: Sendable {
         let start = ContinuousClock.now
         let result = try await capture(batch.ranges)
         if !batch.polled.isEmpty { watch.polled(found: result.snapshot != nil, took: ContinuousClock.now - start) }
-        if let snapshot = result.snapshot { service.events.send(.snapshot(snapshot)) }
+        if let snapshot = result.snapshot { service.tell(.snapshot(snapshot)) }
         tellProblems(result)
     }
 
@@ -242,13 +252,16 @@ final class RootCaretaker: Sendable {
                 let capture = Capture(
                     store: archive.store, nodes: archive.nodes, options: options, progress: progress,
                     linkIndex: linkIndex, written: written, proofs: proofs)
-                let result = try capture.run(root, ranges: ranges)
-                try archive.store.enter(journal.takeUnrecorded())
+                let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
+                let result = try capture.runLocked(root, ranges)
+                withExtendedLifetime(lock) {}
                 touchLock()
                 return result
             }
         }
-        journal.captureEnded(ranges, result, at: .now)
+        journal.captureEnded(ranges, result, of: cause, at: .now)
+        // What is captured is announced, whether or not this succeeds.
+        await enterUnrecorded()
         return result
     }
 
@@ -267,9 +280,22 @@ final class RootCaretaker: Sendable {
 
     private func tellProblems(_ result: CaptureResult) {
         guard result.problemCount > 0 else { return }
-        service.events.send(.problems(root: path, result.problems, count: result.problemCount))
-        // What kept changing is looked at again; what cannot be read waits for its next change.
+        if journal.takeAreNew() {
+            service.tell(.problems(root: path, result.problems, count: result.problemCount))
+        }
+        // What kept changing is looked at again; what may not be read waits for its next change.
         watch.markDirty(result.problems.filter { $0.reason == .unstable }.map { .entry($0.path) })
+        lookAgain(at: result.problems.filter(\.mayPass).map { .subtree($0.path) })
+    }
+
+    /// Looks after a while at places that gave an error, as a disk or a server does: nothing tells when they are well again.
+    private func lookAgain(at ranges: [PathRange]) {
+        guard !ranges.isEmpty, let pause = journal.beginPause(firstRetry, atMost: lastRetry) else { return }
+        Task { [weak self] in
+            await self?.pause(pause)
+            self?.journal.endPause()
+            self?.watch.markDirty(ranges)
+        }
     }
 
     // MARK: Gaps
@@ -282,15 +308,26 @@ final class RootCaretaker: Sendable {
 
     /// Enters gaps into the archive; where that fails now, with the next capture.
     private func record(_ gaps: [GapRecord]) async {
-        for gap in gaps { service.events.send(.gap(gap)) }
+        for gap in gaps { service.tell(.gap(gap)) }
         journal.add(gaps)
+        await enterUnrecorded()
+    }
+
+    /// Enters the gaps that are not in the archive yet; where that fails, they are kept for the next time.
+    private func enterUnrecorded() async {
         let unrecorded = journal.takeUnrecorded()
-        let store = service.archive.store
+        if unrecorded.isEmpty { return }
+        let (store, hooks) = (service.archive.store, service.options.hooks)
         do {
-            try await Blocking.run { () throws(ArchiverError) in try facing { try store.enter(unrecorded) } }
+            try await Blocking.run { () throws(ArchiverError) in
+                try facing {
+                    try hooks.beforeEnteringGaps()
+                    try store.enter(unrecorded)
+                }
+            }
         } catch {
             journal.add(unrecorded)
-            service.events.send(.error(root: path, error))
+            service.tell(.error(root: path, error))
         }
     }
 

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import FileIO
 internal import FileWatching
 internal import Locking
+internal import SystemPackage
 
 /// The memory of a root's caretaker; any thread may use it.
 final class WatchJournal: Sendable {
@@ -17,6 +18,11 @@ final class WatchJournal: Sendable {
         /// Names that something was written to since the last capture, and before it.
         var written = WrittenNames()
         var writtenBefore = WrittenNames()
+        /// What of the problems was not told yet.
+        var hasNewProblems = false
+        /// How long places that gave errors are left alone, and whether that is so now.
+        var pause = Duration.zero
+        var isPausing = false
         var failure: WatcherStatus.Trouble?
         var degradations: [WatcherStatus.Trouble] = []
         var lastAudit: AuditResult?
@@ -78,12 +84,15 @@ final class WatchJournal: Sendable {
     }
 
     /// Takes in that the root was compared with its latest snapshot within `ranges`.
-    func captureEnded(_ ranges: [PathRange], _ result: CaptureResult, at time: Timestamp) {
+    ///
+    /// The names that were written to belong to the batch that a capture of the cause `watch` is of.
+    func captureEnded(_ ranges: [PathRange], _ result: CaptureResult, of cause: Cause, at time: Timestamp) {
         state.withLock { state in
             state.isCapturing = false
             state.lastCapture = time
             state.failure = nil
-            (state.writtenBefore, state.written) = (state.written.withoutClosed, WrittenNames())
+            if cause == .watch { (state.writtenBefore, state.written) = (state.written.withoutClosed, WrittenNames()) }
+            let known = state.problems
             if !state.problems.isEmpty {
                 state.problems = state.problems.filter { path, _ in !ranges.contains { $0.covers(path) } }
             }
@@ -91,7 +100,9 @@ final class WatchJournal: Sendable {
             state.deferred.formUnion(result.deferred)
             for problem in result.problems where state.problems.count < WatchJournal.problemsLimit {
                 state.problems[problem.path] = problem
+                if known[problem.path] != problem { state.hasNewProblems = true }
             }
+            if !state.problems.values.contains(where: \.mayPass) { state.pause = .zero }
             state.looked?.append(contentsOf: ranges)
         }
     }
@@ -101,6 +112,33 @@ final class WatchJournal: Sendable {
             state.isCapturing = false
             state.failure = WatcherStatus.Trouble(message: error.message, remedy: error.remedy)
         }
+    }
+
+    // MARK: Problems
+
+    /// Whether there are problems that were not told; afterwards, there are none.
+    func takeAreNew() -> Bool {
+        state.withLock { state in
+            defer { state.hasNewProblems = false }
+            // Of more problems than are kept it is not known which are new.
+            return state.hasNewProblems || state.problems.count >= WatchJournal.problemsLimit
+        }
+    }
+
+    /// Begins to leave places alone that gave errors: each time for twice as long, until there are none.
+    ///
+    /// - Returns: for how long; nil where they are left alone already.
+    func beginPause(_ first: Duration, atMost longest: Duration) -> Duration? {
+        state.withLock { state in
+            if state.isPausing { return nil }
+            state.isPausing = true
+            state.pause = min(max(state.pause * 2, first), longest)
+            return state.pause
+        }
+    }
+
+    func endPause() {
+        state.withLock { $0.isPausing = false }
     }
 
     // MARK: Audits
@@ -161,5 +199,14 @@ extension PathRange {
         case .children(let own): own == path || path.parent == own
         case .subtree(let own): own.contains(path)
         }
+    }
+}
+
+extension Problem {
+    /// Whether the place may be well again although nothing changes there: a disk or a server that gives errors, unlike
+    /// one that denies access.
+    var mayPass: Bool {
+        reason == .unreadable
+            && ![Errno.permissionDenied, .notPermitted].contains { $0.description == detail }
     }
 }

@@ -3,10 +3,10 @@
 public import ArchiveFormat
 public import ArchiveStorage
 public import Exclusions
+internal import FileIO
 internal import FileWatching
 internal import Locking
 public import Mementos
-internal import Synchronization
 public import SystemPackage
 
 /// Watches roots and captures their changes until it is stopped.
@@ -26,6 +26,13 @@ public final class WatchService: Sendable {
         public var auditInterval: Duration?
         /// Whether a root that is not there is waited for.
         public var waitsForRoots: Bool
+        /// By how much every interval that is not set here is shorter than usual: retries, polling, looking for a root that
+        /// is gone. Tests compress time, so that they need not skip it.
+        package var timeScale = 1
+        /// Events that wait for slow observers; those beyond are dropped and counted.
+        package var eventLimit = 1024
+        /// Where tests bring about what is hard to bring about otherwise.
+        package var hooks = Hooks()
 
         public init(
             settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2), backend: Backend = .auto,
@@ -39,6 +46,14 @@ public final class WatchService: Sendable {
             self.auditInterval = auditInterval
             self.waitsForRoots = waitsForRoots
         }
+    }
+
+    /// Faults for tests; by default there are none.
+    package struct Hooks: Sendable {
+        /// Called before gaps are entered into the archive; what it throws makes that fail.
+        package var beforeEnteringGaps: @Sendable () throws -> Void = {}
+
+        package init() {}
     }
 
     /// How changes are noticed.
@@ -77,25 +92,36 @@ public final class WatchService: Sendable {
         case problems(root: FilePath, [Problem], count: Int)
         /// A capture failed; it will be tried again.
         case error(root: FilePath, ArchiverError)
+        /// Here observers missed events, because they were too slow; so many of them told of something that was not as it
+        /// should be.
+        case dropped(events: Int, troubles: Int)
         /// The last state is captured and watching has ended.
         case stopped(root: FilePath)
     }
 
-    /// Tells observers what happens, in order.
+    /// Tells observers what happens, in order, on a thread of its own: they hold up no capture, however long they take.
     public let events = Subject<Event>()
+    private let outbox: EventOutbox
+    private let unsaved = Locked<[FilePath: ArchiverError]>([:])
     /// The capture under way.
     public let progress = OperationProgress()
     let archive: Archive
     let options: Options
     private let paths: [FilePath]
     private let roots = Locked<[RootCaretaker]>([])
-    private let isStopping = Atomic(false)
+    private let stopTime = Locked<ContinuousClock.Instant?>(nil)
+
+    /// How long observers are waited for at the end.
+    private static let lastDelivery = Duration.seconds(5)
+    /// How long the last capture waits for another one of the same root.
+    private static let lastCapture = Duration.seconds(5)
 
     /// A service for the directories `roots`; nothing happens before `run`.
     public init(_ archive: Archive, roots: [FilePath], _ options: Options = Options()) {
         self.archive = archive
         paths = roots
         self.options = options
+        outbox = EventOutbox(events, limit: options.eventLimit)
     }
 
     /// Watches until `stop`.
@@ -103,6 +129,14 @@ public final class WatchService: Sendable {
     /// - Throws: `ArchiverError` where watching cannot begin: `noSuchDirectory`, `notDirectory`, `permission`, and
     ///   `locked` where another process watches one of the roots.
     public func run() async throws(ArchiverError) {
+        do { try outbox.start() } catch { throw ArchiverError(error) }
+        let result: Result<Void, ArchiverError>
+        do throws(ArchiverError) { result = .success(try await watchRoots()) } catch { result = .failure(error) }
+        await outbox.finish(within: WatchService.lastDelivery)
+        try result.get()
+    }
+
+    private func watchRoots() async throws(ArchiverError) {
         let opened = try await Blocking.run { () throws(ArchiverError) in
             try facing { try self.open() }
         }
@@ -127,21 +161,47 @@ public final class WatchService: Sendable {
 
     /// Asks for a last capture and a clean end; `run` returns when that is done.
     public func stop() {
-        isStopping.store(true, ordering: .sequentiallyConsistent)
+        stopTime.withLock { $0 = $0 ?? .now }
         for root in roots.withLock({ $0 }) { root.hasten() }
     }
 
     /// Returns once everything that changed in the watched roots before the call is captured and durable.
     ///
-    /// Roots that are being read for the first time are waited for; the end of the service ends the wait.
+    /// Roots that are being read for the first time are waited for, and so are observers; the end of the service ends the
+    /// wait.
     public func settle() async {
         await withTaskGroup { group in
             for root in roots.withLock({ $0 }) { group.addTask { await root.settle() } }
         }
+        await outbox.delivered()
     }
 
+    /// Why the latest states of roots are not in the archive; empty where they are.
+    public var failures: [FilePath: ArchiverError] { unsaved.withLock { $0 } }
+
     /// Whether `stop` was called.
-    var shouldStop: Bool { isStopping.load(ordering: .sequentiallyConsistent) }
+    var shouldStop: Bool { stopTime.withLock { $0 } != nil }
+
+    /// Whether `stop` was called so long ago that what others keep from being captured is given up.
+    var mustStop: Bool {
+        stopTime.withLock { $0 }.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
+    }
+
+    /// Tells observers of an event, without waiting for them.
+    func tell(_ event: Event) {
+        unsaved.withLock { unsaved in
+            switch event {
+            case .watching(let root, _, _, _): unsaved[root] = nil
+            case .snapshot(let record): unsaved[FilePath(bytes: record.rootPath)] = nil
+            case .error(let root, let error): unsaved[root] = error
+            default: break
+            }
+        }
+        outbox.post(event)
+    }
+
+    /// Waits for the observers, but not for long.
+    func deliver() async { await outbox.delivered(within: .seconds(1)) }
 
     /// Looks at everything in all roots, captures what no event had told of, and mends the watching.
     ///
@@ -149,13 +209,14 @@ public final class WatchService: Sendable {
     public func audit() async throws(ArchiverError) -> [FilePath: AuditResult] {
         var results: [FilePath: AuditResult] = [:]
         for root in roots.withLock({ $0 }) { results[root.path] = try await root.audit().get() }
+        await outbox.delivered()
         return results
     }
 
     /// Opens and locks all roots, so that either all are watched or none.
     private func open() throws -> [RootCaretaker] {
         let roots = try WatchedPaths(paths, options, archive)
-        for (inner, outer) in roots.covered { events.send(.covered(root: inner, by: outer)) }
+        for (inner, outer) in roots.covered { tell(.covered(root: inner, by: outer)) }
         let watcher = try TreeWatcher.make(options.backend)
         let layout = archive.store.layout
         let opened = try roots.paths.map { path in
@@ -165,5 +226,15 @@ public final class WatchService: Sendable {
         }
         self.roots.withLock { $0 = opened }
         return opened
+    }
+}
+
+extension WatchService.Event {
+    /// Whether it tells of something that is not as it should be.
+    var isTrouble: Bool {
+        switch self {
+        case .gap, .degraded, .unavailable, .problems, .error: true
+        default: false
+        }
     }
 }

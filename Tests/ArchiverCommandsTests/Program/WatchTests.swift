@@ -78,18 +78,6 @@ struct WatchTests {
         #expect(try process.finish().status == 0)
     }
 
-    @Test("Nobody reading any more ends the watch quietly")
-    func closedPipe() throws {
-        let work = try Workplace()
-        let process = try work.start("watch", work.root.string, "--json", "--settle", "10ms")
-        _ = try event("watching", process)
-        try process.closeOutput()
-        try work.write("new", "new\n")
-        let outcome = try process.finish()
-        #expect(outcome.status == 0, "\(outcome.errorText)")
-        #expect(try work.run("cat", "latest:new").text == "new\n")
-    }
-
     private func event(_ name: String, _ process: ChildProcess) throws -> [String: Any] {
         try JSON.object(process.line { $0.contains("\"event\":\"\(name)\"") })
     }

@@ -46,6 +46,7 @@ final class WatchLog: Sendable {
         case .covered: note("covered")
         case .snapshot: note("snapshot")
         case .watching: note("watching")
+        case .dropped: note("dropped")
         case .stopped: note("stopped")
         case .gap(let gap): note("gap \(gap.cause.rawValue)")
         case .degraded: note("degraded")

@@ -76,6 +76,7 @@ final class Watcher {
             case .available: "available"
             case .problems: "problems"
             case .error: "error"
+            case .dropped: "dropped"
             case .stopped: "stopped"
             }
         }

@@ -1,0 +1,113 @@
+// `archiver watch` and those who read what it writes: they may stop, or go.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+struct WatchOutputTests {
+    /// A pipe with a name and room for one page, which the watcher writes to.
+    private final class NarrowPipe {
+        let path: FilePath
+        private let reader: Descriptor
+        private var text = ""
+
+        init(_ path: FilePath) throws {
+            self.path = path
+            guard mkfifo(path.string, 0o600) == 0 else { throw ChildProcess.Failure(description: "mkfifo") }
+            reader = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+            // F_SETPIPE_SZ, which Glibc's module does not show.
+            _ = fcntl(reader.number, 1031, 4096)
+        }
+
+        /// Reads until what came so far satisfies `isEnough`.
+        func read(until isEnough: (String) -> Bool) throws {
+            while !isEnough(text) {
+                var request = pollfd(fd: reader.number, events: Int16(POLLIN), revents: 0)
+                guard poll(&request, 1, 60_000) > 0 else {
+                    throw ChildProcess.Failure(description: "nothing more to read after: \(text.suffix(500))")
+                }
+                var piece = [UInt8](repeating: 0, count: 4096)
+                let count = Glibc.read(reader.number, &piece, piece.count)
+                if count <= 0 { throw ChildProcess.Failure(description: "the end came after: \(text.suffix(500))") }
+                text += String(decoding: piece.prefix(count), as: UTF8.self)
+            }
+        }
+    }
+
+    private func watch(_ work: Workplace, _ pipe: NarrowPipe, _ redirection: String) throws -> ChildProcess {
+        try ChildProcess(
+            "sh",
+            [
+                "-c", "exec \"$0\" watch \"$1\" --json --settle 1ms --max-delay 5ms \(redirection)",
+                Workplace.program.string, work.root.string, pipe.path.string,
+            ].map { Array($0.utf8) },
+            environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
+    }
+
+    /// Changes a file again and again, each time until the watcher says that it has captured that.
+    private func change(_ work: Workplace, times: Int) throws {
+        for number in 1...times {
+            try work.write("counter", "\(number)\n")
+            _ = try work.run("status", work.root.string, "--patience", "3s")
+        }
+    }
+
+    @Test("A reader that has stopped reading holds up no capture, and gets everything when it reads again")
+    func stalledReader() throws {
+        let work = try Workplace()
+        let pipe = try NarrowPipe(work.path("pipe"))
+        let process = try watch(work, pipe, ">\"$2\"")
+        try pipe.read { $0.contains("\"event\":\"watching\"") }
+        try change(work, times: 15)
+        #expect(try work.run("cat", "latest:counter").text == "15\n")
+        #expect(try work.listed().count == 16)
+        process.send(SIGTERM)
+        try pipe.read { $0.contains("\"event\":\"stopped\"") }
+        #expect(try process.finish().status == 0)
+    }
+
+    @Test("SIGTERM ends a watch whose reader has stopped reading, after the last capture")
+    func stalledReaderAtTheEnd() throws {
+        let work = try Workplace()
+        let pipe = try NarrowPipe(work.path("pipe"))
+        let process = try watch(work, pipe, ">\"$2\" 2>&1")
+        try pipe.read { $0.contains("\"event\":\"watching\"") }
+        try change(work, times: 8)
+        try work.write("counter", "last\n")
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+        #expect(try work.run("cat", "latest:counter").text == "last\n")
+    }
+
+    @Test("Watching goes on when nobody reads any more, and says so once")
+    func closedPipe() throws {
+        let work = try Workplace()
+        let process = try work.start("watch", work.root.string, "--json", "--settle", "1ms")
+        _ = try process.line { $0.contains("\"event\":\"watching\"") }
+        try process.closeOutput()
+        try change(work, times: 3)
+        process.send(SIGTERM)
+        let outcome = try process.finish()
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(outcome.errorText.split(separator: "\n").count == 1, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("nobody reads"), "\(outcome.errorText)")
+        #expect(try work.run("cat", "latest:counter").text == "3\n")
+    }
+
+    @Test("Watching goes on when its output cannot be written", .enabled(if: access("/dev/full", W_OK) == 0))
+    func fullDisk() throws {
+        let work = try Workplace()
+        let process = try ChildProcess(
+            "sh",
+            ["-c", "exec \"$0\" watch \"$1\" --settle 1ms 2>&1 >/dev/full", Workplace.program.string, work.root.string]
+                .map { Array($0.utf8) },
+            environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
+        _ = try process.line { $0.contains("No space left") }
+        try change(work, times: 2)
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+        #expect(try work.run("cat", "latest:counter").text == "2\n")
+    }
+}

@@ -1,0 +1,83 @@
+// Observers of a watch service that take their time.
+
+import ArchiveFormat
+import ArchiverKit
+import Dispatch
+import Locking
+import Mementos
+import SystemPackage
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct SlowObserverTests {
+    /// An observer that can be held up.
+    private final class SlowObserver: Sendable {
+        let seen = Locked<[WatchService.Event]>([])
+        private let gate = DispatchSemaphore(value: 0)
+        private let isHeldUp = Locked(true)
+
+        func take(_ event: WatchService.Event) {
+            if isHeldUp.withLock({ $0 }) { gate.wait() }
+            seen.withLock { $0.append(event) }
+        }
+
+        func goOn() {
+            isHeldUp.withLock { $0 = false }
+            gate.signal()
+        }
+    }
+
+    @Test("An observer that never returns holds up no capture; what it misses is counted where it is missing")
+    func heldUp() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "0")
+        var options = WatchService.Options(settle: .zero, maxDelay: .zero, auditInterval: nil)
+        options.eventLimit = 4
+        let service = WatchService(sandbox.archive, roots: [sandbox.root.directory], options)
+        let observer = SlowObserver()
+        let subscription = service.events.subscribe(observer.take)
+        let run = Task { try await service.run() }
+        let (archive, path) = (sandbox.archive, sandbox.root.directory)
+        for number in 1...10 {
+            try sandbox.root.write("file", "\(number)")
+            // The watcher answers once that is captured.
+            _ = try await onThread {
+                while (try? archive.status(of: path, patience: .seconds(60)))?.roots.first?.watcher?.isCurrent != true {
+                }
+            }
+        }
+        let latest = try sandbox.archive.snapshot(.latest)
+        #expect(try sandbox.archive.entry(at: .at("file"), in: latest)?.content == .inline(Array("10".utf8)))
+        let count = try sandbox.archive.snapshots().count
+        observer.goOn()
+        await service.settle()
+        service.stop()
+        try await run.value
+        withExtendedLifetime(subscription) {}
+
+        let seen = observer.seen.withLock { $0 }
+        let dropped = seen.compactMap { event -> Int? in
+            if case .dropped(let events, troubles: 0) = event { events } else { nil }
+        }
+        let told = seen.count { if case .dropped = $0 { false } else { true } }
+        #expect(dropped.count == 1, "\(seen)")
+        // Beside each snapshot after the first: starting, watching, stopped.
+        #expect(told + dropped.reduce(0, +) == count - 1 + 3, "\(seen)")
+        if case .stopped = seen.last {} else { Issue.record("the end is not told: \(seen)") }
+    }
+
+    @Test("At the end an observer that never returns is waited for, but not for ever")
+    func neverReturns() async throws {
+        let sandbox = try Sandbox()
+        let service = WatchService(sandbox.archive, roots: [sandbox.root.directory])
+        let observer = SlowObserver()
+        let subscription = service.events.subscribe(observer.take)
+        let run = Task { try await service.run() }
+        try sandbox.root.write("last", "x")
+        service.stop()
+        try await run.value
+        let latest = try sandbox.archive.snapshot(.latest)
+        #expect(try sandbox.archive.entry(at: .at("last"), in: latest) != nil)
+        observer.goOn()
+        withExtendedLifetime(subscription) {}
+    }
+}
