@@ -11,7 +11,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case failed = 1
     /// The archive is damaged.
     case damaged = 2
-    /// Done, but some files could not be read.
+    /// Done, but some files could not be read or restored.
     case incomplete = 3
     /// There is no archive there.
     case noArchive = 10
@@ -31,7 +31,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .damaged: .damaged
             case .noArchive, .notAnArchive: .noArchive
             case .locked, .inUse: .locked
-            case .malformedSelector: .usage
+            case .malformedSelector, .otherRoot: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
                 .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .nothingToUndo,
                 .nothingToRedo, .permission, .system:

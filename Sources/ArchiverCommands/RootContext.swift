@@ -1,5 +1,6 @@
 // Which root's snapshots a command means: the one it is told, else the one the user stands in, else all.
 
+internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
@@ -33,6 +34,9 @@ struct RootContext {
     private static func root(at directory: FilePath, in archive: Archive) throws -> ArchivedRoot {
         let found = try archive.root(holding: directory)
         if let found, found.path == directory { return found }
+        // Whoever names a root of another machine means it.
+        let elsewhere = try archive.roots().filter { $0.path == directory }
+        if let only = elsewhere.first, elsewhere.count == 1 { return only }
         let name = Escaping.text(directory.bytes)
         throw Failure(
             status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots of \(name)",
@@ -73,7 +77,7 @@ struct RootContext {
         }
     }
 
-    /// The root that a command is about which alters one.
+    /// The root that a command is about which alters one: it is named, or the user stands in it.
     func oneRoot() throws -> ArchivedRoot {
         if let root { return root }
         let roots = try archive.roots()
@@ -83,7 +87,25 @@ struct RootContext {
                 status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots",
                 remedy: "'archiver watch DIR' makes them")
         }
-        return only
+        throw Failure.usage(
+            "no directory is named, and you are not in \(Escaping.text(only.path.bytes))",
+            remedy: "name that directory, or change into it")
+    }
+
+    /// The root that `snapshot` may be put into: the one that is named, else its own where the user stands in it.
+    func place(of snapshot: SnapshotRecord) throws -> FilePath {
+        if isExplicit, let root { return root.path }
+        let own = snapshot.root
+        if snapshot.isOfThisMachine, let present = FilePath.currentDirectory, present.starts(with: own.path) {
+            return own.path
+        }
+        let name = Escaping.text(own.path.bytes)
+        let whose = snapshot.isOfThisMachine ? "where you are not" : "on another machine, \(own.host)"
+        throw Failure(
+            status: .usage, code: ArchiverError.Code.otherRoot.rawValue,
+            message: "snapshot \(snapshot.id.short) is of \(name), \(whose)",
+            remedy: "restore that directory with '--root \(ShellWord.text(own.path.bytes))', "
+                + "or elsewhere with '--target DIR'", path: own.path.bytes)
     }
 
     /// What has to follow a command's name so that it is about `root`: nothing where the user stands in it.

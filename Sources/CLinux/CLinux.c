@@ -81,6 +81,8 @@ int clinux_open_beneath(int directory, const char *path, uint64_t flags, uint32_
     return (int)result;
 }
 
+int clinux_synchronize_file_system(int descriptor) { return syncfs(descriptor); }
+
 int clinux_rename(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags) {
     return renameat2(from_directory, from, to_directory, to, flags);
 }

@@ -60,6 +60,20 @@ extension Descriptor {
         }
     }
 
+    /// Gives what has the name `temporary` the name `name`, replacing what is there; where that fails, it is removed.
+    package borrowing func replace(
+        _ name: borrowing CName, with temporary: borrowing CName, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
+        let number = number
+        defer {
+            // After a rename there is no such name, unless both were names of one file (rename(2)).
+            _ = temporary.withPointer { unlinkat(number, $0, 0) }
+        }
+        try Self.check("rename", path()) {
+            temporary.withPointer { temporary in name.withPointer { renameat(number, temporary, number, $0) } }
+        }
+    }
+
     /// Renames the file `name` to `newName`, which nothing has yet (renameat2(2), RENAME_NOREPLACE).
     package borrowing func rename(
         _ name: borrowing CName, toNew newName: borrowing CName, path: @autoclosure () -> FilePath

@@ -104,4 +104,12 @@ extension Descriptor {
         let number = number
         if retryingInterrupts({ fsync(number) }) != 0 { throw FileError("synchronize", path(), .current) }
     }
+
+    /// Waits until everything on the file system that holds the open file is on the disk (syncfs(2)).
+    package borrowing func synchronizeFileSystem(path: @autoclosure () -> FilePath) throws(FileError) {
+        let number = number
+        if retryingInterrupts({ clinux_synchronize_file_system(number) }) != 0 {
+            throw FileError("synchronize", path(), .current)
+        }
+    }
 }

@@ -5,6 +5,8 @@ internal import Glibc
 package import SystemPackage
 
 /// A new file under a temporary name, which takes its real name once it is complete, and vanishes if it never does.
+///
+/// It is locked (flock(2)) as long as it is written: one that is not was left behind by a program that was killed.
 package struct TemporaryFile: ~Copyable, Sendable {
     /// The file, open for reading and writing.
     package let file: Descriptor
@@ -13,7 +15,7 @@ package struct TemporaryFile: ~Copyable, Sendable {
     private let path: FilePath
     private var hasTemporaryName = true
 
-    /// How every temporary name begins, so that one left behind by a crash can be told.
+    /// How every temporary name begins.
     package static let namePrefix = ".archiver-"
     private static let nameSuffix = ".tmp"
 
@@ -25,18 +27,26 @@ package struct TemporaryFile: ~Copyable, Sendable {
     package init(
         in directory: borrowing Descriptor, permissions: UInt16 = 0o600, path: FilePath
     ) throws(FileError) {
-        let directory = try directory.duplicate(path: path)
-        let name = Self.newName()
-        let number = directory.number
-        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let result = retryingInterrupts {
-            name.withPointer { clinux_openat(number, $0, flags, UInt32(permissions)) }
+        let folder = try directory.duplicate(path: path)
+        while true {
+            let name = Self.newName()
+            let number = folder.number
+            let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            let result = retryingInterrupts {
+                name.withPointer { clinux_openat(number, $0, flags, UInt32(permissions)) }
+            }
+            if result < 0 { throw FileError("create", path, .current) }
+            let made = Descriptor(owning: result)
+            // Where there are no locks, nobody can take the file for one left behind either.
+            _ = retryingInterrupts { flock(result, LOCK_EX) }
+            // Somebody may have taken it for one left behind before it was locked.
+            if try FileStatus.read(made).links == 0 { continue }
+            file = made
+            self.directory = folder
+            self.name = name
+            self.path = path
+            return
         }
-        if result < 0 { throw FileError("create", path, .current) }
-        file = Descriptor(owning: result)
-        self.directory = directory
-        self.name = name
-        self.path = path
     }
 
     deinit {
@@ -61,14 +71,65 @@ package struct TemporaryFile: ~Copyable, Sendable {
         hasTemporaryName = false
     }
 
-    /// Whether `name` is one that this type gives to files.
-    package static func isTemporaryName(_ name: [UInt8]) -> Bool {
-        name.starts(with: namePrefix.utf8) && name.suffix(nameSuffix.utf8.count).elementsEqual(nameSuffix.utf8)
+    // MARK: Names
+
+    /// Whether `name` is one that this type gives: no other file has such a name by chance, as its second half follows
+    /// from its first.
+    package static func isTemporaryName(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+        // Nearly all names are turned down here.
+        guard name.last == nameSuffix.utf8.last, name.count == nameLength, name.starts(with: namePrefix.utf8),
+            name.reversed().starts(with: nameSuffix.utf8.reversed())
+        else { return false }
+        let digits = String(decoding: name.dropFirst(namePrefix.utf8.count).prefix(2 * digitCount), as: UTF8.self)
+        guard let random = UInt64(digits.prefix(digitCount), radix: 16) else { return false }
+        return digits == self.digits(random) + self.digits(proof(random))
     }
 
-    /// 64 random bits make the names of two processes differ; O_EXCL makes sure.
-    private static func newName() -> CName {
-        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-        return CName("\(namePrefix)\(digits)\(nameSuffix)".utf8)
+    /// A name for something in `directory` that has no real name yet.
+    ///
+    /// 64 random bits make the names of two processes differ.
+    package static func newName() -> CName {
+        let random = UInt64.random(in: 0...UInt64.max)
+        return CName("\(namePrefix)\(digits(random))\(digits(proof(random)))\(nameSuffix)".utf8)
+    }
+
+    private static let digitCount = 16
+    private static let nameLength = namePrefix.utf8.count + 2 * digitCount + nameSuffix.utf8.count
+
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: digitCount - digits.count) + digits
+    }
+
+    /// 64 bits that nobody else would put behind `random`: the finalizer of MurmurHash3 over a number of our own.
+    private static func proof(_ random: UInt64) -> UInt64 {
+        var value = random ^ 0x6172_6368_6976_6572
+        value = (value ^ (value >> 33)) &* 0xff51_afd7_ed55_8ccd
+        value = (value ^ (value >> 33)) &* 0xc4ce_b9fe_1a85_ec53
+        return value ^ (value >> 33)
+    }
+
+    // MARK: Left behind
+
+    /// Removes `name`, which is a temporary one, from `directory` if a program that was killed left it behind.
+    ///
+    /// - Returns: false where some program is at work with it.
+    package static func removeLeftBehind(
+        _ name: CName, in directory: borrowing Descriptor, path: FilePath
+    ) throws(FileError) -> Bool {
+        let number = directory.number
+        let opened = name.withPointer {
+            clinux_openat(number, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+        }
+        if opened >= 0 {
+            let file = Descriptor(owning: opened)
+            if flock(file.number, LOCK_EX | LOCK_NB) != 0, Errno.current == .wouldBlock { return false }
+            try directory.removeFile(name, path: path)
+            return true
+        }
+        if Errno.current == .noSuchFileOrDirectory { return true }
+        // A link or a device, which is made and named at one stroke, or a file that may not be read.
+        try directory.removeFile(name, path: path)
+        return true
     }
 }

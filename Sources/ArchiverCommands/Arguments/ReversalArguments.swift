@@ -6,7 +6,7 @@ internal import FileIO
 
 /// Which root, and how far.
 struct ReversalArguments: ParsableArguments {
-    @Argument(help: ArgumentHelp("A remembered directory; else the one you are in.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The directory (default: the one that you are in).", valueName: "dir"))
     var directory: PathArgument?
 
     @Option(help: ArgumentHelp("How many operations.", valueName: "count"))
@@ -25,7 +25,8 @@ struct ReversalArguments: ParsableArguments {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), directory)
         let (archive, root) = (context.archive, try context.oneRoot())
-        let options = ReversalOptions(steps: steps, isDryRun: dryRun)
+        let options = ReversalOptions(
+            steps: steps, isDryRun: dryRun, interruption: Interruptions.observed())
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(root.path.bytes))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
@@ -47,9 +48,7 @@ struct ReversalArguments: ParsableArguments {
                 try console.output.line(RestoreSummary.text(result, reversal, isDryRun: dryRun, word))
             }
         }
-        for result in results.map(\.restore) {
-            console.warn(result.warnings, count: result.warningCount) { Escaping.text($0) }
-        }
-        if results.contains(where: { $0.restore.skipped > 0 }) { throw ExitStatus.incomplete }
+        for result in results { console.warn(result.restore) }
+        if let status = results.lazy.compactMap({ ExitStatus($0.restore) }).last { throw status }
     }
 }

@@ -12,13 +12,15 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Make a directory, or a part of it, what it was; or write a saved state to a file.",
         discussion: """
             Makes the directory what it was in the snapshot: writes only what differs, and deletes what was not there \
-            then. The present state is captured first, and 'archiver undo' brings it back. Interrupted, the same \
-            command finishes the job. With --target the snapshot is written to another, empty directory, and nothing \
+            then. That directory must be the one you are in, or be named with --root. The present state is captured \
+            first, and 'archiver undo' brings it back. What cannot be restored is named, the rest is restored, and the \
+            exit code is 3. Interrupted, the same command finishes the job. With --target the snapshot is written to another, empty directory, and nothing \
             else is touched. The state of a program, named by its id, label or title, is written as JSON to the new \
             file that --target names, or into the directory; the program itself loads it from the archive.
 
             Examples:
               archiver restore @10m             the state of ten minutes ago
+              archiver restore 3fa9c2 --root ~/project
               archiver restore latest --state "Best Game Ever" --target game.json
             """)
 
@@ -62,7 +64,10 @@ struct RestoreCommand: ParsableCommand {
     private func restore(
         _ record: SnapshotRecord, _ path: RelativePath, _ context: RootContext, _ console: Console
     ) throws {
-        let options = RestoreOptions(path: path, target: target?.path, isDryRun: dryRun)
+        let options = RestoreOptions(
+            path: path, target: target?.path, root: target == nil ? try context.place(of: record) : nil,
+            isDryRun: dryRun,
+            interruption: Interruptions.observed())
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(record.rootPath))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
@@ -78,7 +83,7 @@ struct RestoreCommand: ParsableCommand {
             try console.output.line(
                 RestoreSummary.text(record, options, result, try context.word(for: result.destination)))
         }
-        console.warn(result.warnings, count: result.warningCount) { Escaping.text($0) }
-        if result.skipped > 0 { throw ExitStatus.incomplete }
+        console.warn(result)
+        if let status = ExitStatus(result) { throw status }
     }
 }

@@ -58,11 +58,31 @@ struct RestoreJSON: Encodable {
         try object.encode(result.skipped, forKey: "skipped")
         try object.encode(result.leftOut, forKey: "leftOut")
         try object.encode(result.bytesWritten, forKey: "bytesWritten")
+        try object.encode(result.isComplete, forKey: "complete")
+        try object.encode(result.isInterrupted, forKey: "interrupted")
+        try object.encode(result.failed, forKey: "failed")
+        try object.encode(result.problems.map(RestoreProblemJSON.init), forKey: "problemPaths")
+        try object.encode(result.problemCount, forKey: "problems")
         try object.encode(result.warnings, forKey: "warnings")
         try object.encode(result.warningCount, forKey: "warningCount")
         try object.encode(result.before?.id.hex, forKey: "before")
         try object.encode(result.undo?.id.hex, forKey: "undo")
         try object.encode(result.operation?.hex, forKey: "operation")
+    }
+}
+
+/// A path that could not be restored.
+struct RestoreProblemJSON: Encodable {
+    let problem: RestoreProblem
+
+    init(_ problem: RestoreProblem) { self.problem = problem }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: problem.path.bytes, forKey: "path")
+        try object.encode(problem.message, forKey: "message")
+        try object.encode(problem.remedy, forKey: "remedy")
+        try object.encode(problem.isDamage, forKey: "damage")
     }
 }
 

@@ -72,17 +72,40 @@ enum RestoreSummary {
             ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
             ("deleted", result.deleted),
         ].filter { $0.1 > 0 }
-        guard !parts.isEmpty || result.skipped > 0 else {
+        guard !parts.isEmpty || !result.isComplete else {
             let state = record.map { "as it was in \($0.name)" } ?? name
             return "nothing to do: \(destination) is \(state)"
         }
-        let counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
+        var counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
         if isDryRun {
             return "would restore \(destination) to \(name): " + counts.joined(separator: ", ")
         }
-        let written = ByteCount.text(result.bytesWritten) + " written"
-        let skipped = result.skipped > 0 ? ["\(result.skipped) left alone because they changed meanwhile"] : []
-        let all = (counts + skipped + [written]).joined(separator: ", ")
-        return "restored \(destination) to \(name): \(all)"
+        if result.failed > 0 { counts.append("\(result.failed) not restored") }
+        counts.append(ByteCount.text(result.bytesWritten) + " written")
+        let verb = result.isInterrupted ? "interrupted: restored" : "restored"
+        let incomplete = result.isComplete ? "" : ", incomplete"
+        return "\(verb) \(destination) to \(name)\(incomplete): " + counts.joined(separator: ", ")
+    }
+}
+
+extension Console {
+    /// What the user should know of a restore: every path that is still to be restored, and other remarks.
+    func warn(_ result: RestoreResult) {
+        warn(result.warnings, count: result.warningCount, limit: result.warnings.count) { Escaping.text($0) }
+    }
+}
+
+extension ExitStatus {
+    /// The status for what a restore came to; nil where all was done.
+    init?(_ result: RestoreResult) {
+        if result.isInterrupted {
+            self = .interrupted
+        } else if result.hasDamage {
+            self = .damaged
+        } else if !result.isComplete {
+            self = .incomplete
+        } else {
+            return nil
+        }
     }
 }

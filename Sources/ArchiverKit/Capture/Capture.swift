@@ -19,6 +19,8 @@ struct Capture {
     var written = WrittenNames()
     /// What is known of files whose times do not tell everything.
     var proofs = ReadProofs()
+    /// Told of temporary files of archiver itself, which are not captured.
+    var onLeftBehind: (@Sendable (RelativePath) -> Void)?
 
     /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
     private static let firstLevel = 3
@@ -81,7 +83,8 @@ struct Capture {
                 rules: options.exclusions, removesExcluded: true,
                 isDoubtful: { path, status in
                     written.closed.contains(path) && (isInMemory || !proofs.vouch(for: path, status))
-                })
+                },
+                onLeftBehind: onLeftBehind)
             let time = Timestamp.now
             let unknown = try scan.run(root, base: base?.tree, ranges: ranges) { change in
                 try update.add(change)

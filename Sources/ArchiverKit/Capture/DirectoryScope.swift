@@ -34,8 +34,10 @@ struct DirectoryScope {
         return DirectoryScope(inner, isCache: own.isCache)
     }
 
-    /// Whether the name `path` in the directory is left out.
+    /// Whether the name `path` in the directory is left out: by the rules, or because the file is one of archiver's own
+    /// that is not complete, or was left behind.
     func excludes(_ path: RelativePath, isDirectory: Bool) -> Bool {
+        if !isDirectory, path.bytes.last == UInt8(ascii: "p"), TemporaryFile.isTemporaryName(path.name) { return true }
         if isCache && !path.name.elementsEqual(DirectoryRules.cacheTagName) { return true }
         return !scope.isTrivial && scope.excludes(path, isDirectory: isDirectory)
     }

@@ -23,6 +23,8 @@ struct TreeScan {
     let removesExcluded: Bool
     /// Whether a file is to be read although its times are those of the tree.
     var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
+    /// Told of temporary files of archiver itself.
+    var onLeftBehind: ((RelativePath) -> Void)?
 
     /// A reader of objects with all that it needs; one thread at a time has it.
     private final class Worker: @unchecked Sendable {
@@ -66,6 +68,7 @@ struct TreeScan {
                 root, base: cursor,
                 isHidden: { status in archive.map { status.isSameObject(as: $0) } ?? false }, rules: rules,
                 removesExcluded: removesExcluded, isDoubtful: isDoubtful, progress: progress,
+                onLeftBehind: onLeftBehind,
                 emit: { item in
                     batch.append(item)
                     if case .suspect(let suspect) = item, suspect.status.kind == .file {

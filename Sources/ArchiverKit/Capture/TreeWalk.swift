@@ -21,6 +21,7 @@ struct TreeWalk {
     private let removesExcluded: Bool
     private let isDoubtful: (RelativePath, FileStatus) -> Bool
     private let emit: (ScanItem) throws -> Void
+    private let onLeftBehind: ((RelativePath) -> Void)?
     private let progress: OperationProgress?
     private var pending: ArraySlice<PathRange> = []
     /// Paths of ranges that neither the root nor the base tree has.
@@ -33,11 +34,13 @@ struct TreeWalk {
     ///   - rules: what is left out.
     ///   - removesExcluded: whether what the base tree has of that counts as gone; else it is passed over.
     ///   - isDoubtful: whether a file is to be read although its times are those of the tree.
+    ///   - onLeftBehind: told of temporary files of archiver itself.
     ///   - emit: takes what is found, in walk order.
     init(
         _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
         rules: ExclusionRules, removesExcluded: Bool,
         isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false }, progress: OperationProgress?,
+        onLeftBehind: ((RelativePath) -> Void)? = nil,
         emit: @escaping (ScanItem) throws -> Void
     ) {
         self.root = root
@@ -48,6 +51,7 @@ struct TreeWalk {
         self.removesExcluded = removesExcluded
         self.isDoubtful = isDoubtful
         self.progress = progress
+        self.onLeftBehind = onLeftBehind
         self.emit = emit
     }
 
@@ -219,6 +223,7 @@ struct TreeWalk {
         let range = takeRange(at: path)
         try removeBase(before: path)
         if let kind = record.kind, look.scope.excludes(path, isDirectory: kind == .directory) {
+            if kind != .directory, TemporaryFile.isTemporaryName(record.name) { onLeftBehind?(path) }
             return try leaveOut(path)
         }
         let status: FileStatus?

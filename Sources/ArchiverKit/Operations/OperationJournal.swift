@@ -36,6 +36,18 @@ final class OperationJournal {
         id = try enter(kind, before: before, snapshot, at: path, target: target)
     }
 
+    /// Does `body`; where it fails and the operation has begun, the error says so.
+    func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch {
+            guard id != nil else { throw error }
+            let reason = ArchiverError(any: error)
+            let mend = reason.remedy.map { "\($0), then " } ?? ""
+            throw ArchiverError(
+                reason.code, "\(reason.message); the \(kind.rawValue) stopped half-way",
+                remedy: mend + "do it again to finish it, or 'archiver undo' to take it back", path: reason.path)
+        }
+    }
+
     /// Notes that the operation, if it has begun, is done to its end.
     ///
     /// - Parameter after: the snapshot with the state after it; nil where there is none.

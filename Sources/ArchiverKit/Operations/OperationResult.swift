@@ -8,10 +8,13 @@ public struct ReversalOptions: Sendable {
     public var steps: Int
     /// Whether only to tell what would be done.
     public var isDryRun: Bool
+    /// What ends the work early.
+    public var interruption: RestoreInterruption?
 
-    public init(steps: Int = 1, isDryRun: Bool = false) {
+    public init(steps: Int = 1, isDryRun: Bool = false, interruption: RestoreInterruption? = nil) {
         self.steps = steps
         self.isDryRun = isDryRun
+        self.interruption = interruption
     }
 }
 

@@ -29,7 +29,13 @@ struct Reversing {
         if options.isDryRun { return try tell(steps(options.steps)) }
         // Held from reading the log to the end, so that two who undo at once go two steps back.
         let lock = try RootLock.capturing(rootPath, in: archive.store.layout)
-        let results = try steps(options.steps).map(take)
+        // All of them are looked at before the first is done.
+        let steps = try steps(options.steps)
+        let sources = try steps.map(source)
+        var results: [OperationResult] = []
+        for (step, source) in zip(steps, sources) where results.last?.restore.isInterrupted != true {
+            results.append(try take(step, source, options.interruption))
+        }
         withExtendedLifetime(lock) {}
         return results
     }
@@ -43,11 +49,12 @@ struct Reversing {
         return Array(steps.prefix(max(0, count)))
     }
 
-    private func take(_ step: OperationLog.Step) throws -> OperationResult {
-        let source = try source(of: step)
+    private func take(
+        _ step: OperationLog.Step, _ source: RestoreSource, _ interruption: RestoreInterruption?
+    ) throws -> OperationResult {
         let restore = RestoreInPlace(
-            archive: archive, source: source, rootPath: rootPath, isWidening: true, progress: progress,
-            onAction: onAction)
+            archive: archive, source: source, rootPath: rootPath, isWidening: true, interruption: interruption,
+            progress: progress, onAction: onAction)
         let journal = OperationJournal(archive.store, rootPath, reversal.kind, of: step.target)
         return result(step, source, try restore.run(journal))
     }
@@ -56,8 +63,8 @@ struct Reversing {
         let sources = try steps.map(source)
         return try steps.indices.map { index in
             let restore = RestoreInPlace(
-                archive: archive, source: sources[index], rootPath: rootPath, isWidening: true, progress: progress,
-                onAction: onAction)
+                archive: archive, source: sources[index], rootPath: rootPath, isWidening: true, interruption: nil,
+                progress: progress, onAction: onAction)
             // What a later step decides about need not be brought back by this one.
             let others = sources[(index + 1)...].map(\.path)
             return result(steps[index], sources[index], try restore.tell(besides: others))
@@ -99,7 +106,15 @@ struct Reversing {
     private func snapshot(_ id: SnapshotID?) throws -> SnapshotRecord? {
         guard let id else { return nil }
         let filter = Catalogue.SnapshotFilter(idPrefix: id.hex, limit: 1)
-        if let found = try archive.store.catalogue.snapshots(filter).first { return found }
+        if let found = try archive.store.catalogue.snapshots(filter).first {
+            try archive.checkListing(of: found)
+            if found.isOf(ArchivedRoot(path: rootPath, host: CurrentProcess.hostName)) { return found }
+            throw ArchiverError(
+                .otherRoot,
+                "the operation on \(rootPath) would bring back snapshot \(id.short), which is of \(found.root.path)",
+                remedy: "nothing was changed; 'archiver restore \(id.short) --target DIR' writes it elsewhere",
+                path: rootPath)
+        }
         throw ArchiverError(
             .noSuchSnapshot, "the archive does not hold the state that is to come back, snapshot \(id.short), any more",
             remedy: "restore another one; 'archiver list' shows them", path: rootPath)

@@ -10,26 +10,31 @@ extension Archive {
     ///
     /// In place, the present state is captured first, so that nothing is lost, and the restore is noted in the root's
     /// operation log, so that `undo` takes it back. Only what differs is written. Killed half-way, the same call finishes
-    /// the job.
+    /// the job. What cannot be restored is named in the result, and the rest is restored.
+    ///
+    /// In place, a snapshot goes only into the root that it is of; one of another machine only if `options.root` says so.
     ///
     /// - Parameters:
     ///   - onAction: told of every action before it is carried out; of a dry run, of every action that would be.
-    /// - Throws: `ArchiverError`; what was restored until then stays, everything else is as it was.
+    /// - Throws: `ArchiverError`, of the code `otherRoot` where the snapshot is not of the root that is meant; what was restored until then stays, everything else is as it was.
     public func restore(
         _ snapshot: SnapshotRecord, _ options: RestoreOptions = RestoreOptions(),
         progress: OperationProgress? = nil, onAction: (@Sendable (RestoreAction) -> Void)? = nil
     ) throws(ArchiverError) -> RestoreResult {
         try facing {
+            try checkListing(of: snapshot)
             let source = RestoreSource(self, snapshot, at: options.path)
             guard try source.entry() != nil else { throw noSuchPath(options.path, in: snapshot) }
             if let target = options.target {
                 let restore = RestoreElsewhere(
-                    archive: self, source: source, target: target, progress: progress, onAction: onAction)
+                    archive: self, source: source, target: target, interruption: options.interruption,
+                    progress: progress, onAction: onAction)
                 return try options.isDryRun ? restore.tell() : restore.run()
             }
-            let place = try RootDirectory.resolvedAsFarAsItExists(FilePath(bytes: snapshot.rootPath))
+            let place = try place(of: snapshot, named: options.root)
             let restore = RestoreInPlace(
-                archive: self, source: source, rootPath: place, progress: progress, onAction: onAction)
+                archive: self, source: source, rootPath: place, interruption: options.interruption,
+                progress: progress, onAction: onAction)
             if options.isDryRun { return try restore.tell() }
             let lock = try RootLock.capturing(place, in: store.layout)
             let result = try restore.run(OperationJournal(store, place, .restore))

@@ -11,11 +11,13 @@ struct MetadataWriter: Sendable {
     private let owners: OwnerMapping
     /// Objects whose owner or group could not be set.
     private(set) var foreignOwners = 0
-    /// The first reasons why attributes and the like could not be set, and how many there were.
-    private(set) var failures: [String] = []
-    private(set) var failureCount = 0
+    /// The first things that the user should know of single objects, and how many there were.
+    private(set) var remarks: [String] = []
+    private(set) var remarkCount = 0
+    /// Objects whose permissions or time could not be set.
+    private(set) var problems: [RestoreProblem] = []
 
-    private static let failuresLimit = 20
+    private static let remarksLimit = 20
 
     init(_ owners: OwnerMapping) {
         self.owners = owners
@@ -24,8 +26,9 @@ struct MetadataWriter: Sendable {
     /// Takes in what another writer noted.
     mutating func add(_ other: MetadataWriter) {
         foreignOwners += other.foreignOwners
-        failureCount += other.failureCount
-        failures += other.failures.prefix(MetadataWriter.failuresLimit - failures.count)
+        remarkCount += other.remarkCount
+        remarks += other.remarks.prefix(MetadataWriter.remarksLimit - remarks.count)
+        problems += other.problems
     }
 
     /// Gives an open file or directory the metadata of `entry`.
@@ -34,14 +37,13 @@ struct MetadataWriter: Sendable {
         let isOwned = attemptOwner { () throws(FileError) in
             try file.setOwner(owner, group: group, path: FilePath(path))
         }
-        attempt(path) { () throws(FileError) in
+        attemptAttributes { () throws(FileError) in
             try ExtendedAttributes.replace(of: file, with: entry.attributes, path: FilePath(path))
         }
-        let permissions = permissions(entry, isOwned)
+        let permissions = permissions(entry, isOwned, path)
         attempt(path) { () throws(FileError) in
             try file.setPermissions(permissions, path: FilePath(path))
             try file.setModified(entry.modified, path: FilePath(path))
-            return []
         }
     }
 
@@ -53,23 +55,37 @@ struct MetadataWriter: Sendable {
         let isOwned = attemptOwner { () throws(FileError) in
             try directory.setOwner(owner, group: group, of: name, path: FilePath(path))
         }
-        attempt(path) { () throws(FileError) in
+        attemptAttributes { () throws(FileError) in
             try ExtendedAttributes.replace(of: name, in: directory, with: entry.attributes, path: FilePath(path))
         }
-        let permissions = permissions(entry, isOwned)
+        let permissions = permissions(entry, isOwned, path)
         attempt(path) { () throws(FileError) in
             // Symbolic links have no permissions of their own.
             if entry.kind != .symbolicLink {
                 try directory.setPermissions(permissions, of: name, path: FilePath(path))
             }
             try directory.setModified(entry.modified, of: name, path: FilePath(path))
-            return []
         }
     }
 
     /// A program that was to run as another user must not run as this one instead.
-    private func permissions(_ entry: Entry, _ isOwned: Bool) -> UInt16 {
-        isOwned || entry.kind == .directory ? entry.permissions : entry.permissions & 0o1777
+    private mutating func permissions(_ entry: Entry, _ isOwned: Bool, _ path: RelativePath) -> UInt16 {
+        if entry.kind == .directory || entry.kind == .symbolicLink { return entry.permissions }
+        let isPrivileged = entry.permissions & 0o6000 != 0
+        if !isOwned {
+            if isPrivileged { remark("\(path) was restored without its setuid and setgid bits: its owner is not set") }
+            return entry.permissions & 0o1777
+        }
+        if owners.isForeign, isPrivileged {
+            remark("\(path) runs as its owner or group (setuid, setgid), as another machine's snapshot has it")
+        }
+        if owners.isForeign, entry.attributes.contains(where: { $0.name.elementsEqual("security.capability".utf8) }) {
+            remark(
+                isRoot
+                    ? "\(path) runs with the capabilities that another machine's snapshot gives it"
+                    : "\(path) was restored without its capabilities: only root may set them")
+        }
+        return entry.permissions
     }
 
     private mutating func attemptOwner(_ body: () throws(FileError) -> Void) -> Bool {
@@ -82,17 +98,25 @@ struct MetadataWriter: Sendable {
         }
     }
 
-    private mutating func attempt(_ path: RelativePath, _ body: () throws(FileError) -> [FileError]) {
+    private mutating func attemptAttributes(_ body: () throws(FileError) -> [FileError]) {
         do throws(FileError) {
-            for failure in try body() { fail(failure) }
+            for failure in try body() { remark(failure.description) }
         } catch {
-            fail(error)
+            remark(error.description)
         }
     }
 
-    private mutating func fail(_ error: FileError) {
-        failureCount += 1
-        if failures.count < MetadataWriter.failuresLimit { failures.append(error.description) }
+    private mutating func attempt(_ path: RelativePath, _ body: () throws(FileError) -> Void) {
+        do throws(FileError) {
+            try body()
+        } catch {
+            problems.append(RestoreProblem(path, error) ?? RestoreProblem(path, error.description))
+        }
+    }
+
+    private mutating func remark(_ text: String) {
+        remarkCount += 1
+        if remarks.count < MetadataWriter.remarksLimit { remarks.append(text) }
     }
 }
 
@@ -100,7 +124,8 @@ struct MetadataWriter: Sendable {
 struct OwnerMapping: Sendable {
     private let ownerNames: [UInt32: String]
     private let groupNames: [UInt32: String]
-    private let isForeign: Bool
+    /// Whether the snapshot comes from another machine.
+    let isForeign: Bool
     private let names = AccountNames()
 
     /// The mapping for what `snapshot` holds; nil where nothing is restored.

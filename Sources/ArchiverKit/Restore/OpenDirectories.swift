@@ -24,11 +24,16 @@ struct OpenDirectories {
     }
 
     private let root: SharedDirectory
+    private let rootStatus: FileStatus
+    private let crossesMounts: Bool
     private(set) var levels: [Level] = []
     private let isRoot = CurrentProcess.isRoot
 
-    init(_ root: SharedDirectory) {
-        self.root = root
+    /// - Parameter crossesMounts: whether what is mounted below the root belongs to it.
+    init(_ root: RootDirectory, crossesMounts: Bool) {
+        self.root = root.directory
+        rootStatus = root.status
+        self.crossesMounts = crossesMounts
     }
 
     /// Takes the innermost directory off the chain if `path` does not lie in it.
@@ -55,14 +60,35 @@ struct OpenDirectories {
     }
 
     /// Opens a directory so that names in it can be made and removed.
+    ///
+    /// - Throws: `RestoreProblem` of that directory, where the error does not concern all of the restore.
     private func open(_ path: RelativePath) throws -> SharedDirectory {
-        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
-        if !isRoot { try makeAccessible(path) }
-        if path.isRoot { return root }
-        if let last = levels.last, let rest = last.path.suffix(of: path) {
-            return SharedDirectory(try last.directory.descriptor.open(beneath: rest, flags))
+        if path.isRoot {
+            if !isRoot { try makeAccessible(path) }
+            return root
         }
-        return SharedDirectory(try root.descriptor.open(beneath: path, flags))
+        do {
+            try refuseMount(at: path)
+            if !isRoot { try makeAccessible(path) }
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+            if let last = levels.last, let rest = last.path.suffix(of: path) {
+                return SharedDirectory(try last.directory.descriptor.open(beneath: rest, flags))
+            }
+            return SharedDirectory(try root.descriptor.open(beneath: path, flags))
+        } catch {
+            guard let problem = RestoreProblem(path, error, isOfDirectory: true) else { throw error }
+            throw problem
+        }
+    }
+
+    /// What captures do not enter, restores leave alone.
+    private func refuseMount(at path: RelativePath) throws {
+        if crossesMounts { return }
+        guard let status = try FileStatus.read(path, beneath: root.descriptor) else { return }
+        if status.device == rootStatus.device, status.mount == rootStatus.mount { return }
+        throw RestoreProblem(
+            path, "\(path) is on another file system than the root and was left as it is, with all below it",
+            remedy: "unmount it and restore again, or restore elsewhere with '--target DIR'", isOfDirectory: true)
     }
 
     /// Gives the owner of a directory the right to work in it; its own permissions come back with its metadata.

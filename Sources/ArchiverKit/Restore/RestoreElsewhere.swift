@@ -11,6 +11,7 @@ struct RestoreElsewhere {
     let archive: Archive
     let source: RestoreSource
     let target: FilePath
+    let interruption: RestoreInterruption?
     let progress: OperationProgress?
     let onAction: (@Sendable (RestoreAction) -> Void)?
 
@@ -19,21 +20,26 @@ struct RestoreElsewhere {
         let root = place.root
         let writer = RestoreWriter(
             root, from: archive.store, owners: try source.owners(), links: LinkGroups { [:] },
-            isMarked: true,
+            isMarked: true, crossesMounts: true, interruption: interruption,
             wantedDirectory: { [self] path in
                 path.isRoot ? try wantedRoot() : try source.entry(at: original(of: path))
             }, progress: progress)
         progress?.expect(entries: nil, bytes: source.path.isRoot ? source.snapshot?.totals.bytes : nil)
-        try source.forEachEntry { entry in
-            var wanted = entry
-            wanted.path = relocated(entry.path)
-            let present = try place.isContinued ? leftOver(wanted, in: root) : nil
-            let step = RestoreStep(path: wanted.path, present: present, wanted: wanted)
-            if let action = step.action { onAction?(action) }
-            try writer.apply(step)
+        try writer.run {
+            try source.forEachEntry { entry in
+                var wanted = entry
+                wanted.path = relocated(entry.path)
+                let present = try place.isContinued ? leftOver(wanted, in: root) : nil
+                let step = RestoreStep(path: wanted.path, present: present, wanted: wanted)
+                if let action = step.action { onAction?(action) }
+                try writer.apply(step)
+            }
         }
-        try writer.finish()
-        try place.finish(try wantedRoot())
+        // An interrupted one keeps its marker, so that the same command goes on with it.
+        if !writer.result.isInterrupted {
+            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+            try place.finish(try wantedRoot())
+        }
         var result = writer.result
         result.path = source.path
         return result
@@ -47,7 +53,7 @@ struct RestoreElsewhere {
             wanted.path = relocated(entry.path)
             guard let action = RestoreStep(path: wanted.path, present: nil, wanted: wanted).action else { return }
             onAction?(action)
-            result.count(action)
+            result.count(action.kind, bytes: action.bytes)
         }
         return result
     }

@@ -1,10 +1,11 @@
-// Restoring in place: capture, note in the operation log, apply, capture.
+// Restoring in place: capture, note in the operation log, apply, wait for the disk, capture.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
+internal import Locking
 internal import SnapshotTree
 internal import SystemPackage
 
@@ -16,17 +17,19 @@ struct RestoreInPlace {
     let rootPath: FilePath
     /// Whether what leads to the part comes back as well where a file has come to stand in the way.
     let isWidening: Bool
+    let interruption: RestoreInterruption?
     let progress: OperationProgress?
     let onAction: (@Sendable (RestoreAction) -> Void)?
 
     init(
         archive: Archive, source: RestoreSource, rootPath: FilePath, isWidening: Bool = false,
-        progress: OperationProgress?, onAction: (@Sendable (RestoreAction) -> Void)?
+        interruption: RestoreInterruption?, progress: OperationProgress?, onAction: (@Sendable (RestoreAction) -> Void)?
     ) {
         self.archive = archive
         self.source = source
         self.rootPath = rootPath
         self.isWidening = isWidening
+        self.interruption = interruption
         self.progress = progress
         self.onAction = onAction
     }
@@ -37,14 +40,21 @@ struct RestoreInPlace {
     func run(_ journal: OperationJournal) throws -> RestoreResult {
         guard let root = try existing() else { return try makeRoot(journal) }
         let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
-        let before = try capture(.beforeRestore, rules).runLocked(root, [.subtree(.root)])
+        let leftBehind = Locked([RelativePath]())
+        var first = capture(.beforeRestore, rules)
+        first.onLeftBehind = { path in leftBehind.withLock { $0.append(path) } }
+        let before = try first.runLocked(root, [.subtree(.root)])
+        for path in leftBehind.withLock({ $0 }) { try? RestoreTarget.removeLeftBehind(path, in: root) }
         let restore = try widened(in: root)
         let scope = restore.source.path
         let begin = { try journal.begin(before: before.latest.id, source.snapshot?.id, at: scope) }
         // Whether it finds anything to do or not, undoing moves on in the log.
         if journal.isForced { try begin() }
         let exempt = try source.snapshot.map { try ExemptPaths(before.latest, rules, wanted: $0, archive) }
-        var (result, changed) = try restore.apply(to: root, from: before.tree, rules, exempt, begin)
+        defer { interruption?.set(isAltering: false) }
+        var (result, changed) = try journal.explaining {
+            try restore.apply(to: root, from: before.tree, rules, exempt, begin)
+        }
         result.before = before.snapshot
         result.undo = before.latest
         result.operation = journal.id
@@ -52,10 +62,13 @@ struct RestoreInPlace {
         for problem in before.problems {
             result.warn("\(problem.path) could not be captured before the restore: \(problem.detail)")
         }
+        if result.isInterrupted { return result }
+        // What is told to be complete must be so after a power failure too.
+        if journal.id != nil { try root.directory.descriptor.synchronizeFileSystem(path: root.path) }
         // Everything else was looked at a moment ago.
         let after = try capture(.restore, rules).runLocked(root, changed)
-        // What was left alone because it changed meanwhile is still to be done.
-        if result.skipped == 0 { try journal.complete(after: after.latest.id) }
+        // What could not be restored is still to be done.
+        if result.isComplete { try journal.complete(after: after.latest.id) }
         return result
     }
 
@@ -65,12 +78,18 @@ struct RestoreInPlace {
         let isWanted = try source.entry() != nil
         if isWanted || journal.isForced { try journal.begin(before: nil, source.snapshot?.id, at: source.path) }
         if isWanted {
-            try Directory.create(rootPath, permissions: 0o700, durable: false)
-            result = try apply(to: RootDirectory.open(rootPath), from: nil, ExclusionRules(), nil) {}.result
+            defer { interruption?.set(isAltering: false) }
+            result = try journal.explaining {
+                try Directory.create(rootPath, permissions: 0o700, durable: true)
+                let root = try RootDirectory.open(rootPath)
+                let result = try apply(to: root, from: nil, ExclusionRules(), nil) {}.result
+                try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+                return result
+            }
         }
         result.path = source.path
         result.operation = journal.id
-        if result.skipped == 0 { try journal.complete(after: nil) }
+        if result.isComplete { try journal.complete(after: nil) }
         return result
     }
 
@@ -123,19 +142,21 @@ struct RestoreInPlace {
         let writer = RestoreWriter(
             root, from: archive.store, owners: try source.owners(),
             links: LinkGroups { [self] in try unchangedLinks(from: present) }, isMarked: false,
+            crossesMounts: rules.crossesMounts, interruption: interruption,
             wantedDirectory: { [self] path in try wantedDirectory(at: path, from: present) }, progress: progress,
             willChange: willChange)
         var changed = DirtySet()
         let firstMade = try source.entry() == nil ? nil : writer.makeParents(of: source.path)
         if let firstMade { changed.mark(.subtree(firstMade)) }
         if present == nil { progress?.expect(entries: nil, bytes: source.snapshot?.totals.bytes) }
-        try forEachStep(from: present) { step in
-            if let exempt, try exempt.contains(step) { return writer.leaveAlone(step) }
-            if let action = step.action { onAction?(action) }
-            try writer.apply(step)
-            changed.mark(step, rules)
+        try writer.run {
+            try forEachStep(from: present) { step in
+                if let exempt, try exempt.contains(step) { return writer.leaveAlone(step) }
+                if let action = step.action { onAction?(action) }
+                changed.mark(step, rules)
+                try writer.apply(step)
+            }
         }
-        try writer.finish()
         return (writer.result, changed.ranges)
     }
 
@@ -166,18 +187,20 @@ struct RestoreInPlace {
     }
 
     /// Names of hard-linked files that the restore leaves alone, by group.
-    private func unchangedLinks(from present: ChunkID?) throws -> [UInt64: RelativePath] {
+    private func unchangedLinks(from present: ChunkID?) throws -> [LinkIdentity: RelativePath] {
         guard let present else { return [:] }
         let presentTree = Tree(present, in: archive.nodes)
-        var links: [UInt64: RelativePath] = [:]
+        var links: [LinkIdentity: RelativePath] = [:]
         try source.forEachEntryAnywhere { entry in
-            guard let group = entry.linkGroup, links[group] == nil else { return }
+            guard let identity = LinkIdentity(entry), links[identity] == nil else { return }
             guard var now = try presentTree.entry(at: entry.path) else { return }
             // A name outside of what is restored may be the only one left.
-            if !source.path.contains(entry.path), now.linkGroup == nil, now.signature?.inode == group {
-                now.linkGroup = group
+            if !source.path.contains(entry.path), now.linkGroup == nil,
+                now.signature?.inode == entry.linkGroup
+            {
+                now.linkGroup = entry.linkGroup
             }
-            if now.hasSameState(as: entry) { links[group] = entry.path }
+            if now.hasSameState(as: entry) { links[identity] = entry.path }
         }
         return links
     }
@@ -192,7 +215,7 @@ struct RestoreInPlace {
         func tell(_ step: RestoreStep) {
             guard let action = step.action, !others.contains(where: { $0.contains(step.path) }) else { return }
             onAction?(action)
-            result.count(action)
+            result.count(action.kind, bytes: action.bytes)
         }
         guard let root = try existing() else {
             try source.forEachEntry { tell(RestoreStep(path: $0.path, present: nil, wanted: $0)) }

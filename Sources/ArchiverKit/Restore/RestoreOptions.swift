@@ -13,13 +13,23 @@ public struct RestoreOptions: Sendable {
     ///
     /// A directory's content goes into the target itself, anything else gets its own name in it.
     public var target: FilePath?
+    /// The root that the caller means, of which the snapshot must be; nil for the snapshot's own in any case, unless it is
+    /// one of another machine. Only for a restore in place.
+    public var root: FilePath?
     /// Whether only to tell what would be done.
     public var isDryRun: Bool
+    /// What ends the restore early.
+    public var interruption: RestoreInterruption?
 
-    public init(path: RelativePath = .root, target: FilePath? = nil, isDryRun: Bool = false) {
+    public init(
+        path: RelativePath = .root, target: FilePath? = nil, root: FilePath? = nil, isDryRun: Bool = false,
+        interruption: RestoreInterruption? = nil
+    ) {
         self.path = path
         self.target = target
+        self.root = root
         self.isDryRun = isDryRun
+        self.interruption = interruption
     }
 }
 
@@ -57,9 +67,19 @@ public struct RestoreResult: Sendable {
     public internal(set) var leftOut = 0
     /// Bytes of content written.
     public internal(set) var bytesWritten: UInt64 = 0
-    /// The first things that could not be restored fully, each as a sentence.
+    /// Paths that could not be restored; those below a directory that could not be are counted with it.
+    public internal(set) var failed = 0
+    /// The first paths that could not be restored, each with what to do about it.
+    public internal(set) var problems: [RestoreProblem] = []
+    /// How many there were to be named.
+    public internal(set) var problemCount = 0
+    /// Whether bytes of the archive were found to be damaged or missing.
+    public internal(set) var hasDamage = false
+    /// Whether the restore was ended early.
+    public internal(set) var isInterrupted = false
+    /// The first things that the user should know, problems among them, each as a sentence.
     public internal(set) var warnings: [String] = []
-    /// How many things could not be restored fully.
+    /// How many there were.
     public internal(set) var warningCount = 0
     /// The snapshot of the state before a restore in place; nil where the latest snapshot held it already, and for a
     /// dry run or a restore elsewhere.
@@ -78,20 +98,38 @@ public struct RestoreResult: Sendable {
         self.path = path
     }
 
-    mutating func count(_ action: RestoreAction) {
-        switch action.kind {
+    /// Whether everything was restored that was to be.
+    public var isComplete: Bool { failed == 0 && problemCount == 0 && !isInterrupted }
+
+    mutating func count(_ kind: RestoreAction.Kind, bytes: UInt64 = 0) {
+        switch kind {
         case .create: created += 1
         case .replace: replaced += 1
         case .metadata: metadata += 1
         case .delete: deleted += 1
         }
-        bytesWritten += action.bytes
+        bytesWritten = bytesWritten.addingSaturating(bytes)
     }
 
-    private static let warningsLimit = 100
+    private static let warningsLimit = 1000
+
+    mutating func add(_ problem: RestoreProblem) {
+        problemCount += 1
+        if problem.isDamage { hasDamage = true }
+        if problems.count < RestoreResult.warningsLimit { problems.append(problem) }
+        warn(problem.text)
+    }
 
     mutating func warn(_ text: String) {
         warningCount += 1
         if warnings.count < RestoreResult.warningsLimit { warnings.append(text) }
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the greatest number where that is greater still: what an archive says may be anything.
+    fileprivate func addingSaturating(_ other: UInt64) -> UInt64 {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return isOver ? .max : sum
     }
 }

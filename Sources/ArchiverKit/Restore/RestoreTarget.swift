@@ -57,7 +57,18 @@ struct RestoreTarget {
             try root.directory.descriptor.open(beneath: path, O_RDONLY | O_DIRECTORY))
         let records = try DirectoryReader.list(directory.descriptor, path: path)
         for record in records where TemporaryFile.isTemporaryName(record.name) {
-            try directory.descriptor.removeFile(CName(record.name), path: FilePath(path.appending(record.name)))
+            _ = try TemporaryFile.removeLeftBehind(
+                CName(record.name), in: directory.descriptor, path: FilePath(path.appending(record.name)))
+        }
+    }
+
+    /// Removes a temporary file that was left in a root; the directory that holds it keeps its time.
+    static func removeLeftBehind(_ path: RelativePath, in root: RootDirectory) throws {
+        let parent = path.parent ?? .root
+        let directory = try root.directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY)
+        let status = try FileStatus.read(directory, path: parent)
+        if try TemporaryFile.removeLeftBehind(CName(path.name), in: directory, path: FilePath(path)) {
+            try directory.setModified(status.modified, path: FilePath(parent))
         }
     }
 
@@ -71,6 +82,7 @@ struct RestoreTarget {
             try directory.descriptor.setPermissions(wanted.permissions | 0o700, path: root.path)
         }
         try directory.descriptor.removeFile(CName(RestoreTarget.markerName.utf8), path: path)
+        defer { try? directory.descriptor.synchronize(path: root.path) }
         guard let wanted else { return }
         if isLocked { try directory.descriptor.setPermissions(wanted.permissions, path: root.path) }
         try directory.descriptor.setModified(wanted.modified, path: root.path)

@@ -10,6 +10,8 @@ internal import SystemPackage
 ///
 /// Files are written by several threads, verified, given all metadata, and replace at one stroke what is there.
 /// Directories get their metadata when everything in them is done.
+///
+/// A path that cannot be restored is named in the result, and the work goes on with the next one.
 final class RestoreWriter {
     private let root: RootDirectory
     private let files: FileRestorer
@@ -17,12 +19,15 @@ final class RestoreWriter {
     private let wantedDirectory: (RelativePath) throws -> Entry?
     private let isMarked: Bool
     private let progress: OperationProgress?
+    private let interruption: RestoreInterruption?
     private var willChange: (() throws -> Void)?
     private var directories: OpenDirectories
     private var links: LinkGroups
     private var metadata: MetadataWriter
     /// Inodes with several names that were changed through one of them, which shows in the status of the others.
     private var changedInodes: Set<UInt64> = []
+    /// The last directory that could not be entered or made: nothing below it can be restored.
+    private var closed: RelativePath?
     private(set) var result: RestoreResult
     private var batch: [Work] = []
     private var batchBytes: UInt64 = 0
@@ -35,6 +40,15 @@ final class RestoreWriter {
         case finish(OpenDirectories.Level)
     }
 
+    /// What became of the files of one piece of work.
+    private struct Written: Sendable {
+        var work: [Work]
+        var metadata: MetadataWriter
+        var files: [(kind: RestoreAction.Kind, bytes: UInt64)] = []
+        var problems: [RestoreProblem] = []
+        var isInterrupted = false
+    }
+
     /// Work for one thread at once; bounds the open directories and the bytes under way.
     private static let batchItems = 128
     private static let batchBytes: UInt64 = 1 << 20
@@ -42,53 +56,78 @@ final class RestoreWriter {
 
     /// - Parameters:
     ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
+    ///   - crossesMounts: whether what is mounted below the root belongs to it.
     ///   - wantedDirectory: the state that a directory shall have which no step names.
     ///   - willChange: called once, before anything is changed.
     init(
         _ root: RootDirectory, from store: ArchiveStore, owners: OwnerMapping, links: LinkGroups,
-        isMarked: Bool, wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?,
+        isMarked: Bool, crossesMounts: Bool, interruption: RestoreInterruption?,
+        wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?,
         willChange: (() throws -> Void)? = nil
     ) {
         self.root = root
-        files = FileRestorer(store: store, progress: progress)
+        files = FileRestorer(store: store, progress: progress, interruption: interruption)
         self.owners = owners
         self.isMarked = isMarked
+        self.interruption = interruption
         self.wantedDirectory = wantedDirectory
         self.progress = progress
         self.willChange = willChange
         self.links = links
-        directories = OpenDirectories(root.directory)
+        directories = OpenDirectories(root, crossesMounts: crossesMounts)
         metadata = MetadataWriter(owners)
         result = RestoreResult(destination: root.path)
+    }
+
+    /// Does the steps that `body` applies, finishes the directories, and sums up; ends early where that is asked for.
+    func run(_ body: () throws -> Void) throws {
+        interruption?.set(isAltering: true)
+        do {
+            do { try body() } catch is RestoreInterruption.Stop { result.isInterrupted = true }
+            try finish()
+        } catch {
+            // What was opened to work in gets its permissions back, as far as that can be done.
+            batch.removeAll { if case .write = $0 { true } else { false } }
+            for _ in 0...RestoreWriter.width where (try? finish()) != nil { break }
+            throw error
+        }
     }
 
     /// Carries out the next step.
     func apply(_ step: RestoreStep) throws {
         guard let action = step.action else { return }
+        if interruption?.isAsked == true { throw RestoreInterruption.Stop() }
         try announceChange()
         while let finished = directories.popUnlessHolding(step.path) { try add(.finish(finished)) }
         progress?.add(entries: 1)
-        if step.path.isRoot {
-            // The root itself is never made or removed, and always is a directory.
-            if let wanted = step.wanted { try directories.push(.root, .metadata, wanted: wanted) }
-            result.count(action)
+        if let closed, closed.contains(step.path) {
+            result.failed += 1
             return
         }
-        let parent = try directories.directory(at: step.path.parent ?? .root)
-        let name = CName(step.path.name)
-        guard try isAsExpected(step, name, in: parent) else {
-            result.skipped += 1
-            result.warn("\(step.path) changed while the restore ran and was left as it is; restore again")
-            return
+        try attempt(step.path, isOfDirectory: (step.wanted ?? step.present)?.kind == .directory) {
+            if try change(step, action.kind) { result.count(action.kind) }
         }
-        try change(step, name, in: parent)
-        if let inode = step.present?.linkGroup { changedInodes.insert(inode) }
-        result.count(action)
     }
 
     /// Counts a step that is not carried out.
     func leaveAlone(_ step: RestoreStep) {
         result.leftOut += 1
+    }
+
+    /// Does `body`; where it fails for `path` alone, that is named and the work goes on.
+    private func attempt(_ path: RelativePath, isOfDirectory: Bool = false, _ body: () throws -> Void) throws {
+        do { try body() } catch is RestoreInterruption.Stop {
+            result.isInterrupted = true
+        } catch {
+            guard let problem = RestoreProblem(path, error, isOfDirectory: isOfDirectory) else { throw error }
+            fail(problem)
+        }
+    }
+
+    private func fail(_ problem: RestoreProblem) {
+        if problem.isOfDirectory { closed = problem.path }
+        result.failed += 1
+        result.add(problem)
     }
 
     /// Makes the directories that lead to `path` where they are missing; `finish` gives them their metadata.
@@ -125,14 +164,15 @@ final class RestoreWriter {
     }
 
     /// Finishes the directories that are still open, and sums up.
-    func finish() throws {
+    private func finish() throws {
         while let finished = directories.pop() { try add(.finish(finished)) }
         try pipeline.finish(with: batch)
+        for problem in metadata.problems { fail(problem) }
         if metadata.foreignOwners > 0 {
             result.warn("the owner of \(metadata.foreignOwners) entries could not be set; restore as root to set it")
         }
-        for failure in metadata.failures { result.warn(failure) }
-        let unnamed = metadata.failureCount - metadata.failures.count
+        for remark in metadata.remarks { result.warn(remark) }
+        let unnamed = metadata.remarkCount - metadata.remarks.count
         if unnamed > 0 { result.warn("and \(unnamed) more of this kind") }
     }
 
@@ -147,11 +187,28 @@ final class RestoreWriter {
         return present.modified == status.modified && (present.kind != .file || present.size == status.size)
     }
 
-    private func change(_ step: RestoreStep, _ name: CName, in parent: SharedDirectory) throws {
+    /// Does what the step says, or gives it to the pipeline.
+    ///
+    /// - Returns: whether it is done now; what is not is counted when it is.
+    private func change(_ step: RestoreStep, _ kind: RestoreAction.Kind) throws -> Bool {
         let path = step.path
+        if path.isRoot {
+            // The root itself is never made or removed, and always is a directory.
+            if let wanted = step.wanted { try directories.push(.root, .metadata, wanted: wanted) }
+            return true
+        }
+        let parent = try directories.directory(at: path.parent ?? .root)
+        let name = CName(path.name)
+        guard try isAsExpected(step, name, in: parent) else {
+            result.skipped += 1
+            throw RestoreProblem(
+                path, "\(path) changed while the restore ran and was left as it is", remedy: "restore again")
+        }
+        defer { if let inode = step.present?.linkGroup { changedInodes.insert(inode) } }
         switch (step.present?.kind, step.wanted) {
         case (.directory, let wanted) where wanted?.kind != .directory:
             try directories.push(path, .removal(replacement: wanted), wanted: nil)
+            return false
         case (.directory, let wanted?):
             try directories.push(path, .metadata, wanted: wanted)
         case (let present, let wanted?) where wanted.kind == .directory:
@@ -161,15 +218,15 @@ final class RestoreWriter {
         case (_?, nil):
             try parent.descriptor.removeFile(name, path: FilePath(path))
         case (_, let wanted?):
-            if step.isMetadataOnly {
-                metadata.apply(wanted, to: name, in: parent.descriptor, path: path)
-                if let group = wanted.linkGroup { links.add(path, to: group) }
-            } else {
-                try create(wanted, at: path, name, in: parent, replacing: step.present != nil)
+            guard step.isMetadataOnly else {
+                return try create(wanted, at: path, name, in: parent, as: kind)
             }
+            metadata.apply(wanted, to: name, in: parent.descriptor, path: path)
+            links.add(path, of: wanted)
         case (nil, nil):
-            return
+            break
         }
+        return true
     }
 
     private func finish(_ level: OpenDirectories.Level) throws {
@@ -178,20 +235,26 @@ final class RestoreWriter {
             guard let wanted = try level.wanted ?? wantedDirectory(level.path) else { return }
             metadata.apply(wanted, to: level.directory.descriptor, path: level.path)
         case .removal(let replacement):
+            if result.isInterrupted { return }
             // By now the restore may be working somewhere else.
             let path = level.path
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
             let parent = SharedDirectory(try root.directory.descriptor.open(beneath: path.parent ?? .root, flags))
             let name = CName(path.name)
             guard try removeDirectory(at: path, name, in: parent) else {
-                result.warn("\(path) holds something that is in no snapshot and was left as it is")
-                return
+                let text = "\(path) holds something that is in no snapshot and was left as it is"
+                guard replacement == nil else {
+                    throw RestoreProblem(path, text, remedy: "move away what is in it, and restore again")
+                }
+                return result.warn(text)
             }
-            guard let replacement else { return }
+            guard let replacement else { return result.count(.delete) }
             if replacement.kind == .file, replacement.linkGroup == nil {
-                try write(FileJob(entry: replacement, path: path, directory: parent, name: name, isNew: false))
-            } else {
-                try create(replacement, at: path, name, in: parent, replacing: false)
+                let job = FileJob(
+                    entry: replacement, path: path, directory: parent, name: name, isNew: false, kind: .replace)
+                result.count(.replace, bytes: try files.write(job, &metadata))
+            } else if try create(replacement, at: path, name, in: parent, as: .replace, isGone: true) {
+                result.count(.replace)
             }
         }
     }
@@ -210,96 +273,142 @@ final class RestoreWriter {
 
     // MARK: Work in order
 
-    private func makePipeline() -> OrderedPipeline<[Work], (done: [Work], metadata: MetadataWriter)> {
+    private func makePipeline() -> OrderedPipeline<[Work], Written> {
         OrderedPipeline(
             width: RestoreWriter.width,
             transform: { [files, owners] work in
-                var metadata = MetadataWriter(owners)
-                for case .write(let job) in work { try files.write(job, &metadata) }
-                return (work, metadata)
+                var written = Written(work: work, metadata: MetadataWriter(owners))
+                for case .write(let job) in work {
+                    do {
+                        written.files.append((job.kind, try files.write(job, &written.metadata)))
+                    } catch is RestoreInterruption.Stop {
+                        written.isInterrupted = true
+                    } catch {
+                        guard let problem = RestoreProblem(job.path, error) else { throw error }
+                        written.problems.append(problem)
+                    }
+                }
+                return written
             },
-            consume: { [unowned self] output in
-                metadata.add(output.metadata)
-                for case .finish(let level) in output.done { try finish(level) }
+            consume: { [unowned self] written in
+                metadata.add(written.metadata)
+                for file in written.files { result.count(file.kind, bytes: file.bytes) }
+                for problem in written.problems { fail(problem) }
+                if written.isInterrupted { result.isInterrupted = true }
+                for case .finish(let level) in written.work { try attempt(level.path) { try finish(level) } }
             })
     }
 
     private func add(_ work: Work) throws {
         batch.append(work)
-        if case .write(let job) = work { batchBytes += job.entry.size }
+        if case .write(let job) = work { batchBytes = batchBytes.addingReportingOverflow(job.entry.size).partialValue }
         guard batch.count >= RestoreWriter.batchItems || batchBytes >= RestoreWriter.batchBytes else { return }
-        try pipeline.submit(batch)
+        let full = batch
         batch.removeAll(keepingCapacity: true)
         batchBytes = 0
-    }
-
-    private func write(_ job: FileJob) throws {
-        try files.write(job, &metadata)
+        try pipeline.submit(full)
     }
 
     // MARK: Objects
 
+    /// Makes what is not a directory.
+    ///
+    /// - Parameter isGone: whether what it replaces was removed already.
+    /// - Returns: whether it is done now.
     private func create(
-        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, replacing: Bool
-    ) throws {
-        if let group = entry.linkGroup, let member = try links.member(of: group), member != path {
-            return try link(path, name, in: parent, to: member, replacing: replacing)
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, as kind: RestoreAction.Kind,
+        isGone: Bool = false
+    ) throws -> Bool {
+        if let member = try links.member(of: entry), member != path {
+            if try link(path, name, in: parent, to: member) { return true }
+            // The next name may well go to this one.
+            result.warn("\(path) is a copy: \(member) can have no further name there")
         }
         if entry.kind == .file {
-            let job = FileJob(
-                entry: entry, path: path, directory: parent, name: name, isNew: isMarked && !replacing)
+            let isNew = isMarked && kind == .create && !isGone
+            let job = FileJob(entry: entry, path: path, directory: parent, name: name, isNew: isNew, kind: kind)
             // Further names of a file are made at once, so the file itself must be there.
-            if entry.linkGroup == nil { return try add(.write(job)) }
-            try write(job)
-        } else {
-            // There is no renaming over for what has no content: it is gone for a moment.
-            if replacing { try parent.descriptor.removeFile(name, path: FilePath(path)) }
-            guard try createSpecial(entry, at: path, name, in: parent) else { return }
-            metadata.apply(entry, to: name, in: parent.descriptor, path: path)
-        }
-        if let group = entry.linkGroup { links.add(path, to: group) }
-    }
-
-    /// - Returns: whether the object was made; what cannot be made is told as a warning.
-    private func createSpecial(
-        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
-    ) throws -> Bool {
-        switch entry.kind {
-        case .symbolicLink:
-            guard case .linkTarget(let target) = entry.content else { return false }
-            try parent.descriptor.createSymbolicLink(name, target: CName(target), path: FilePath(path))
-        case .fifo:
-            try parent.descriptor.createSpecialFile(
-                name, kind: .fifo, permissions: entry.permissions, path: FilePath(path))
-        case .characterDevice, .blockDevice:
-            do {
-                try parent.descriptor.createSpecialFile(
-                    name, kind: entry.kind, permissions: entry.permissions, device: entry.device,
-                    path: FilePath(path))
-            } catch {
-                guard error.code == .notPermitted || error.code == .permissionDenied else { throw error }
-                result.warn("the device \(path) was not restored: only root can make devices")
+            if entry.linkGroup == nil {
+                try add(.write(job))
                 return false
             }
-        case .socket:
-            result.warn("the socket \(path) was not restored: the program that listens on it makes it anew")
-            return false
-        case .file, .directory:
+            result.count(kind, bytes: try files.write(job, &metadata))
+            links.replace(by: path, of: entry)
             return false
         }
+        if entry.kind == .socket {
+            if kind == .replace, !isGone { try parent.descriptor.removeFile(name, path: FilePath(path)) }
+            result.warn("the socket \(path) was not restored: the program that listens on it makes it anew")
+            return false
+        }
+        try createSpecial(entry, at: path, name, in: parent)
+        metadata.apply(entry, to: name, in: parent.descriptor, path: path)
+        links.replace(by: path, of: entry)
         return true
     }
 
-    private func link(
-        _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath, replacing: Bool
+    /// Makes what has no content, under a temporary name: what has its own stays until that can be done.
+    private func createSpecial(
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
     ) throws {
+        let temporary = TemporaryFile.newName()
+        switch entry.kind {
+        case .symbolicLink:
+            guard case .linkTarget(let target) = entry.content, !target.isEmpty else {
+                throw RestoreProblem(
+                    path, "\(path) cannot be restored: the archive does not hold where the link leads",
+                    remedy: "'archiver check --data' tells what else is damaged", isDamage: true)
+            }
+            try parent.descriptor.createSymbolicLink(temporary, target: CName(target), path: FilePath(path))
+        case .fifo:
+            try parent.descriptor.createSpecialFile(
+                temporary, kind: .fifo, permissions: entry.permissions, path: FilePath(path))
+        case .characterDevice, .blockDevice:
+            do {
+                try parent.descriptor.createSpecialFile(
+                    temporary, kind: entry.kind, permissions: entry.permissions, device: entry.device,
+                    path: FilePath(path))
+            } catch {
+                guard error.code == .notPermitted || error.code == .permissionDenied else { throw error }
+                throw RestoreProblem(
+                    path, "the device \(path) was not restored: only root can make devices",
+                    remedy: "restore again as root")
+            }
+        case .socket, .file, .directory:
+            return
+        }
+        try parent.descriptor.replace(name, with: temporary, path: FilePath(path))
+    }
+
+    /// - Returns: false where the file `member` can have no further name there.
+    private func link(
+        _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath
+    ) throws -> Bool {
         let existing = try root.directory.descriptor.openParent(of: member)
         if let status = try FileStatus.read(existing.name, in: existing.directory, path: member) {
             changedInodes.insert(status.inode)
         }
-        // Renaming one name of a file over another does nothing (rename(2)), so the old name has to go first.
-        if replacing { try parent.descriptor.removeFile(name, path: FilePath(path)) }
-        try parent.descriptor.createLink(
-            name, to: existing.name, in: existing.directory, path: FilePath(path))
+        let temporary = TemporaryFile.newName()
+        let failure = RestoreWriter.failure { () throws(FileError) in
+            try parent.descriptor.createLink(
+                temporary, to: existing.name, in: existing.directory, path: FilePath(path))
+        }
+        if let failure {
+            guard RestoreWriter.meansNoLinks(failure.code) else { throw failure }
+            return false
+        }
+        try parent.descriptor.replace(name, with: temporary, path: FilePath(path))
+        return true
+    }
+
+    private static func failure(of body: () throws(FileError) -> Void) -> FileError? {
+        do throws(FileError) { try body() } catch { return error }
+        return nil
+    }
+
+    /// Whether a file can have no further name in some directory: on another file system, or on one without such, or
+    /// because it has as many as it may.
+    private static func meansNoLinks(_ code: Errno) -> Bool {
+        [.improperLink, .tooManyLinks, .notPermitted, .notSupported, .notSupportedOnSocket].contains(code)
     }
 }

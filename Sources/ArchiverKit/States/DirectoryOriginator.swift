@@ -26,8 +26,10 @@ public struct DirectoryOriginator: Originator, Sendable {
     }
 
     nonisolated(nonsending) public func restore(_ state: SnapshotRecord) async throws(ArchiverError) {
-        let archive = archive
-        _ = try await Blocking.run { () throws(ArchiverError) in try archive.restore(state) }
+        let (path, archive) = (path, archive)
+        _ = try await Blocking.run { () throws(ArchiverError) in
+            try archive.restore(state, RestoreOptions(root: path))
+        }
     }
 }
 

@@ -54,6 +54,9 @@ int clinux_fremovexattr(int descriptor, const char *name);
 /// statfs(2)'s f_type of the file system that holds the descriptor's file, or -1.
 int64_t clinux_file_system_magic(int descriptor);
 
+/// syncfs(2).
+int clinux_synchronize_file_system(int descriptor);
+
 /// Bytes that an ordinary user can still write on the file system that holds the descriptor's file (fstatvfs(3)), or -1.
 int64_t clinux_free_bytes(int descriptor);
 

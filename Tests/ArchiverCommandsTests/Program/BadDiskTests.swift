@@ -28,7 +28,8 @@ struct BadDiskTests {
         let json = try JSON.object(work.run("check", "--data", "--json").output)
         #expect((json["findings"] as? [String])?.isEmpty == false)
         #expect(try work.listed() == [good, bad])
-        expectRefusal(try work.run("restore", bad, "--target", work.path("out").string), 2, naming: ".segment")
+        let partial = try work.run("restore", bad, "--target", work.path("out").string)
+        #expect(partial.status == 2 && partial.errorText.contains(".segment"), "\(partial.errorText)")
         #expect(try work.run("show", bad).status == 0)
         #expect(try work.run("restore", good, "--target", work.path("other").string).status == 0)
         #expect(try work.difference(of: work.path("other"), and: "copy") == "")
@@ -63,12 +64,12 @@ struct BadDiskTests {
         try work.write("filler", noise(3_000_000))
         try work.copyTree(to: "copy")
         // The file that fills the disk is none of this restore's business, so nothing makes room.
-        expectRefusal(try work.run("restore", "\(id):big"), 1, naming: "big")
+        expectRefusal(try work.run("restore", "\(id):big", "--root", work.root.string), 1, naming: "big")
         #expect(try work.difference(of: work.root, and: "copy") == "")
         #expect(try work.leftovers(in: work.root) == [])
 
         unlink(work.path("tree/filler").string)
-        #expect(try work.run("restore", id).status == 0)
+        #expect(try work.run("restore", id, "--root", work.root.string).status == 0)
         #expect(try work.read("tree/big").count == 2_500_000)
     }
 
@@ -93,7 +94,7 @@ struct BadDiskTests {
         try work.write("new", "new")
         expectRefusal(try work.run("capture", work.root.string), 1, naming: work.archive.string)
         // What a restore in place would overwrite could not be kept.
-        expectRefusal(try work.run("restore", id), 1, naming: work.archive.string)
+        expectRefusal(try work.run("restore", id, "--root", work.root.string), 1, naming: work.archive.string)
         #expect(try work.read("tree/new") == Array("new".utf8))
         #expect(try work.listed() == [id])
         #expect(try work.run("check", "--data").status == 0)

@@ -64,7 +64,7 @@ struct BadInputTests {
         expectRefusal(try work.run("show", "latest:no/such"), 1, naming: "no/such")
         expectRefusal(try work.run("cat", "latest:no/such"), 1, naming: "no/such")
         expectRefusal(try work.run("diff", "latest:no/such"), 1, naming: "no/such")
-        expectRefusal(try work.run("restore", "latest:no/such"), 1, naming: "no/such")
+        expectRefusal(try work.run("restore", "latest:no/such", "--root", work.root.string), 1, naming: "no/such")
         expectRefusal(try work.run("list", "--since", "never"), 64, naming: "never")
         expectRefusal(try work.run("list", "--root", "/nowhere"), 1, naming: "/nowhere")
     }

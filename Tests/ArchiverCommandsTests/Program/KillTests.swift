@@ -114,14 +114,14 @@ struct KillTests {
         var moments = random
         let first = try RandomTree(work.root, count: KillTests.files, random)
         let wanted = try keep(work.capture(), work)
-        var longest = try measure { _ = try work.run("restore", wanted) }
+        var longest = try measure { _ = try work.run("restore", wanted, "--root", work.root.string) }
         for round in 1...8 {
             let seed = "seed \(first.seed), round \(round)"
             _ = try RandomTree(work.root, count: 150, moments)
             _ = moments.next()
             try work.copyTree(to: "before")
             let known = try operations(work).count
-            let restored = ["restore", wanted]
+            let restored = ["restore", wanted, "--root", work.root.string]
             if round == 1 {
                 longest = try measure { try work.run(restored) }
             } else {
@@ -129,7 +129,7 @@ struct KillTests {
             }
             // Killed before it altered anything, it is no operation.
             if try operations(work).count > known {
-                let outcome = try work.run("undo")
+                let outcome = try work.run("undo", work.root.string)
                 #expect(outcome.status == 0, "\(seed): \(outcome.text)\(outcome.errorText)")
             }
             #expect(try work.difference(of: work.root, and: "before") == "", "\(seed)")
@@ -152,24 +152,26 @@ struct KillTests {
             _ = try RandomTree(work.root, count: 150, moments)
             _ = moments.next()
             try work.copyTree(to: "before")
-            #expect(try work.run("restore", wanted).status == 0, "\(seed)")
+            #expect(try work.run("restore", wanted, "--root", work.root.string).status == 0, "\(seed)")
             try work.write("work done since", "\(round)")
             try work.copyTree(to: "since")
             if longest == .zero {
-                longest = try measure { try work.run("undo") }
+                longest = try measure { try work.run("undo", work.root.string) }
             } else {
                 let known = try operations(work).count
-                if try run(work, killedWithin: longest, &moments, ["undo"]).status == -SIGKILL { killed += 1 }
+                if try run(work, killedWithin: longest, &moments, ["undo", work.root.string]).status == -SIGKILL {
+                    killed += 1
+                }
                 let newest = try #require(try operations(work).first)
                 let isDone = try operations(work).count > known && newest["complete"] as? Bool == true
                 if !isDone {
-                    let outcome = try work.run("undo")
+                    let outcome = try work.run("undo", work.root.string)
                     #expect(outcome.status == 0, "\(seed): \(outcome.text)\(outcome.errorText)")
                 }
             }
             #expect(try work.difference(of: work.root, and: "before") == "", "\(seed)")
             #expect(try work.leftovers(in: work.root) == [], "\(seed)")
-            #expect(try work.run("redo").status == 0, "\(seed)")
+            #expect(try work.run("redo", work.root.string).status == 0, "\(seed)")
             #expect(try work.difference(of: work.root, and: "since") == "", "\(seed)")
             try work.remove("before")
             try work.remove("since")
@@ -208,7 +210,8 @@ struct KillTests {
         let id = try keep(work.capture(), work)
         let target = work.path("target")
         #expect(mkdir(target.string, 0o755) == 0)
-        _ = try Descriptor.open(target.appending(".archiver-1f.tmp"), O_WRONLY | O_CREAT, permissions: 0o600)
+        let name = FilePath(bytes: TemporaryFile.newName().bytes)
+        _ = try Descriptor.open(target.pushing(name), O_WRONLY | O_CREAT, permissions: 0o600)
         let outcome = try work.run("restore", id, "--target", target.string)
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(try work.difference(of: target, and: "kept-\(id)") == "")

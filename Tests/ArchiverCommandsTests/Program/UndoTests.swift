@@ -29,7 +29,7 @@ struct UndoTests {
     func backAndForth() throws {
         let (work, ids) = try twoStates()
         try work.copyTree(to: "second")
-        #expect(try work.run("restore", ids[0]).status == 0)
+        #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
         try work.copyTree(to: "first")
         let undone = try work.run("undo", work.root.string)
         #expect(undone.status == 0 && undone.errorText == "")
@@ -44,8 +44,7 @@ struct UndoTests {
         #expect(redone.text.hasSuffix("; 'archiver undo' takes that back\n"), "\(redone.text)")
         #expect(try work.difference(of: work.root, and: "first") == "")
 
-        // The only root is meant wherever one is.
-        #expect(try work.run("undo").text.hasPrefix("undid the redo of 20"))
+        #expect(try work.run("undo", work.root.string).text.hasPrefix("undid the redo of 20"))
         #expect(try work.difference(of: work.root, and: "second") == "")
     }
 
@@ -57,7 +56,7 @@ struct UndoTests {
         #expect(outcome.status == 1 && outcome.text == "")
         #expect(outcome.errorText.hasPrefix("archiver: there is nothing to \(command) in \(work.root)"))
         #expect(outcome.errorText.split(separator: "\n").count == 1)
-        let json = try work.run(command, "--json")
+        let json = try work.run(command, work.root.string, "--json")
         let error = try #require(try JSON.object(json.errorText)["error"] as? [String: Any])
         #expect(json.status == 1 && json.text == "")
         #expect(error["code"] as? String == (command == "undo" ? "nothingToUndo" : "nothingToRedo"))
@@ -69,47 +68,50 @@ struct UndoTests {
     @Test("Several steps at once, or none of them")
     func steps() throws {
         let (work, ids) = try twoStates()
-        for id in [ids[0], ids[1], ids[0]] { #expect(try work.run("restore", id).status == 0) }
-        let many = try work.run("undo", "--steps", "4")
+        for id in [ids[0], ids[1], ids[0]] {
+            #expect(try work.run("restore", id, "--root", work.root.string).status == 0)
+        }
+        let many = try work.run("undo", work.root.string, "--steps", "4")
         #expect(many.status == 1 && many.errorText.contains("there are only 3 operations to undo"))
         #expect(try todo(work) == "one\ntwo\n")
-        let undone = try work.run("undo", "--steps", "3")
+        let undone = try work.run("undo", work.root.string, "--steps", "3")
         #expect(undone.status == 0 && undone.lines.count == 3)
         #expect(try todo(work) == "second\n")
-        #expect(try work.run("redo", "--steps", "2", "--json").status == 0)
+        #expect(try work.run("redo", work.root.string, "--steps", "2", "--json").status == 0)
         #expect(try todo(work) == "second\n")
-        #expect(try work.run("redo").status == 0)
+        #expect(try work.run("redo", work.root.string).status == 0)
         #expect(try todo(work) == "one\ntwo\n")
         for wrong in ["0", "-1", "all"] {
-            #expect(try work.run("undo", "--steps=\(wrong)").status == 64)
+            #expect(try work.run("undo", work.root.string, "--steps=\(wrong)").status == 64)
         }
     }
 
     @Test("A dry run tells what would be done, and does nothing")
     func dryRun() throws {
         let (work, ids) = try twoStates()
-        #expect(try work.run("restore", ids[0]).status == 0)
+        #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
         try work.copyTree(to: "copy")
         let before = try operations(work).count
-        let told = try work.run("undo", "-n")
+        let told = try work.run("undo", work.root.string, "-n")
         #expect(told.status == 0)
         #expect(
             told.lines.filter { $0.hasPrefix("create    new") || $0.hasPrefix("replace   notes/todo.txt") }.count == 2)
         #expect(told.lines.last?.hasPrefix("would undo the restore of 20") == true)
         #expect(told.lines.last?.contains("would restore \(work.root) to \(ids[1].prefix(8))") == true)
-        let json = try JSON.object(work.run("undo", "--dry-run", "--json").output)
+        let json = try JSON.object(work.run("undo", work.root.string, "--dry-run", "--json").output)
         #expect(json["dryRun"] as? Bool == true)
         #expect((json["actions"] as? [[String: Any]])?.contains { $0["path"] as? String == "new" } == true)
         #expect(try work.difference(of: work.root, and: "copy") == "" && operations(work).count == before)
-        #expect(try work.run("redo", "-n").status == 1)
+        #expect(try work.run("redo", work.root.string, "-n").status == 1)
     }
 
     @Test("JSON says all of an operation, and of what taking it back did")
     func json() throws {
         let (work, ids) = try twoStates()
-        let restored = try JSON.object(work.run("restore", ids[0] + ":notes", "--json").output)
+        let restored = try JSON.object(
+            work.run("restore", ids[0] + ":notes", "--json", "--root", work.root.string).output)
         let operation = try #require(restored["operation"] as? String)
-        let undone = try JSON.object(work.run("undo", "--json").output)
+        let undone = try JSON.object(work.run("undo", work.root.string, "--json").output)
         #expect(undone["root"] as? String == work.root.string && undone["dryRun"] as? Bool == false)
         let step = try #require((undone["steps"] as? [[String: Any]])?.first)
         #expect(step["id"] as? String == ids[1] && step["path"] as? String == "notes")
@@ -135,9 +137,9 @@ struct UndoTests {
     @Test("Operations are a table on a terminal and lines with tabs in a pipe", .enabled(if: Workplace.hasTerminals))
     func table() throws {
         let (work, ids) = try twoStates()
-        #expect(try work.run("restore", ids[0] + ":notes").status == 0)
-        #expect(try work.run("restore", ids[0]).status == 0)
-        #expect(try work.run("undo").status == 0)
+        #expect(try work.run("restore", ids[0] + ":notes", "--root", work.root.string).status == 0)
+        #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
+        #expect(try work.run("undo", work.root.string).status == 0)
         let known = try operations(work)
         let lines = try work.run("operations").lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
         #expect(lines.count == 3 && lines.allSatisfy { $0.count == 9 })
@@ -157,7 +159,7 @@ struct UndoTests {
     @Test("Where several roots could be meant, one has to be named; every other failure is told too")
     func whichRoot() throws {
         let (work, ids) = try twoStates()
-        #expect(try work.run("restore", ids[0]).status == 0)
+        #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
         let other = work.path("with \"a\" space")
         #expect(mkdir(other.string, 0o755) == 0)
         #expect(try work.run("capture", other.string).status == 0)
@@ -180,14 +182,16 @@ struct UndoTests {
     @Test("Two processes that undo at once go two steps back")
     func atOnce() throws {
         let (work, ids) = try twoStates()
-        for id in [ids[0], ids[1], ids[0], ids[1]] { #expect(try work.run("restore", id).status == 0) }
+        for id in [ids[0], ids[1], ids[0], ids[1]] {
+            #expect(try work.run("restore", id, "--root", work.root.string).status == 0)
+        }
         for _ in 0..<2 {
-            let processes = [try work.start("undo", "--json"), try work.start("undo", "--json")]
+            let processes = try (0..<2).map { _ in try work.start("undo", work.root.string, "--json") }
             let outcomes = try processes.map { try $0.finish() }
             #expect(outcomes.allSatisfy { $0.status == 0 }, "\(outcomes.map(\.errorText))")
         }
         #expect(try todo(work) == "second\n")
-        #expect(try work.run("undo").status == 1)
+        #expect(try work.run("undo", work.root.string).status == 1)
         #expect(try operations(work).count == 8)
         let taken = try operations(work).compactMap { $0["target"] as? String }
         #expect(Set(taken).count == 4)
@@ -198,12 +202,12 @@ struct UndoTests {
         let (work, ids) = try twoStates()
         let watch = try work.start("watch", work.root.string, "--json", "--settle", "5ms", "--max-delay", "50ms")
         _ = try watch.line { $0.contains("\"event\":\"watching\"") }
-        #expect(try work.run("restore", ids[0]).status == 0)
+        #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
         for round in 0..<5 {
             try work.write("notes/todo.txt", "work \(round)\n")
-            #expect(try work.run("undo").status == 0)
+            #expect(try work.run("undo", work.root.string).status == 0)
             #expect(try todo(work) == "second\n")
-            #expect(try work.run("redo").status == 0)
+            #expect(try work.run("redo", work.root.string).status == 0)
             #expect(try todo(work) == "work \(round)\n")
         }
         #expect(try work.run("status", work.root.string).status == 0)

@@ -1,0 +1,186 @@
+// A restore does all that it can, says what it could not do, and can be finished and undone.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+struct PartialRestoreTests {
+    /// Runs a program of the system.
+    private func shell(_ program: FilePath, _ arguments: String...) throws -> Bool {
+        try ChildProcess.run(program, arguments.map { Array($0.utf8) }).status == 0
+    }
+
+    /// Waits until `count` names in the tree begin as those of temporary files do, while `process` is at work.
+    private func wait(for count: Int, _ work: Workplace, _ process: ChildProcess) throws {
+        let state = FilePath("/proc/\(process.id)/stat")
+        while true {
+            let names = try FileManager.default.contentsOfDirectory(atPath: work.root.string)
+            if names.count(where: { $0.hasPrefix(".archiver-") }) >= count { return }
+            let text = try Descriptor.open(state, O_RDONLY).readToEnd(limit: 4096, path: state)
+            try #require(!String(decoding: text, as: UTF8.self).contains(") Z "), "it ended too soon")
+        }
+    }
+
+    private func restore(_ work: Workplace, _ arguments: String...) throws -> ChildProcess.Outcome {
+        try work.run(["restore"] + arguments + ["--root", work.root.string])
+    }
+
+    @Test(
+        "What cannot be replaced is named, the rest is restored, and undo takes all of it back",
+        .enabled(if: getuid() == 0))
+    func immutable() throws {
+        let work = try Workplace()
+        for name in ["a", "b", "c", "d", "e/f"] { try work.write(name, "old") }
+        let id = try work.capture()
+        for name in ["a", "b", "c", "d", "e/f"] { try work.write(name, "new") }
+        try work.write("g", "new")
+        try work.copyTree(to: "before")
+        let locked = work.path("tree/b").string
+        guard try shell("chattr", "+i", locked) else { return }
+        defer { _ = try? shell("chattr", "-i", locked) }
+        let json = try work.run("restore", id, "--json", "--root", work.root.string)
+        #expect(json.status == 3, "\(json.errorText)")
+        let result = try JSON.object(json.output)
+        #expect(result["complete"] as? Bool == false && result["problems"] as? Int == 1)
+        let problem = try #require((result["problemPaths"] as? [[String: Any]])?.first)
+        #expect(problem["path"] as? String == "b")
+        #expect((problem["remedy"] as? String)?.contains("chattr") == true)
+        for name in ["a", "c", "d", "e/f"] { #expect(try work.read("tree/\(name)") == Array("old".utf8), "\(name)") }
+        #expect(try work.read("tree/b") == Array("new".utf8))
+        #expect(access(work.path("tree/g").string, F_OK) != 0)
+
+        let again = try restore(work, id)
+        #expect(again.status == 3 && again.text.contains("incomplete") && again.text.contains("1 not restored"))
+        #expect(again.errorText.contains("b:") && again.errorText.contains("restore again"), "\(again.errorText)")
+        #expect(try work.leftovers(in: work.root) == [])
+        #expect(try shell("chattr", "-i", locked))
+        #expect(try restore(work, id).status == 0)
+        #expect(try work.read("tree/b") == Array("old".utf8))
+        #expect(try work.run("undo", work.root.string, "--steps", "2").status == 0)
+        #expect(try work.difference(of: work.root, and: "before") == "")
+    }
+
+    @Test(
+        "A directory that cannot be changed is named, and what is beside it is restored",
+        .enabled(if: getuid() == 0), arguments: ["+i", "+a"])
+    func closedDirectory(flag: String) throws {
+        let work = try Workplace()
+        for name in ["closed/a", "closed/b", "open/a"] { try work.write(name, "old") }
+        let id = try work.capture()
+        for name in ["closed/a", "open/a"] { try work.write(name, "new") }
+        try work.remove("tree/closed/b")
+        let closed = work.path("tree/closed").string
+        guard try shell("chattr", flag, closed) else { return }
+        defer { _ = try? shell("chattr", "-ia", closed) }
+        let outcome = try restore(work, id)
+        #expect(outcome.status == 3, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("closed/a"), "\(outcome.errorText)")
+        #expect(try work.read("tree/open/a") == Array("old".utf8))
+        #expect(try work.read("tree/closed/a") == Array("new".utf8))
+        #expect(try shell("chattr", "-ia", closed))
+        #expect(try work.leftovers(in: work.root) == [])
+        #expect(try restore(work, id).status == 0)
+        #expect(try work.read("tree/closed/b") == Array("old".utf8))
+    }
+
+    @Test(
+        "What is mounted below the root is left alone and named, and the rest is restored",
+        .enabled(if: getuid() == 0))
+    func mounts() throws {
+        let work = try Workplace()
+        for name in ["disk/inner/file", "beside"] { try work.write(name, "old") }
+        let id = try work.capture()
+        try work.write("beside", "new")
+        guard try shell("mount", "-t", "tmpfs", "tmpfs", work.path("tree/disk").string) else { return }
+        defer { _ = try? shell("umount", work.path("tree/disk").string) }
+        try work.write("disk/precious", "of another file system")
+        let outcome = try restore(work, "\(id):disk")
+        #expect(outcome.status == 3, "\(outcome.text)\(outcome.errorText)")
+        #expect(outcome.errorText.contains("disk is on another file system"), "\(outcome.errorText)")
+        #expect(try work.read("tree/disk/precious") == Array("of another file system".utf8))
+        #expect(access(work.path("tree/disk/inner").string, F_OK) != 0)
+        #expect(try restore(work, id).status == 3)
+        #expect(try work.read("tree/beside") == Array("old".utf8))
+        #expect(access(work.path("tree/disk/inner").string, F_OK) != 0)
+    }
+
+    @Test("A file whose chunk is damaged is named, and the rest is restored")
+    func damage() throws {
+        let work = try Workplace()
+        var random = SeededGenerator("damaged chunk")
+        try work.write("noise", (0..<500_000).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+        let id = try work.capture()
+        try work.copyTree(to: "copy")
+        let find = try ChildProcess.run("find", [work.archive.string, "-name", "*.segment"].map { Array($0.utf8) })
+        let segment = FilePath(try #require(find.lines.first))
+        let middle = try Descriptor.open(segment, O_RDONLY).readToEnd(limit: 1 << 30, path: segment).count / 2
+        let file = try Descriptor.open(segment, O_WRONLY)
+        #expect(pwrite(file.number, [0xAA, 0x55, 0xAA, 0x55], 4, off_t(middle)) == 4)
+        let outcome = try work.run("restore", id, "--target", work.path("out").string)
+        #expect(outcome.status == 2, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("noise") && outcome.text.contains("incomplete"), "\(outcome.errorText)")
+        #expect(access(work.path("out/noise").string, F_OK) != 0)
+        try work.remove("copy/noise")
+        #expect(try work.difference(of: work.path("out"), and: "copy") == "")
+    }
+
+    @Test(
+        "A signal ends a restore without a trace in the tree, and undo takes back what was done",
+        arguments: [SIGINT, SIGTERM, SIGHUP])
+    func signals(signal: CInt) throws {
+        let work = try Workplace()
+        var random = SeededGenerator("interrupted restore")
+        let noise = (0..<16_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        try work.write("a", "old")
+        try work.write("big", noise)
+        let id = try work.capture()
+        try work.write("a", "new")
+        try work.write("big", "new")
+        try work.copyTree(to: "before")
+        let process = try work.start(["restore", id, "--root", work.root.string])
+        // The temporary file shows that the restore is at work on the big one.
+        try wait(for: 1, work, process)
+        process.send(signal)
+        let outcome = try process.finish()
+        #expect(outcome.status == 130, "\(outcome.text)\(outcome.errorText)")
+        #expect(outcome.text.contains("interrupted"), "\(outcome.text)")
+        #expect(try work.leftovers(in: work.root) == [])
+        #expect(try work.run("undo", work.root.string).status == 0)
+        #expect(try work.difference(of: work.root, and: "before") == "")
+        #expect(try work.run("restore", id, "--root", work.root.string).status == 0)
+        #expect(try work.read("tree/big") == noise)
+    }
+
+    @Test("What a killed restore left in the tree is no file of the user's, and goes with the next restore or undo")
+    func killed() throws {
+        let work = try Workplace()
+        var random = SeededGenerator("killed restore")
+        let noise = (0..<16_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        try work.write("big", noise)
+        let id = try work.capture()
+        try work.write("big", "new")
+        // The user's own file, whose name only looks like one of ours.
+        try work.write(".archiver-0123456789abcdef.tmp", "the user's")
+        try work.copyTree(to: "before")
+        for command in [["undo", work.root.string], ["restore", id, "--root", work.root.string]] {
+            let process = try work.start(["restore", id, "--root", work.root.string])
+            try wait(for: 2, work, process)
+            process.send(SIGKILL)
+            #expect(try process.finish().status == -SIGKILL)
+            #expect(try work.leftovers(in: work.root).count == 2)
+            let captured = try work.run("capture", work.root.string)
+            #expect(captured.status == 0)
+            #expect(
+                try work.run("show", "--entries", "latest", "--root", work.root.string).lines
+                    .filter { $0.contains(".archiver-") }.count == 1)
+            let outcome = try work.run(command)
+            #expect(outcome.status == 0, "\(outcome.errorText)")
+            #expect(try work.leftovers(in: work.root).count == (command[0] == "undo" ? 1 : 0))
+            if command[0] == "undo" { #expect(try work.difference(of: work.root, and: "before") == "") }
+        }
+        #expect(try work.read("tree/big") == noise)
+    }
+}

@@ -1,0 +1,94 @@
+// A snapshot goes in place only into the root that it is of, and that the user named or stands in.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+struct RestorePlaceTests {
+    /// Two roots in one archive, each changed since it was captured.
+    private func twoRoots() throws -> (work: Workplace, id: String, other: FilePath) {
+        let work = try Workplace()
+        let id = try work.capture()
+        let other = work.path("other")
+        #expect(mkdir(other.string, 0o755) == 0)
+        try work.write("../other/file", "other")
+        #expect(try work.run("capture", other.string).status == 0)
+        try work.write("notes/todo.txt", "precious\n")
+        try work.write("new", "precious\n")
+        try work.copyTree(to: "tree before")
+        try work.copyTree(to: "other before", from: other)
+        return (work, id, other)
+    }
+
+    private func expectUntouched(_ work: Workplace, _ other: FilePath) throws {
+        #expect(try work.difference(of: work.root, and: "tree before") == "")
+        #expect(try work.difference(of: other, and: "other before") == "")
+    }
+
+    @Test("A snapshot of one root does not go into another, nor into its own when another is named")
+    func otherRoot() throws {
+        let (work, id, other) = try twoRoots()
+        for arguments in [[id], [id, "-n"], ["\(id):notes"]] {
+            let outcome = try work.run(["restore"] + arguments + ["--root", other.string])
+            expectRefusal(outcome, 64, naming: work.root.string)
+            #expect(outcome.errorText.contains("--target") && outcome.errorText.contains("--root"))
+            try expectUntouched(work, other)
+        }
+        let json = try work.run("restore", id, "--root", other.string, "--json")
+        #expect((try JSON.object(json.errorText)["error"] as? [String: Any])?["code"] as? String == "otherRoot")
+        #expect(try work.run("restore", id, "--target", work.path("out").string).status == 0)
+        try expectUntouched(work, other)
+    }
+
+    @Test("A root in which the user does not stand has to be named, also where it is the only one")
+    func elsewhere() throws {
+        let (work, id, other) = try twoRoots()
+        expectRefusal(try work.run("restore", id), 64, naming: work.root.string)
+        expectRefusal(try work.run([Array("restore".utf8), Array(id.utf8)], in: other), 64, naming: "--root")
+        try expectUntouched(work, other)
+        #expect(try work.run([Array("restore".utf8), Array(id.utf8)], in: work.root.appending("notes")).status == 0)
+        #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
+        #expect(try work.run("undo", work.root.string).status == 0)
+        try expectUntouched(work, other)
+
+        let single = try Workplace()
+        let only = try single.capture()
+        try single.write("new", "precious")
+        for arguments in [["restore", only], ["restore", "latest"], ["undo"], ["redo"]] {
+            expectRefusal(try single.run(arguments), 64, naming: single.root.string)
+        }
+        #expect(try single.read("tree/new") == Array("precious".utf8))
+        #expect(try single.run("restore", only, "--root", single.root.string).status == 0)
+    }
+
+    @Test("A root that has become a link to another place is not restored there")
+    func link() throws {
+        let (work, id, other) = try twoRoots()
+        #expect(rename(work.root.string, work.path("moved").string) == 0)
+        #expect(symlink("other", work.root.string) == 0)
+        let outcome = try work.run("restore", id, "--root", work.root.string)
+        #expect(outcome.status != 0, "\(outcome.text)")
+        #expect(try work.difference(of: other, and: "other before") == "")
+    }
+
+    @Test("A root of another machine is restored in place only when it is named", .enabled(if: getuid() == 0))
+    func otherMachine() throws {
+        let work = try Workplace()
+        // A machine of another name has captured the tree.
+        let words = ["-u", "sh", "-c", #"hostname elsewhere && exec "$0" "$@""#, Workplace.program.string]
+        let capture = words + ["capture", work.root.string, "--archive", work.archive.string]
+        let captured = try ChildProcess.run("unshare", capture.map { Array($0.utf8) })
+        guard captured.status == 0 else { return }
+        try work.write("new", "precious")
+        let here = try work.run([Array("restore".utf8), Array("latest".utf8)], in: work.root)
+        expectRefusal(here, 64, naming: work.root.string)
+        #expect(try work.read("tree/new") == Array("precious".utf8))
+        let named = try work.run("restore", "latest", "--root", work.root.string)
+        #expect(named.status == 0, "\(named.errorText)")
+        #expect(access(work.path("tree/new").string, F_OK) != 0)
+        #expect(try work.run("undo", work.root.string).status == 0)
+        #expect(try work.read("tree/new") == Array("precious".utf8))
+    }
+}
