@@ -153,8 +153,9 @@ import Testing
         #expect(result.warningCount == 1)
     }
 
-    /// What is left out now was not captured before the restore: it must not be written over.
-    @Test func whatIsLeftOutOnlyNowIsNotBroughtBackOverWhatIsThere() throws {
+    /// The rules go with the restore: what they left out until now is captured first, and then no exception.
+    @Test("What only the present ignore file leaves out is captured before a restore that removes that file")
+    func restoreThatRemovesAnIgnoreFile() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("out")
         try sandbox.root.write("out/a", "old")
@@ -166,13 +167,18 @@ import Testing
         try sandbox.capture()
         let planned = try sandbox.archive.restore(first, RestoreOptions(isDryRun: true))
         let result = try sandbox.archive.restore(first)
+        #expect(
+            (planned.created, planned.deleted, planned.replaced) == (result.created, result.deleted, result.replaced))
+        #expect(try sandbox.root.read("a.o") == Array("old".utf8))
+        #expect(!sandbox.root.exists("out/b") && !sandbox.root.exists(".archiverignore"))
+        #expect(result.leftOut == 0 && result.skipped == 0)
+        #expect(try sandbox.archive.restore(first).operation == nil, "there is nothing more to do")
+        let root = try #require(try sandbox.archive.roots().first)
+        _ = try sandbox.archive.undo(root)
         #expect(try sandbox.root.read("a.o") == Array("precious".utf8))
         #expect(try sandbox.root.read("out/b") == Array("precious".utf8))
-        #expect(result.leftOut == 3)
-        #expect(result.skipped == 0)
-        #expect((planned.created, planned.deleted) == (result.created, result.deleted))
-        // Now that the rule is gone with the restore, nothing stands in the way any more.
-        #expect(!sandbox.root.exists(".archiverignore"))
+        #expect(sandbox.root.exists(".archiverignore"))
+        try sandbox.expectCleanArchive()
     }
 
     /// What the wanted snapshot left out may well have been there.

@@ -86,8 +86,9 @@ import Testing
         }
         gate.waitForStop()
         defer { gate.release() }
-        try target.write(".archiver-0123456789abcdef.tmp", "part of a file")
-        if target.exists("fixed/d") { try target.write("fixed/d/.archiver-fedcba9876543210.tmp", "part of a file") }
+        let leftBehind = FilePath(raw: TemporaryFile.newName().bytes)
+        try target.write(leftBehind, "part of a file")
+        if target.exists("fixed/d") { try target.write(FilePath("fixed/d").pushing(leftBehind), "part of a file") }
         let result = try sandbox.archive.restore(snapshot, RestoreOptions(target: target.directory))
         #expect(result.warnings == [], "seed \(seed)")
         try TreeListing(of: target.directory).expect(equals: before, "seed \(seed), resumed")

@@ -20,7 +20,6 @@ struct RestoreCommand: ParsableCommand {
 
             Examples:
               archiver restore @10m             the state of ten minutes ago
-              archiver restore 3fa9c2 --root ~/project
               archiver restore latest --state "Best Game Ever" --target game.json
             """)
 

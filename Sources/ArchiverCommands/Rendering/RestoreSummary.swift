@@ -74,17 +74,28 @@ enum RestoreSummary {
         ].filter { $0.1 > 0 }
         guard !parts.isEmpty || !result.isComplete else {
             let state = record.map { "as it was in \($0.name)" } ?? name
-            return "nothing to do: \(destination) is \(state)"
+            guard result.leftOut > 0 else { return "nothing to do: \(destination) is \(state)" }
+            return "nothing to do but what rules leave out: \(destination) is otherwise \(state); \(leftOut(result))"
         }
         var counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
         if isDryRun {
+            if result.leftOut > 0 { counts.append(leftOut(result)) }
             return "would restore \(destination) to \(name): " + counts.joined(separator: ", ")
         }
         if result.failed > 0 { counts.append("\(result.failed) not restored") }
         counts.append(ByteCount.text(result.bytesWritten) + " written")
+        if result.leftOut > 0 { counts.append(leftOut(result)) }
         let verb = result.isInterrupted ? "interrupted: restored" : "restored"
         let incomplete = result.isComplete ? "" : ", incomplete"
         return "\(verb) \(destination) to \(name)\(incomplete): " + counts.joined(separator: ", ")
+    }
+}
+
+extension RestoreSummary {
+    /// "12 paths left out by rules (name one as ID:PATH to restore it)".
+    private static func leftOut(_ result: RestoreResult) -> String {
+        let count = result.leftOut == 1 ? "1 path" : "\(result.leftOut) paths"
+        return "\(count) left out by rules (name one as ID:PATH to restore it, or restore elsewhere with --target)"
     }
 }
 

@@ -21,6 +21,8 @@ struct Capture {
     var proofs = ReadProofs()
     /// Told of temporary files of archiver itself, which are not captured.
     var onLeftBehind: (@Sendable (RelativePath) -> Void)?
+    /// What is taken although the rules leave it out.
+    var foreseen: ForeseenRules?
 
     /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
     private static let firstLevel = 3
@@ -84,7 +86,7 @@ struct Capture {
                 isDoubtful: { path, status in
                     written.closed.contains(path) && (isInMemory || !proofs.vouch(for: path, status))
                 },
-                onLeftBehind: onLeftBehind)
+                onLeftBehind: onLeftBehind, foreseen: foreseen)
             let time = Timestamp.now
             let unknown = try scan.run(root, base: base?.tree, ranges: ranges) { change in
                 try update.add(change)

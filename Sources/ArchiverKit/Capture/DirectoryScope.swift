@@ -7,45 +7,94 @@ internal import SystemPackage
 
 /// What is left out of one directory.
 struct DirectoryScope {
-    private let scope: ExclusionScope
-    /// Whether the directory is tagged as a cache, of which only the tag is taken.
-    private let isCache: Bool
+    /// What is left out by one set of ignore files.
+    private struct Layer {
+        var scope: ExclusionScope
+        /// Whether the directory is tagged as a cache, of which only the tag is taken.
+        var isCache = false
+        /// Whether the directory itself is left out, and so all that is in it.
+        var isClosed = false
 
-    private init(_ scope: ExclusionScope, isCache: Bool) {
-        self.scope = scope
-        self.isCache = isCache
+        func excludes(_ path: RelativePath, isDirectory: Bool) -> Bool {
+            if isClosed || (isCache && !path.name.elementsEqual(DirectoryRules.cacheTagName)) { return true }
+            return !scope.isTrivial && scope.excludes(path, isDirectory: isDirectory)
+        }
+
+        func entering(_ directory: RelativePath, _ own: DirectoryRules, isClosed: Bool) -> Layer {
+            let inner = own.ignoreFiles.isEmpty ? scope : scope.adding(own.ignoreFiles, of: directory)
+            return Layer(scope: inner, isCache: own.isCache, isClosed: isClosed)
+        }
+    }
+
+    private let present: Layer
+    /// What will be left out, where that is known: only what both leave out is.
+    private let later: Layer?
+    private let foreseen: ForeseenRules?
+
+    private init(_ present: Layer, _ later: Layer?, _ foreseen: ForeseenRules?) {
+        self.present = present
+        self.later = later
+        self.foreseen = foreseen
     }
 
     /// What is left out above the root's own ignore files.
-    init(_ rules: ExclusionRules) {
-        self.init(ExclusionScope(rules), isCache: false)
+    ///
+    /// - Parameter foreseen: what is taken besides.
+    init(_ rules: ExclusionRules, _ foreseen: ForeseenRules? = nil) {
+        let layer = Layer(scope: ExclusionScope(rules))
+        self.init(layer, foreseen == nil ? nil : layer, foreseen)
     }
 
-    var rules: ExclusionRules { scope.rules }
+    var rules: ExclusionRules { present.scope.rules }
 
     /// Whether nothing is left out because of its name.
-    var isTrivial: Bool { scope.isTrivial && !isCache }
+    var isTrivial: Bool { present.scope.isTrivial && !present.isCache && !present.isClosed }
 
     /// The scope of a directory in this one.
     ///
     /// - Parameter own: what the directory itself says.
     func entering(_ directory: RelativePath, _ own: DirectoryRules) -> DirectoryScope {
-        let inner = own.ignoreFiles.isEmpty ? scope : scope.adding(own.ignoreFiles, of: directory)
-        return DirectoryScope(inner, isCache: own.isCache)
+        guard let foreseen, let later else {
+            return DirectoryScope(present.entering(directory, own, isClosed: false), nil, nil)
+        }
+        // The root is never left out itself.
+        func isClosed(_ layer: Layer) -> Bool { !directory.isRoot && layer.excludes(directory, isDirectory: true) }
+        return DirectoryScope(
+            present.entering(directory, own, isClosed: isClosed(present)),
+            later.entering(directory, foreseen.own[directory] ?? own, isClosed: isClosed(later)), foreseen)
     }
 
     /// Whether the name `path` in the directory is left out: by the rules, or because the file is one of archiver's own
     /// that is not complete, or was left behind.
     func excludes(_ path: RelativePath, isDirectory: Bool) -> Bool {
         if !isDirectory, path.bytes.last == UInt8(ascii: "p"), TemporaryFile.isTemporaryName(path.name) { return true }
-        if isCache && !path.name.elementsEqual(DirectoryRules.cacheTagName) { return true }
-        return !scope.isTrivial && scope.excludes(path, isDirectory: isDirectory)
+        guard present.excludes(path, isDirectory: isDirectory) else { return false }
+        guard let foreseen, let later else { return true }
+        return !foreseen.takes(path, isDirectory: isDirectory) && later.excludes(path, isDirectory: isDirectory)
     }
 
     /// Whether an object of this status at `path` in the directory is left out.
     func excludes(_ path: RelativePath, _ status: FileStatus) -> Bool {
-        if status.kind == .file && rules.excludes(fileOfSize: status.size) { return true }
+        if status.kind == .file, rules.excludes(fileOfSize: status.size),
+            foreseen?.takes(path, isDirectory: false) != true
+        {
+            return true
+        }
         return excludes(path, isDirectory: status.kind == .directory)
+    }
+}
+
+/// What a capture takes although the root's present rules leave it out: a restore is about to alter it.
+struct ForeseenRules: Sendable {
+    /// A path that is taken with all below it; nil for none.
+    var named: RelativePath?
+    /// What directories will say about what is left out of them, where that is not what they say now.
+    var own: [RelativePath: DirectoryRules] = [:]
+
+    /// Whether the path is taken in any case.
+    func takes(_ path: RelativePath, isDirectory: Bool) -> Bool {
+        guard let named else { return false }
+        return named.contains(path) || (isDirectory && path.contains(named))
     }
 }
 
@@ -53,12 +102,14 @@ struct DirectoryScope {
 final class DirectoryScopes {
     private let root: RootDirectory
     private let rules: ExclusionRules
+    private let foreseen: ForeseenRules?
     /// nil: the directory itself is left out.
     private var known: [RelativePath: DirectoryScope?] = [:]
 
-    init(_ root: RootDirectory, _ rules: ExclusionRules) {
+    init(_ root: RootDirectory, _ rules: ExclusionRules, _ foreseen: ForeseenRules? = nil) {
         self.root = root
         self.rules = rules
+        self.foreseen = foreseen
     }
 
     /// What is left out of `directory`; nil where it is left out itself.
@@ -72,7 +123,7 @@ final class DirectoryScopes {
     }
 
     private func read(_ directory: RelativePath) throws(FileError) -> DirectoryScope? {
-        var outer = DirectoryScope(rules)
+        var outer = DirectoryScope(rules, foreseen)
         if let parent = directory.parent {
             guard let scope = try scope(of: parent), !scope.excludes(directory, isDirectory: true) else { return nil }
             outer = scope

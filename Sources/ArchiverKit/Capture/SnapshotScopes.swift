@@ -47,7 +47,8 @@ final class SnapshotScopes {
         return scope
     }
 
-    private func ownRules(of directory: RelativePath) throws -> DirectoryRules {
+    /// What the directory itself says about what is left out of it.
+    func ownRules(of directory: RelativePath) throws -> DirectoryRules {
         try DirectoryRules.read(rules) { name in
             guard let entry = try tree.entry(at: directory.appending(name)), entry.kind == .file else { return nil }
             var reader = ContentReader(entry.content, in: store)

@@ -25,6 +25,8 @@ struct TreeScan {
     var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
     /// Told of temporary files of archiver itself.
     var onLeftBehind: ((RelativePath) -> Void)?
+    /// What is taken although the rules leave it out.
+    var foreseen: ForeseenRules?
 
     /// A reader of objects with all that it needs; one thread at a time has it.
     private final class Worker: @unchecked Sendable {
@@ -67,6 +69,7 @@ struct TreeScan {
             var walk = TreeWalk(
                 root, base: cursor,
                 isHidden: { status in archive.map { status.isSameObject(as: $0) } ?? false }, rules: rules,
+                foreseen: foreseen,
                 removesExcluded: removesExcluded, isDoubtful: isDoubtful, progress: progress,
                 onLeftBehind: onLeftBehind,
                 emit: { item in

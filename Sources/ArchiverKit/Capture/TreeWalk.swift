@@ -17,6 +17,7 @@ struct TreeWalk {
     private var base: TreeCursor<StoredNodes>?
     private let isHidden: (FileStatus) -> Bool
     private let rules: ExclusionRules
+    private let foreseen: ForeseenRules?
     private let scopes: DirectoryScopes
     private let removesExcluded: Bool
     private let isDoubtful: (RelativePath, FileStatus) -> Bool
@@ -32,13 +33,14 @@ struct TreeWalk {
     ///   - base: the tree to compare with, at its start; nil to find everything new.
     ///   - isHidden: whether an object is to be treated as if it were not there.
     ///   - rules: what is left out.
+    ///   - foreseen: what is taken all the same.
     ///   - removesExcluded: whether what the base tree has of that counts as gone; else it is passed over.
     ///   - isDoubtful: whether a file is to be read although its times are those of the tree.
     ///   - onLeftBehind: told of temporary files of archiver itself.
     ///   - emit: takes what is found, in walk order.
     init(
         _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
-        rules: ExclusionRules, removesExcluded: Bool,
+        rules: ExclusionRules, foreseen: ForeseenRules? = nil, removesExcluded: Bool,
         isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false }, progress: OperationProgress?,
         onLeftBehind: ((RelativePath) -> Void)? = nil,
         emit: @escaping (ScanItem) throws -> Void
@@ -47,7 +49,8 @@ struct TreeWalk {
         self.base = base
         self.isHidden = isHidden
         self.rules = rules
-        scopes = DirectoryScopes(root, rules)
+        self.foreseen = foreseen
+        scopes = DirectoryScopes(root, rules, foreseen)
         self.removesExcluded = removesExcluded
         self.isDoubtful = isDoubtful
         self.progress = progress
@@ -77,7 +80,7 @@ struct TreeWalk {
         if path.isRoot {
             let name = CName(".".utf8)
             let status = try FileStatus.read(name, in: root.directory.descriptor)
-            return try visit(path, in: root.directory, DirectoryScope(rules), name, status, range)
+            return try visit(path, in: root.directory, DirectoryScope(rules, foreseen), name, status, range)
         }
         let name = CName(path.name)
         let found: (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)?

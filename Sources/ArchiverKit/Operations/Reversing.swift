@@ -53,18 +53,24 @@ struct Reversing {
         _ step: OperationLog.Step, _ source: RestoreSource, _ interruption: RestoreInterruption?
     ) throws -> OperationResult {
         let restore = RestoreInPlace(
-            archive: archive, source: source, rootPath: rootPath, isWidening: true, interruption: interruption,
-            progress: progress, onAction: onAction)
+            archive: archive, source: source, rootPath: rootPath, reversed: reversed(step),
+            interruption: interruption, progress: progress, onAction: onAction)
         let journal = OperationJournal(archive.store, rootPath, reversal.kind, of: step.target)
         return result(step, source, try restore.run(journal))
+    }
+
+    /// What `step` takes back; what it brought is not known where that snapshot is lost.
+    private func reversed(_ step: OperationLog.Step) -> ReversedOperation {
+        let brought = try? step.operation?.record.snapshot.map { try archive.store.snapshot($0) }
+        return ReversedOperation(tree: brought?.tree)
     }
 
     private func tell(_ steps: [OperationLog.Step]) throws -> [OperationResult] {
         let sources = try steps.map(source)
         return try steps.indices.map { index in
             let restore = RestoreInPlace(
-                archive: archive, source: sources[index], rootPath: rootPath, isWidening: true, interruption: nil,
-                progress: progress, onAction: onAction)
+                archive: archive, source: sources[index], rootPath: rootPath, reversed: reversed(steps[index]),
+                interruption: nil, progress: progress, onAction: onAction)
             // What a later step decides about need not be brought back by this one.
             let others = sources[(index + 1)...].map(\.path)
             return result(steps[index], sources[index], try restore.tell(besides: others))

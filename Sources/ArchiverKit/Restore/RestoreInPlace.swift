@@ -15,20 +15,20 @@ struct RestoreInPlace {
     private(set) var source: RestoreSource
     /// The root, without symbolic links as far as it exists.
     let rootPath: FilePath
-    /// Whether what leads to the part comes back as well where a file has come to stand in the way.
-    let isWidening: Bool
+    /// What is taken back; then what leads to the part comes back as well where a file has come to stand in the way.
+    let reversed: ReversedOperation?
     let interruption: RestoreInterruption?
     let progress: OperationProgress?
     let onAction: (@Sendable (RestoreAction) -> Void)?
 
     init(
-        archive: Archive, source: RestoreSource, rootPath: FilePath, isWidening: Bool = false,
+        archive: Archive, source: RestoreSource, rootPath: FilePath, reversed: ReversedOperation? = nil,
         interruption: RestoreInterruption?, progress: OperationProgress?, onAction: (@Sendable (RestoreAction) -> Void)?
     ) {
         self.archive = archive
         self.source = source
         self.rootPath = rootPath
-        self.isWidening = isWidening
+        self.reversed = reversed
         self.interruption = interruption
         self.progress = progress
         self.onAction = onAction
@@ -41,25 +41,36 @@ struct RestoreInPlace {
         guard let root = try existing() else { return try makeRoot(journal) }
         let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
         let leftBehind = Locked([RelativePath]())
-        var first = capture(.beforeRestore, rules)
-        first.onLeftBehind = { path in leftBehind.withLock { $0.append(path) } }
-        let before = try first.runLocked(root, [.subtree(.root)])
+        var before = capture(.beforeRestore, rules)
+        before.onLeftBehind = { path in leftBehind.withLock { $0.append(path) } }
+        var captured = try before.runLocked(root, [.subtree(.root)])
         for path in leftBehind.withLock({ $0 }) { try? RestoreTarget.removeLeftBehind(path, in: root) }
         let restore = try widened(in: root)
         let scope = restore.source.path
-        let begin = { try journal.begin(before: before.latest.id, source.snapshot?.id, at: scope) }
+        let exempt = try restore.rules(in: root, rules)
+        if exempt?.isPartLeftOut == true, !journal.isForced,
+            try restore.steps(in: root, rules, exempt?.foreseen([])).isEmpty
+        {
+            return RestoreResult(destination: root.path, path: scope)
+        }
+        // What will be altered has to be in a snapshot, also where present rules leave it out.
+        if let foreseen = try restore.foreseen(from: captured.tree, exempt) {
+            before.foreseen = foreseen
+            let wider = try before.runLocked(root, [.subtree(.root)])
+            captured = wider.snapshot == nil && wider.latest.id == captured.latest.id ? captured : wider
+        }
+        let begin = { [captured] in try journal.begin(before: captured.latest.id, source.snapshot?.id, at: scope) }
         // Whether it finds anything to do or not, undoing moves on in the log.
         if journal.isForced { try begin() }
-        let exempt = try source.snapshot.map { try ExemptPaths(before.latest, rules, wanted: $0, archive) }
         defer { interruption?.set(isAltering: false) }
         var (result, changed) = try journal.explaining {
-            try restore.apply(to: root, from: before.tree, rules, exempt, begin)
+            try restore.apply(to: root, from: captured.tree, rules, exempt, begin)
         }
-        result.before = before.snapshot
-        result.undo = before.latest
+        result.before = captured.snapshot
+        result.undo = captured.latest
         result.operation = journal.id
         result.path = scope
-        for problem in before.problems {
+        for problem in captured.problems {
             result.warn("\(problem.path) could not be captured before the restore: \(problem.detail)")
         }
         if result.isInterrupted { return result }
@@ -110,7 +121,7 @@ struct RestoreInPlace {
     /// The restore of what has to be brought back so that the wanted part can be: where something else has come to stand
     /// in the place of a directory that leads to it, all of that directory.
     private func widened(in root: RootDirectory) throws -> RestoreInPlace {
-        guard isWidening, try source.entry() != nil else { return self }
+        guard reversed != nil, try source.entry() != nil else { return self }
         var restore = self
         var directory = RelativePath.root
         for component in source.path.components.dropLast() {
@@ -125,6 +136,27 @@ struct RestoreInPlace {
         return restore
     }
 
+    // MARK: What is left alone
+
+    /// The rules of this restore; nil where nothing is wanted, as in undoing the making of a root.
+    private func rules(in root: RootDirectory, _ rules: ExclusionRules) throws -> RestoreRules? {
+        guard let snapshot = source.snapshot else { return nil }
+        return try RestoreRules(
+            snapshot, part: source.path, isDirectory: source.entry()?.kind == .directory, in: root, rules,
+            reversed, archive)
+    }
+
+    /// What has to be captured besides, found by going through all that is to be done: damage in the trees shows here,
+    /// before anything is altered.
+    private func foreseen(from present: ChunkID, _ rules: RestoreRules?) throws -> ForeseenRules? {
+        guard let rules else { return nil }
+        var directories: Set<RelativePath> = []
+        try forEachStep(from: present) { step in
+            if let directory = rules.directoryDecided(by: step) { directories.insert(directory) }
+        }
+        return try rules.foreseen(directories)
+    }
+
     // MARK: Applying
 
     /// Makes the path below `root` what is wanted.
@@ -136,7 +168,7 @@ struct RestoreInPlace {
     ///   - willChange: called before the first change.
     /// - Returns: the result, and where the restore was at work.
     private func apply(
-        to root: RootDirectory, from present: ChunkID?, _ rules: ExclusionRules, _ exempt: ExemptPaths?,
+        to root: RootDirectory, from present: ChunkID?, _ rules: ExclusionRules, _ exempt: RestoreRules?,
         _ willChange: @escaping () throws -> Void
     ) throws -> (result: RestoreResult, changed: [PathRange]) {
         let writer = RestoreWriter(
@@ -148,10 +180,19 @@ struct RestoreInPlace {
         var changed = DirtySet()
         let firstMade = try source.entry() == nil ? nil : writer.makeParents(of: source.path)
         if let firstMade { changed.mark(.subtree(firstMade)) }
+        // What only its being named brings back is in no further snapshot.
+        if exempt?.isPartLeftOut == true {
+            changed.mark(.subtree(source.path))
+            var holder = source.path.parent
+            while let path = holder, !path.isRoot {
+                changed.mark(.entry(path))
+                holder = path.parent
+            }
+        }
         if present == nil { progress?.expect(entries: nil, bytes: source.snapshot?.totals.bytes) }
         try writer.run {
             try forEachStep(from: present) { step in
-                if let exempt, try exempt.contains(step) { return writer.leaveAlone(step) }
+                if let exempt, try exempt.leavesAlone(step) { return writer.leaveAlone(step) }
                 if let action = step.action { onAction?(action) }
                 changed.mark(step, rules)
                 try writer.apply(step)
@@ -221,25 +262,37 @@ struct RestoreInPlace {
             try source.forEachEntry { tell(RestoreStep(path: $0.path, present: nil, wanted: $0)) }
             return result
         }
-        let path = try widened(in: root).source.path
-        result.path = path
+        let restore = try widened(in: root)
+        result.path = restore.source.path
         let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
-        let scopes = try source.snapshot.map { wanted in
-            SnapshotScopes(wanted.tree, try archive.store.snapshot(wanted.id).exclusions, archive)
+        let exempt = try restore.rules(in: root, rules)
+        var steps = try restore.steps(in: root, rules, try exempt?.foreseen([]))
+        if let exempt {
+            let directories = Set(steps.compactMap(exempt.directoryDecided))
+            if !directories.isEmpty { steps = try restore.steps(in: root, rules, exempt.foreseen(directories)) }
         }
-        let ranges: [PathRange] = [.subtree(path)]
-        try archive.scanDifferences(of: root, from: source.snapshot?.tree, ranges: ranges, rules) {
-            difference, problem in
+        for step in steps {
+            if let exempt, try exempt.leavesAlone(step) { result.leftOut += 1 } else { tell(step) }
+        }
+        return result
+    }
+
+    /// What is to be done, found by looking at the root itself.
+    private func steps(
+        in root: RootDirectory, _ rules: ExclusionRules, _ foreseen: ForeseenRules?
+    ) throws -> [RestoreStep] {
+        var steps: [RestoreStep] = []
+        try archive.scanDifferences(
+            of: root, from: source.snapshot?.tree, ranges: [.subtree(source.path)], rules, foreseen: foreseen,
+            removesExcluded: true
+        ) { difference, problem in
             // What cannot be read is taken for equal; the restore itself finds out.
             if problem != nil, difference.right == nil { return }
             let step = RestoreStep(path: difference.path, present: difference.right, wanted: difference.left)
             if step.wanted == nil, step.path.isRoot { return }
-            if let present = step.present, step.wanted == nil, try scopes?.excludes(present) == true {
-                return result.leftOut += 1
-            }
-            tell(step)
+            steps.append(step)
         }
-        return result
+        return steps
     }
 }
 

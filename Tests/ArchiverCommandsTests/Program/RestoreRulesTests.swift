@@ -1,0 +1,105 @@
+// What is left out of a restore by rules: counted, the same in a dry run, and never what the user names.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+struct RestoreRulesTests {
+    private func restore(_ work: Workplace, _ arguments: String...) throws -> ChildProcess.Outcome {
+        try work.run(["restore"] + arguments + ["--root", work.root.string])
+    }
+
+    private func text(_ work: Workplace, _ name: String) throws -> String {
+        String(decoding: try work.read("tree/" + name), as: UTF8.self)
+    }
+
+    @Test("A path that is named is restored although today's rules leave it out, and undo takes that back")
+    func named() throws {
+        let work = try Workplace()
+        for name in ["a.o", "build/out/x", "build/y"] { try work.write(name, "old") }
+        let id = try work.capture()
+        #expect(try work.run("capture", work.root.string, "--exclude", "*.o", "--exclude", "/build/").status == 0)
+        for name in ["a.o", "build/out/x", "build/y"] { try work.write(name, "precious") }
+        try work.copyTree(to: "before")
+        for path in ["a.o", "build/out", "build/out/x"] {
+            let told = try restore(work, "\(id):\(path)", "-n")
+            #expect(told.status == 0 && told.text.contains("replace "), "\(path): \(told.text)")
+            let outcome = try restore(work, "\(id):\(path)")
+            #expect(outcome.status == 0 && outcome.text.contains("1 replaced"), "\(path): \(outcome.text)")
+            #expect(try text(work, path == "a.o" ? path : "build/out/x") == "old")
+            #expect(try text(work, "build/y") == "precious")
+            #expect(try restore(work, "\(id):\(path)").text.hasPrefix("nothing to do: "))
+            #expect(try work.run("undo", work.root.string).status == 0)
+            #expect(try work.difference(of: work.root, and: "before") == "", "\(path)")
+        }
+        try work.remove("tree/build/out")
+        #expect(try restore(work, "\(id):build/out").status == 0)
+        #expect(try text(work, "build/out/x") == "old")
+        #expect(try work.run("undo", work.root.string).status == 0)
+        #expect(access(work.path("tree/build/out").string, F_OK) != 0)
+        // What is left out is in no later snapshot.
+        #expect(try !work.run("show", "--entries", "latest", "--root", work.root.string).text.contains("build"))
+        #expect(try work.run("check", "--data").status == 0)
+    }
+
+    @Test("What today's rules leave out is counted, and equal is said only of what is equal")
+    func counted() throws {
+        let work = try Workplace()
+        for name in ["a.o", "d/b.o", "c"] { try work.write(name, "old") }
+        let id = try work.capture()
+        #expect(try work.run("capture", work.root.string, "--exclude", "*.o").status == 0)
+        for name in ["a.o", "c"] { try work.write(name, "new") }
+        try work.remove("tree/d/b.o")
+        for arguments in [["-n"], []] {
+            let outcome = try work.run(["restore", id, "--root", work.root.string] + arguments)
+            #expect(outcome.text.contains("1 replaced") && outcome.text.contains("2 paths left out"), "\(outcome.text)")
+        }
+        #expect(try text(work, "a.o") == "new" && text(work, "c") == "old")
+        let again = try restore(work, id)
+        #expect(again.text.hasPrefix("nothing to do but what rules leave out") && again.text.contains("2 paths"))
+        #expect(try JSON.object(restore(work, id, "--json").output)["leftOut"] as? Int == 2)
+    }
+
+    @Test("A restore that brings back or removes ignore files goes by what they will say, as its dry run does")
+    func ignoreFiles() throws {
+        let work = try Workplace()
+        for name in ["a.o", "out/a", "c"] { try work.write(name, "old") }
+        let id = try work.capture()
+        try work.copyTree(to: "wanted")
+        try work.write(".archiverignore", "*.o\nout\n")
+        for name in ["a.o", "out/b", "c"] { try work.write(name, "precious") }
+        #expect(try work.run("capture", work.root.string).status == 0)
+        try work.copyTree(to: "before")
+        let told = try JSON.object(restore(work, id, "-n", "--json").output)
+        let done = try JSON.object(restore(work, id, "--json").output)
+        for key in ["created", "replaced", "deleted", "leftOut"] {
+            #expect(told[key] as? Int == done[key] as? Int, "\(key)")
+        }
+        #expect(try work.difference(of: work.root, and: "wanted") == "")
+        #expect(try restore(work, id).text.hasPrefix("nothing to do: "))
+        // What was left out until then was captured first.
+        #expect(try work.run("undo", work.root.string).status == 0)
+        #expect(try work.difference(of: work.root, and: "before") == "")
+        #expect(try work.run("redo", work.root.string).status == 0)
+        #expect(try work.difference(of: work.root, and: "wanted") == "")
+    }
+
+    @Test("What the wanted snapshot left out is left alone and counted, each time")
+    func leftOutThen() throws {
+        let work = try Workplace()
+        try work.write(".archiverignore", "*.o\n")
+        try work.write("c", "old")
+        let id = try work.capture()
+        try work.write(".archiverignore", "")
+        try work.write("a.o", "precious")
+        try work.write("c", "new")
+        let told = try JSON.object(restore(work, id, "-n", "--json").output)
+        let done = try JSON.object(restore(work, id, "--json").output)
+        #expect(told["leftOut"] as? Int == 1 && done["leftOut"] as? Int == 1)
+        #expect(told["replaced"] as? Int == done["replaced"] as? Int)
+        #expect(try text(work, "a.o") == "precious" && text(work, "c") == "old")
+        #expect(try restore(work, id).text.hasPrefix("nothing to do"))
+    }
+}
