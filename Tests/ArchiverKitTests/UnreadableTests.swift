@@ -106,8 +106,9 @@ import Testing
         let result = try await asOrdinaryUser {
             try sandbox.archive.restore(snapshot, RestoreOptions(target: target.appending("new")))
         }
-        #expect(result.warningCount == 1)
+        #expect(result.warningCount == 2)
         #expect(result.warnings.first?.contains("restore as root") == true)
+        #expect(result.warnings.last?.contains("file was restored without its setuid") == true)
         let restored = try TreeListing(of: target.appending("new"))
         for (path, object) in before.objects {
             var found = try #require(restored.objects[path])
