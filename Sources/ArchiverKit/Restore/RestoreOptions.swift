@@ -13,8 +13,9 @@ public struct RestoreOptions: Sendable {
     ///
     /// A directory's content goes into the target itself, anything else gets its own name in it.
     public var target: FilePath?
-    /// The root that the caller means, of which the snapshot must be; nil for the snapshot's own in any case, unless it is
-    /// one of another machine. Only for a restore in place.
+    /// The root that the caller means, of which the snapshot must be; only for a restore in place.
+    ///
+    /// nil means the snapshot's own, which then must be one of this machine.
     public var root: FilePath?
     /// Whether only to tell what would be done.
     public var isDryRun: Bool

@@ -51,7 +51,9 @@ struct RestoreRules {
         isPartLeftOut = part.isRoot ? false : outer?.excludes(part, isDirectory: isDirectory) ?? true
     }
 
-    /// What is left out of `directory`; nil where it is left out itself. For nil: what is left out above the root.
+    /// What is left out of `directory`, or above the root where that is nil.
+    ///
+    /// - Returns: nil where the directory is left out itself.
     private static func scope(
         of directory: RelativePath?, in root: RootDirectory, _ rules: ExclusionRules
     ) throws(FileError) -> DirectoryScope? {
