@@ -56,8 +56,11 @@ test-release: setup-test
 logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { echo "What failed (all of it is in .build/$(1).log):"; \
 	grep -E '✘|^↳|error:' .build/$(1).log | tail -n 100; exit 1; }
 
-soak: setup-test ## Change watched trees at random for MINUTES (default 60), up to the first difference, which is kept.
-	@SOAK_MINUTES=$(MINUTES) $(SWIFT) test --filter ArchiverKitTests.ChurnTests/soak
+# The release binary under random changes and faults; SEED=… repeats the order of the faults.
+soak: setup-test build ## Watch, change and break things for MINUTES (default 60) or SOAK_SECONDS, up to the first difference.
+	@$(SWIFT) build --product churn
+	@python3 Tests/Soak/soak.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" \
+		"$$($(SWIFT) build --show-bin-path)/churn" $${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
 
 check: setup-test ## Check the format of the sources, build everything with warnings as errors, and a package outside.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package

@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""The soak: a watcher whose time is compressed, a tree that changes at random, and one fault after another.
+
+    soak.py ARCHIVER CHURN SECONDS [SEED]
+
+Audits run all the time, retries and polls a hundred times as often as usual. In each round something befalls the watcher
+while the tree changes; then everything comes to rest, and what was promised is asked for:
+
+- the latest snapshot, restored, is the tree;
+- every announced snapshot is listed, and those of the round can be restored;
+- `check --data` finds nothing;
+- the watcher's memory and its descriptors are not more than before.
+
+The archive is on a file system of its own in memory, so that it can be filled up: root's powers, or a user namespace, are
+needed. What went wrong is kept, and named together with the seed.
+"""
+
+import json, os, random, shutil, signal, stat, subprocess, sys, tempfile, threading, time
+
+MIB = 1 << 20
+DISK = 768 * MIB
+
+CLOCK = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+/* Puts the wall clock forward or back by the seconds that the file $CLOCK_OFFSET holds as a number of 8 bytes. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    static int (*next)(clockid_t, struct timespec *);
+    static volatile long *offset;
+    if (!next) {
+        const char *path = getenv("CLOCK_OFFSET");
+        int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        void *map = file < 0 ? MAP_FAILED : mmap(0, sizeof(long), PROT_READ, MAP_SHARED, file, 0);
+        if (map != MAP_FAILED) offset = map;
+        next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    }
+    int result = next(clock, time);
+    if (offset && result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) time->tv_sec += *offset;
+    return result;
+}
+"""
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(is_so, what):
+    if not is_so:
+        raise Failed(what)
+
+
+class Watcher:
+    """`archiver watch` and what it has told."""
+
+    def __init__(self, soak):
+        self.soak = soak
+        self.ids = []
+        self.events = []
+        self.reads = threading.Event()
+        self.reads.set()
+        self.watches = threading.Event()
+        self.errors = open(soak.path("watch.errors"), "ab")
+        words = ["watch", soak.root, "--json", "--settle", "2ms", "--max-delay", "20ms", "--audit-interval", "250ms"]
+        words += ["--time-scale", "100"]
+        self.process = subprocess.Popen(
+            soak.command(words), env=soak.environment, stdout=subprocess.PIPE, stderr=self.errors)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        if not self.watches.wait(60):
+            raise Failed(f"the watcher does not watch: {self.events[-3:]}, it ended with {self.process.poll()}")
+
+    def read(self):
+        with open(self.soak.path("watch.log"), "ab") as log:
+            for line in self.process.stdout:
+                log.write(line)
+                log.flush()
+                self.reads.wait()
+                if not line.endswith(b"\n"):
+                    continue
+                event = json.loads(line)
+                self.events = (self.events + [event])[-50:]
+                kind = event["event"]
+                if kind == "snapshot":
+                    self.ids.append(event["id"])
+                if kind == "watching":
+                    self.watches.set()
+
+    def end(self, by, status):
+        self.process.send_signal(by)
+        got = self.process.wait(60)
+        self.reader.join(60)
+        expect(got == status, f"the watcher ended with {got} instead of {status}: {self.events[-3:]}")
+
+    def figures(self):
+        """Resident memory in MiB, descriptors."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            resident = next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+        return resident / 1024, len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+
+class Soak:
+    def __init__(self, archiver, churn, seed):
+        self.archiver, self.churn = os.path.abspath(archiver), os.path.abspath(churn)
+        self.seed = seed
+        self.random = random.Random(seed)
+        self.base = tempfile.mkdtemp(prefix="archiver-soak-")
+        for name in ["root/many", "outside", "disk"]:
+            os.makedirs(self.path(name))
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", self.path("disk")], check=True)
+        self.root, self.archive = self.path("root"), self.path("disk/archive")
+        self.environment = dict(os.environ, ARCHIVER_ARCHIVE=self.archive, HOME=self.base)
+        self.make_clock()
+        self.watcher = None
+        self.announced = []
+        self.rounds = self.changes = self.checked = 0
+        self.figures = []
+
+    def path(self, name):
+        return os.path.join(self.base, name)
+
+    # Commands
+
+    def command(self, words):
+        return [self.archiver] + words
+
+    def run(self, *words, allowed=(0,), timeout=300):
+        done = subprocess.run(
+            self.command(list(words)), env=self.environment, capture_output=True, timeout=timeout, cwd=self.base)
+        expect(
+            done.returncode in allowed,
+            f"archiver {' '.join(words)} ended with {done.returncode}: {done.stdout[-800:]} {done.stderr[-800:]}")
+        return done
+
+    def start_churn(self, operations):
+        seed = str(self.random.getrandbits(63))
+        # Files that were changed through mapped memory are touched: events may be lost here.
+        return subprocess.Popen(
+            [self.churn, self.root, str(operations), seed, "touch"], stdout=subprocess.PIPE, text=True)
+
+    # The clock
+
+    def make_clock(self):
+        source, library = self.path("clock.c"), self.path("clock.so")
+        with open(source, "w") as file:
+            file.write(CLOCK)
+        compiler = next((name for name in ["cc", "clang", "gcc"] if shutil.which(name)), None)
+        self.has_clock = compiler is not None
+        if not self.has_clock:
+            return
+        subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        self.step_clock(0)
+        self.environment |= {"LD_PRELOAD": library, "CLOCK_OFFSET": self.path("clock")}
+
+    def step_clock(self, seconds):
+        # In place: the programs have the file in their memory. Never ahead of the kernel's clock, which stamps the files:
+        # a change just before a look would then seem old.
+        with open(self.path("clock"), "r+b" if os.path.exists(self.path("clock")) else "wb") as file:
+            file.write(seconds.to_bytes(8, "little", signed=True))
+
+    # Faults: each befalls the watcher while the tree changes
+
+    def nothing(self):
+        time.sleep(0.3)
+
+    def stopped(self):
+        self.watcher.process.send_signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(0.1, 1))
+        self.watcher.process.send_signal(signal.SIGCONT)
+
+    def killed(self):
+        for _ in range(self.random.randint(1, 3)):
+            time.sleep(self.random.uniform(0, 0.4))
+            self.restart(signal.SIGKILL, -signal.SIGKILL)
+
+    def restarted(self):
+        self.restart(self.random.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP]), 0)
+
+    def catalogue_lost_between(self):
+        self.watcher.end(signal.SIGTERM, 0)
+        self.remove_catalogue()
+        self.start()
+
+    def catalogue_lost_while_running(self):
+        self.remove_catalogue()
+        time.sleep(0.3)
+        self.run("list", allowed=(0, 1, 2, 10, 11))
+
+    def clock_stepped(self):
+        if not self.has_clock:
+            return
+        for seconds in [-3600, -60, -86_400, 0]:
+            self.step_clock(seconds)
+            time.sleep(0.2)
+
+    def disk_full(self):
+        ballast = self.path("disk/ballast")
+        with open(ballast, "wb") as file:
+            try:
+                while True:
+                    file.write(bytes(MIB))
+                    file.flush()
+            except OSError:
+                pass
+        time.sleep(self.random.uniform(0.2, 0.8))
+        os.remove(ballast)
+
+    def captured_beside(self):
+        for _ in range(3):
+            self.run("capture", self.root, allowed=(0, 3))
+
+    def restored_beside(self):
+        shutil.rmtree(self.path("beside"), ignore_errors=True)
+        self.run("restore", "latest", "--root", self.root, "--target", self.path("beside"))
+
+    def read_beside(self):
+        for words in [["list"], ["status"], ["check"], ["diff", "latest~1", "latest"], ["show", "latest"]]:
+            self.run(*words, "--json", *(["--root", self.root] if words[0] in ("diff", "show") else []),
+                allowed=(0, 1) if words[0] in ("status", "diff", "show") else (0,))
+
+    def reader_stalled(self):
+        self.watcher.reads.clear()
+        time.sleep(1)
+        self.watcher.reads.set()
+
+    def remove_catalogue(self):
+        for name in os.listdir(self.archive):
+            if name.startswith("catalogue"):
+                os.remove(os.path.join(self.archive, name))
+
+    FAULTS = [
+        nothing, stopped, killed, restarted, catalogue_lost_between, catalogue_lost_while_running, clock_stepped,
+        disk_full, captured_beside, restored_beside, read_beside, reader_stalled,
+    ]
+
+    # The watcher
+
+    def start(self):
+        self.watcher = Watcher(self)
+
+    def restart(self, by, status):
+        self.watcher.end(by, status)
+        self.announced += self.watcher.ids
+        self.start()
+
+    # Rounds
+
+    def round(self, fault):
+        churns = [self.start_churn(self.random.randint(200, 2500)) for _ in range(2)]
+        fault(self)
+        for churn in churns:
+            output = churn.communicate(timeout=300)[0]
+            expect(churn.returncode == 0, f"churn: {output}")
+            self.changes += int(output.split("\n")[1].split()[1])
+        # One change that matters, so that directories' times are captured as well.
+        with open(os.path.join(self.root, "end"), "w") as file:
+            file.write(str(self.rounds))
+        self.settle()
+        self.compare()
+        self.rounds += 1
+
+    def settle(self):
+        """Waits until the watcher says that everything is captured."""
+        end = time.monotonic() + 120
+        while True:
+            expect(self.watcher.process.poll() is None, f"the watcher died with {self.watcher.process.poll()}")
+            done = self.run("status", self.root, "--json", "--patience", "60s", allowed=(0, 1))
+            watcher = json.loads(done.stdout)["roots"][0].get("watcher")
+            if watcher and watcher["phase"] == "watching" and watcher["current"] and not watcher.get("failure"):
+                return
+            expect(time.monotonic() < end, f"the watcher does not come to rest: {done.stdout.decode()}")
+            time.sleep(0.05)
+
+    def compare(self):
+        self.announced += self.watcher.ids
+        self.watcher.ids = []
+        target = self.path("restored")
+        shutil.rmtree(target, ignore_errors=True)
+        self.run("restore", "latest", "--root", self.root, "--target", target)
+        wrong = differences(self.root, target)
+        expect(not wrong, f"the latest snapshot is not the tree: {wrong[:10]}")
+        listed = {row["id"] for row in json.loads(self.run("list", "--root", self.root, "--json").stdout)}
+        missing = [name for name in self.announced if name not in listed]
+        expect(not missing, f"{len(missing)} announced snapshots are not listed: {missing[:3]}")
+        for name in self.random.sample(self.announced, min(3, len(self.announced))):
+            shutil.rmtree(target, ignore_errors=True)
+            self.run("restore", name, "--root", self.root, "--target", target)
+            self.checked += 1
+        self.run("check", "--data")
+
+    def renew(self):
+        """Begins a new archive where the present one has become large; all its snapshots are restored before."""
+        use = os.statvfs(self.path("disk"))
+        if use.f_bavail * use.f_frsize > DISK // 2:
+            return
+        self.watcher.end(signal.SIGTERM, 0)
+        shutil.rmtree(self.archive)
+        self.announced = []
+        self.start()
+
+    def report(self, fault):
+        resident, descriptors = self.watcher.figures()
+        self.figures.append((resident, descriptors))
+        print(
+            f"soak: round {self.rounds}, {fault.__name__}: {self.changes} changes, {len(self.announced)} snapshots, "
+            f"{self.checked} restored, {resident:.0f} MiB, {descriptors} descriptors", flush=True)
+        # Some room for what any process has now and then: the limits are there for what grows without end.
+        expect(descriptors < 200, f"{descriptors} descriptors")
+        expect(resident < 512, f"{resident} MiB of memory")
+
+    def soak(self, seconds):
+        end = time.monotonic() + seconds
+        self.start()
+        names = os.environ.get("SOAK_FAULTS", "").split()
+        faults = [fault for fault in self.FAULTS if not names or fault.__name__ in names]
+        while time.monotonic() < end:
+            # Each in turn, in another order each time.
+            for fault in self.random.sample(faults, len(faults)):
+                print(f"soak: {fault.__name__}…", flush=True)
+                self.round(fault)
+                self.report(fault)
+                self.renew()
+                if time.monotonic() >= end:
+                    break
+        self.watcher.end(signal.SIGTERM, 0)
+
+    def clean_up(self):
+        if self.watcher and self.watcher.process.poll() is None:
+            self.watcher.process.kill()
+        subprocess.run(["umount", "-l", self.path("disk")])
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def keep(self):
+        """The archive is in memory: what is to outlast this process goes beside."""
+        if self.watcher and self.watcher.process.poll() is None:
+            self.watcher.process.kill()
+            self.watcher.process.wait()
+        subprocess.run(["cp", "-a", self.archive, self.path("archive")])
+
+
+def differences(one, other):
+    """What differs between two trees; directories' times count, too."""
+    found = []
+
+    def look(path):
+        a, b = os.path.join(one, path), os.path.join(other, path)
+        left, right = os.lstat(a), os.lstat(b)
+        for name in ["st_mode", "st_uid", "st_gid", "st_mtime_ns"]:
+            if getattr(left, name) != getattr(right, name):
+                found.append(f"{path}: {name} {getattr(left, name)}, restored {getattr(right, name)}")
+        if left.st_mode != right.st_mode:
+            return
+        if stat.S_ISLNK(left.st_mode) and os.readlink(a) != os.readlink(b):
+            found.append(f"{path}: the link's target")
+        if stat.S_ISREG(left.st_mode):
+            with open(a, "rb") as left_file, open(b, "rb") as right_file:
+                if left_file.read() != right_file.read():
+                    found.append(f"{path}: the content")
+        if stat.S_ISDIR(left.st_mode):
+            names = set(os.listdir(a))
+            for name in sorted(names ^ set(os.listdir(b))):
+                found.append(f"{os.path.join(path, name)}: only {'in the tree' if name in names else 'restored'}")
+            for name in sorted(names & set(os.listdir(b))):
+                look(os.path.join(path, name))
+
+    look("")
+    return found
+
+
+def main():
+    if "SOAK_INSIDE" not in os.environ:
+        # Mounts of its own, which are gone with it.
+        flags = ["-m"] if os.geteuid() == 0 else ["-Urm"]
+        words = ["unshare"] + flags + ["--propagation", "private", sys.executable] + sys.argv
+        os.execvpe("unshare", words, dict(os.environ, SOAK_INSIDE="1"))
+    archiver, churn, seconds = sys.argv[1:4]
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.SystemRandom().getrandbits(32)
+    print(f"soak: seed {seed}", flush=True)
+    soak = Soak(archiver, churn, seed)
+    try:
+        soak.soak(float(seconds))
+    except BaseException as error:
+        soak.keep()
+        print(f"soak: FAILED in round {soak.rounds} with seed {seed}: {error!r}\nsoak: the scene is {soak.base}")
+        return 1
+    memory = [figure[0] for figure in soak.figures]
+    descriptors = [figure[1] for figure in soak.figures]
+    print(
+        f"soak: no difference in {soak.rounds} rounds, {soak.changes} changes; memory {min(memory):.0f} to "
+        f"{max(memory):.0f} MiB, at the end {memory[-1]:.0f}; descriptors {min(descriptors)} to {max(descriptors)}")
+    soak.clean_up()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
