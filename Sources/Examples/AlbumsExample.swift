@@ -9,40 +9,39 @@ struct Album: Codable, Sendable, Equatable {
     var artist: String
 }
 
-/// The albums, and the one that is shown.
-struct Shelf: Codable, Sendable, Equatable {
-    var albums: [Album]
-    var position = 0
+/// Deletes an album; keeps it, to put it back.
+///
+/// It knows which one from the beginning: undone and done again it deletes the same, whatever is shown meanwhile.
+struct DeleteAlbum: Command, Codable {
+    let index: Int
+    private var deleted: Album?
+    var name: String { "Delete Album" }
 
-    static let first = Shelf(albums: [
-        Album(title: "Blue Train", artist: "John Coltrane"),
-        Album(title: "Kind of Blue", artist: "Miles Davis"),
-        Album(title: "Mingus Ah Um", artist: "Charles Mingus"),
-    ])
+    struct NoSuchAlbum: Error {}
 
-    var summary: String {
-        guard albums.indices.contains(position) else { return "no albums" }
-        return "\(position + 1)/\(albums.count) \(albums[position].title) (\(albums[position].artist))"
+    init(at index: Int) { self.index = index }
+
+    mutating func execute(on shelf: inout [Album]) throws {
+        guard shelf.indices.contains(index) else { throw NoSuchAlbum() }
+        deleted = shelf.remove(at: index)
+    }
+
+    func undo(on shelf: inout [Album]) {
+        if let deleted { shelf.insert(deleted, at: index) }
     }
 }
 
-/// Deletes the album that is shown; keeps it, to put it back.
-struct DeleteAlbum: Command, Codable {
-    private var deleted: Album?
-    private var position = 0
-    var name: String { "Delete Album" }
+/// Which album is shown: no command changes that, so it is no part of the commands' state.
+struct View: Codable, Sendable, Equatable {
+    var position = 0
 
-    mutating func execute(on shelf: inout Shelf) {
-        position = shelf.position
-        guard shelf.albums.indices.contains(position) else { return }
-        deleted = shelf.albums.remove(at: position)
-        shelf.position = max(0, min(position, shelf.albums.count - 1))
+    mutating func turn(to position: Int, of shelf: [Album]) {
+        self.position = max(0, min(position, shelf.count - 1))
     }
 
-    func undo(on shelf: inout Shelf) {
-        guard let deleted else { return }
-        shelf.albums.insert(deleted, at: position)
-        shelf.position = position
+    func summary(of shelf: [Album]) -> String {
+        guard shelf.indices.contains(position) else { return "no albums" }
+        return "\(position + 1)/\(shelf.count) \(shelf[position].title) (\(shelf[position].artist))"
     }
 }
 
@@ -55,21 +54,30 @@ struct AlbumsExample: ParsableCommand {
     @Argument(help: "What to do, one after the other: next, delete, undo, redo.")
     var steps: [Step] = []
 
+    private static let first = [
+        Album(title: "Blue Train", artist: "John Coltrane"),
+        Album(title: "Kind of Blue", artist: "Miles Davis"),
+        Album(title: "Mingus Ah Um", artist: "Charles Mingus"),
+    ]
+
     func run() throws {
         let archive = try Archive.forExamples()
         let kept = try archive.load(
-            "albums", startingFrom: UndoMemento<DeleteAlbum>(state: .first, position: UndoPosition()))
+            "albums", startingFrom: UndoMemento<DeleteAlbum>(state: AlbumsExample.first, position: UndoPosition()))
+        var view = try archive.load("albums: view", startingFrom: View())
         let history = UndoHistory<DeleteAlbum>(of: Observable(kept.state), position: kept.position)
-        let shown = history.state.observing(\.summary).observe([.initial, .new]) { print($0.new ?? "") }
+        print(view.summary(of: history.state.value))
         for step in steps {
             switch step {
-            case .next: history.state.update { $0.position = ($0.position + 1) % max(1, $0.albums.count) }
-            case .delete: try history.execute(DeleteAlbum())
+            case .next: view.turn(to: (view.position + 1) % max(1, history.state.value.count), of: history.state.value)
+            case .delete: try history.execute(DeleteAlbum(at: view.position))
             case .undo: if try history.undo() == nil { print("nothing to undo") }
             case .redo: if try history.redo() == nil { print("nothing to redo") }
             }
+            view.turn(to: view.position, of: history.state.value)
+            print(view.summary(of: history.state.value))
         }
         try archive.save(UndoOriginator(history).captureState(), as: "albums")
-        shown.cancel()
+        try archive.save(view, as: "albums: view")
     }
 }

@@ -43,4 +43,14 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         defer { pthread_mutex_unlock(lock) }
         return try body(&value.pointee)
     }
+
+    /// Calls `body` with the value while no other thread has it; nil where this thread has it already.
+    @inlinable
+    package borrowing func withLockUnlessHeld<Result: ~Copyable, Failure>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        guard pthread_mutex_lock(lock) == 0 else { return nil }
+        defer { pthread_mutex_unlock(lock) }
+        return try body(&value.pointee)
+    }
 }

@@ -17,6 +17,13 @@ public struct CommandError: Error, CustomStringConvertible {
     /// Always nil where the state is a value.
     public internal(set) var rollbackCause: (any Error)?
 
+    /// A command, or the one who makes up a group, uses the history that is running it.
+    public struct HistoryInUse: Error, CustomStringConvertible {
+        public var description: String {
+            "the history is running another command; what this one is to do belongs into that one, or after it"
+        }
+    }
+
     public var description: String {
         let failure = "cannot \(action.rawValue) '\(name)': \(cause)"
         return rollbackCause.map { "\(failure); nor go back: \($0)" } ?? failure

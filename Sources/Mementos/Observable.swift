@@ -14,27 +14,35 @@ internal import Locking
 ///
 /// A module that imports `Observation` too writes `Mementos.Observable`.
 public final class Observable<Value: Sendable>: Sendable {
-    private let current: Locked<Value>
+    /// Held by the one that changes the value; others read it meanwhile, and so does the one.
+    private let changing = Locked(())
+    private let current: Locked<(value: Value, changeCount: UInt64)>
     private let subject = Subject<Transition<Value>>()
     private let areEqual: (@Sendable (Value, Value) -> Bool)?
 
     /// Begins with a value that cannot be compared: setting it is always a change.
     public init(_ value: Value) {
-        current = Locked(value)
+        current = Locked((value, 0))
         areEqual = nil
     }
 
     /// Begins with a value; setting an equal one is no change.
     public init(_ value: Value) where Value: Equatable {
-        current = Locked(value)
+        current = Locked((value, 0))
         areEqual = { $0 == $1 }
     }
 
-    /// The present value; its event may be yet to come.
-    public var value: Value { current.withLock { $0 } }
+    /// The present value; its event may be yet to come. While the value is updated, the one before.
+    public var value: Value { current.withLock { $0.value } }
+
+    /// How often the value has changed; a change that is counted can be read.
+    package var changeCount: UInt64 { current.withLock { $0.changeCount } }
 
     /// Whether anybody observes the value.
     public var isObserved: Bool { subject.isObserved }
+
+    /// How many entries were looked at or moved to keep the list of observers.
+    package var steps: Int { subject.steps }
 
     // MARK: Changing
 
@@ -43,10 +51,10 @@ public final class Observable<Value: Sendable>: Sendable {
         update { $0 = value }
     }
 
-    /// Changes the value while nobody else reads or changes it.
+    /// Changes the value while nobody else changes it.
     ///
-    /// - Parameter body: alters the value in place; where it throws, the value stays as it was. It must not use the
-    ///   observable itself, which would wait for itself.
+    /// - Parameter body: alters the value in place; where it throws, the value stays as it was. Whoever reads the
+    ///   observable meanwhile gets the value before. It must not change the observable itself: that ends the program.
     /// - Returns: what `body` returns.
     @discardableResult
     public func update<Result, Failure: Error>(
@@ -61,13 +69,23 @@ public final class Observable<Value: Sendable>: Sendable {
     func change<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let (result, old) = try current.withLock { (value) throws(Failure) in
+        let outcome = try changing.withLockUnlessHeld { (_) throws(Failure) in
             let old = value
             var new = old
             let result = try body(&new)
-            value = new
-            if areEqual?(old, new) != true { subject.enqueue(Transition(old: old, new: new)) }
+            let isChange = areEqual?(old, new) != true
+            current.withLock { current in
+                current.value = new
+                guard isChange else { return }
+                current.changeCount += 1
+                subject.enqueue(Transition(old: old, new: new))
+            }
             return (result, old)
+        }
+        // One of the two changes would be lost, as where two accesses to a variable overlap.
+        guard let (result, old) = outcome else {
+            endProgram(
+                because: "an observable was changed within its own update: alter the value that the update is given")
         }
         // A value may call back when it ends: the old one ends here, outside the lock.
         return withExtendedLifetime(old) { result }
@@ -156,8 +174,8 @@ public final class Observable<Value: Sendable>: Sendable {
     ) -> Subscription {
         subject.removeVanished()
         // Under the lock, so that no change comes between the initial event and those that follow.
-        let added = current.withLock { value in
-            let initial = options.contains(.initial) ? Transition(old: nil, new: value) : nil
+        let added = current.withLock { current in
+            let initial = options.contains(.initial) ? Transition(old: nil, new: current.value) : nil
             return subject.add(registration, isReplacing: isReplacing, first: initial)
         }
         deliver()

@@ -16,23 +16,40 @@ final class QueuedEvent<Event: Sendable>: Sendable {
 }
 
 /// The observers and the queue of a subject.
+///
+/// Adding an observer and ending its subscription cost the same however many others there are: an entry that is gone
+/// leaves its place empty, and the list is made anew once most places are.
 struct SubjectState<Event: Sendable>: Sendable {
     typealias Entry = ObserverEntry<Event>
 
-    /// In the order of their numbers, which is that of subscription.
-    private(set) var observers: [Entry] = []
+    /// In the order of their numbers, which is that of subscription; nil where one has ended.
+    private(set) var places: [Entry?] = []
+    /// Where the entries are, by their numbers.
+    private var indices: [UInt64: Int] = [:]
+    /// The numbers of the entries of those who can register again.
+    private var numbers: [ObserverIdentity: Set<UInt64>] = [:]
     private var nextObserver: UInt64 = 0
     /// Events that nobody has begun to deliver, the latest sent last.
     private var queue: [QueuedEvent<Event>] = []
     private var nextEvent: UInt64 = 0
     private(set) var isDelivering = false
     /// So many observers are worth a look for those that are no more.
-    var crowd = 16
+    private var crowd = 16
+    /// How many entries were looked at or moved to keep the list.
+    private(set) var steps = 0
+
+    /// How many observe.
+    var count: Int { indices.count }
+
+    // MARK: Observers
 
     mutating func add(_ registration: Registration<Event>) -> Entry {
         let entry = Entry(number: nextObserver, firstEvent: nextEvent, registration)
         nextObserver += 1
-        observers.append(entry)
+        indices[entry.number] = places.count
+        if let identity = entry.identity { numbers[identity, default: []].insert(entry.number) }
+        places.append(entry)
+        steps += 1
         return entry
     }
 
@@ -40,43 +57,64 @@ struct SubjectState<Event: Sendable>: Sendable {
     ///
     /// - Returns: the entry, if it was there still; it must end outside the lock, as what it owns may call back.
     mutating func remove(_ number: UInt64) -> Entry? {
-        var range = observers.startIndex..<observers.endIndex
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            let entry = observers[middle]
-            if entry.number == number {
-                entry.end()
-                return observers.remove(at: middle)
-            }
-            range = entry.number < number ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        guard let index = indices.removeValue(forKey: number), let entry = places[index] else { return nil }
+        entry.end()
+        places[index] = nil
+        if let identity = entry.identity {
+            numbers[identity]?.remove(number)
+            if numbers[identity]?.isEmpty == true { numbers[identity] = nil }
         }
-        return nil
+        steps += 1
+        if places.count > 16, 2 * count < places.count { closeGaps() }
+        return entry
+    }
+
+    private mutating func closeGaps() {
+        steps += places.count
+        places.removeAll { $0 == nil }
+        for (index, entry) in places.enumerated() {
+            if let entry { indices[entry.number] = index }
+        }
     }
 
     /// Ends all subscriptions of that identity.
     ///
     /// - Returns: the entries, which must end outside the lock.
     mutating func remove(_ identity: ObserverIdentity) -> [Entry] {
-        let removed = observers.filter { $0.identity == identity }
-        for entry in removed { entry.end() }
-        if !removed.isEmpty { observers.removeAll { !$0.isSubscribed } }
-        return removed
+        (numbers[identity] ?? []).compactMap { remove($0) }
     }
+
+    /// The observers, where they are so many more than at the last time that a look for those that are no more is due.
+    mutating func takeCrowd() -> [Entry] {
+        guard count >= crowd else { return [] }
+        steps += places.count
+        crowd = 2 * count
+        return places.compactMap(\.self)
+    }
+
+    /// Notes how many are left after a look for those that are no more.
+    mutating func noteCrowd() {
+        crowd = max(16, 2 * count)
+    }
+
+    // MARK: Events
 
     mutating func enqueue(_ event: Event, for recipient: Entry? = nil) {
         // Whoever subscribes later does not get it.
-        guard !observers.isEmpty else { return }
+        guard count > 0 else { return }
         queue.append(QueuedEvent(number: nextEvent, event: event, recipient: recipient))
         nextEvent += 1
     }
 
     /// Takes what is queued in exchange for the empty `batch`, whose room serves the next events.
     ///
-    /// - Returns: who observes now, for whoever subscribes later gets none of these; nil if the queue is empty, which ends
-    ///   the delivery.
-    mutating func takeQueue(into batch: inout [QueuedEvent<Event>]) -> [Entry]? {
+    /// - Returns: who observes now, for whoever subscribes later gets none of these; nobody where all events have
+    ///   recipients of their own; nil if the queue is empty, which ends the delivery.
+    mutating func takeQueue(into batch: inout [QueuedEvent<Event>]) -> [Entry?]? {
         swap(&queue, &batch)
         isDelivering = !batch.isEmpty
-        return isDelivering ? observers : nil
+        guard isDelivering else { return nil }
+        // The list is copied when it changes while somebody has it: one for whom nobody looks is not handed out.
+        return batch.allSatisfy { $0.recipient != nil } ? [] : places
     }
 }

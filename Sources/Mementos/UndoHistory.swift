@@ -20,6 +20,8 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// So many steps can be undone; older ones are forgotten.
     public let depth: Int
 
+    /// Held by the one that runs commands; others look at the history meanwhile, and so does the one.
+    private let running = Locked(())
     private let log: Locked<Position>
     private let current: Observable<UndoStatus>
 
@@ -74,15 +76,15 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     public func group<Result>(
         _ name: String, _ body: (inout CommandGroup<SomeCommand>) throws -> Result
     ) throws(CommandError) -> Result {
-        try run { (position) throws(CommandError) in
+        try run(.execute, name) { () throws(CommandError) in
             let (result, commands) = try state.change { (state) throws(CommandError) in
                 var group = CommandGroup<SomeCommand>(state)
                 let result = try group.group(name, body)
                 state = group.state
                 return (result, group.commands)
             }
-            guard !commands.isEmpty else { return (result, nil) }
-            return (result, position.push(Step(name: name, commands: commands), depth: depth))
+            guard !commands.isEmpty else { return (result, []) }
+            return (result, note { $0.push(Step(name: name, commands: commands), depth: depth) })
         }
     }
 
@@ -91,10 +93,11 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// - Returns: its name; nil if there is nothing to undo.
     @discardableResult
     public func undo() throws(CommandError) -> String? {
-        try run { (position) throws(CommandError) in
-            guard var step = position.done.last else { return (nil, nil) }
+        let next = position.done.last
+        return try run(.undo, next?.name ?? "") { () throws(CommandError) in
+            guard var step = position.done.last else { return (nil, []) }
             try state.change { (state) throws(CommandError) in try step.undo(on: &state) }
-            position.moveToUndone(step)
+            note { $0.moveToUndone(step) }
             return (step.name, [])
         }
     }
@@ -104,10 +107,11 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// - Returns: its name; nil if there is nothing to redo.
     @discardableResult
     public func redo() throws(CommandError) -> String? {
-        try run { (position) throws(CommandError) in
-            guard var step = position.undone.last else { return (nil, nil) }
+        let next = position.undone.last
+        return try run(.redo, next?.name ?? "") { () throws(CommandError) in
+            guard var step = position.undone.last else { return (nil, []) }
             try state.change { (state) throws(CommandError) in try step.redo(on: &state) }
-            position.moveToDone(step)
+            note { $0.moveToDone(step) }
             return (step.name, [])
         }
     }
@@ -117,38 +121,60 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// What is done and what is undone, for the program's next start; see ``snapshot()``.
     public var position: Position { log.withLock { $0 } }
 
-    /// The state and the position that belong together, whatever other threads do.
+    /// How often the state or the position has changed.
+    package var changeCount: UInt64 { state.changeCount + current.changeCount }
+
+    /// The state and the position that belong together, whatever other threads do; for a command, those before it.
     public func snapshot() -> (state: State, position: Position) {
-        log.withLock { (state.value, $0) }
+        running.withLockUnlessHeld { _ in (state.value, position) } ?? (state.value, position)
     }
 
-    /// Makes the state and the position what they were when they were taken.
+    /// Makes the state and the position what they were when they were taken; not to be used by a command.
     public func restore(_ state: State, position: Position = Position()) {
-        run { former in
-            self.state.change { $0 = state }
-            let forgotten = former.done + former.undone
-            former = position
-            return ((), forgotten + former.limit(to: depth))
+        do throws(CommandError) {
+            try run(.execute, "restore") { () throws(CommandError) in
+                self.state.change { $0 = state }
+                return (
+                    (),
+                    note { former in
+                        let forgotten = former.done + former.undone
+                        former = position
+                        return forgotten + former.limit(to: depth)
+                    }
+                )
+            }
+        } catch {
+            endProgram(because: "\(error)")
         }
     }
 
     /// Runs commands one after the other, and tells the observers of the state and of the status afterwards.
     ///
-    /// - Parameter body: alters the position only once all has gone well; returns the result and the steps that are
-    ///   forgotten, or nil where the position remains. Steps may call back when they end: they end outside the lock.
-    private func run<Result, Failure: Error>(
-        _ body: (inout Position) throws(Failure) -> (Result, forgotten: [Step]?)
-    ) throws(Failure) -> Result {
-        let (result, forgotten) = try log.withLock { (position) throws(Failure) in
-            let outcome = try body(&position)
-            if outcome.forgotten != nil {
-                current.change { $0 = UndoStatus(position, changeCount: $0.changeCount + 1) }
-            }
-            return outcome
+    /// - Parameters:
+    ///   - name: of what is about to be run, for the error.
+    ///   - body: notes in the position what has gone well; returns the result and the steps that are forgotten. Steps may
+    ///     call back when they end: they end outside the lock.
+    /// - Throws: what `body` throws; `CommandError` with the cause `HistoryInUse` where this thread runs a command already.
+    private func run<Result>(
+        _ action: CommandError.Action, _ name: String, _ body: () throws(CommandError) -> (Result, forgotten: [Step])
+    ) throws(CommandError) -> Result {
+        let outcome = try running.withLockUnlessHeld { (_) throws(CommandError) in try body() }
+        guard let (result, forgotten) = outcome else {
+            throw CommandError(action: action, name: name, cause: CommandError.HistoryInUse())
         }
         state.deliver()
         current.deliver()
         return withExtendedLifetime(forgotten) { result }
+    }
+
+    /// Changes the position, and the status with it.
+    @discardableResult
+    private func note<Result>(_ body: (inout Position) -> Result) -> Result {
+        log.withLock { position in
+            let result = body(&position)
+            current.change { $0 = UndoStatus(position, changeCount: $0.changeCount + 1) }
+            return result
+        }
     }
 }
 
