@@ -11,16 +11,24 @@ extension Catalogue {
 
     /// The states that `filter` lets through, by time.
     package func states(_ filter: StateFilter = StateFilter()) throws(StorageError) -> [SavedState] {
-        let (sql, arguments) = Catalogue.query(filter)
-        return try read { db in
-            var states: [SavedState] = []
-            var reader = StateReader()
-            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
-                states.append(try reader.state(row))
-                return true
-            }
-            return states
+        try read { db in try Catalogue.states(filter, db) }
+    }
+
+    /// The states that each of `filters` lets through, at one instant: for questions that take several looks, between
+    /// which nobody may save.
+    package func states(_ filters: [StateFilter]) throws(StorageError) -> [[SavedState]] {
+        try readTogether { db in try filters.map { try Catalogue.states($0, db) } }
+    }
+
+    private static func states(_ filter: StateFilter, _ db: Database) throws -> [SavedState] {
+        let (sql, arguments) = query(filter)
+        var states: [SavedState] = []
+        var reader = StateReader()
+        try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+            states.append(try reader.state(row))
+            return true
         }
+        return states
     }
 
     /// How many states `filter` lets through.

@@ -86,6 +86,11 @@ package final class Catalogue: Sendable {
         do { return try queue.unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
     }
 
+    /// Runs `body`, several statements that read one state of the catalogue, whoever writes meanwhile.
+    func readTogether<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+        do { return try queue.read(body) } catch { throw Catalogue.failure(error, path) }
+    }
+
     /// Runs `body` in one transaction.
     func write<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.transactions.add()

@@ -9,7 +9,8 @@ struct Examples: AsyncParsableCommand {
         commandName: "examples",
         abstract: "Programs that keep their state in an archive ($ARCHIVER_ARCHIVE, else the usual one).",
         subcommands: [
-            GameExample.self, UserExample.self, QuizExample.self, AlbumsExample.self, NetworkExample.self,
+            GameExample.self, UserExample.self, CounterExample.self, QuizExample.self, AlbumsExample.self,
+            NetworkExample.self,
         ])
 }
 

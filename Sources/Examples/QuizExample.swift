@@ -4,6 +4,7 @@ import ArchiverKit
 import ArgumentParser
 import Foundation
 import Mementos
+import Synchronization
 
 /// How often the questions of each group were answered right and wrong.
 struct Scores: Codable, Sendable, Equatable {
@@ -34,8 +35,16 @@ struct QuizExample: ParsableCommand {
     @Option(help: "Seconds of quiet before the scores are saved.")
     var quiet = 0.1
 
+    enum Ending: String, ExpressibleByArgument, CaseIterable { case end, main, exit }
+
+    @Option(help: "How to end: with the autosave, or without a word to it by the end of main or by exit(0).")
+    var ending = Ending.end
+
     @Flag(help: "Stay until a signal comes, as while one plays.")
     var stay = false
+
+    /// What saves the scores: kept as long as the program runs.
+    private static let kept = Mutex<Autosave?>(nil)
 
     func run() throws {
         let archive = try Archive.forExamples()
@@ -51,7 +60,12 @@ struct QuizExample: ParsableCommand {
             while true { pause() }
         }
         saved.cancel()
-        try autosave.end()
+        QuizExample.kept.withLock { $0 = autosave }
+        switch ending {
+        case .end: try autosave.end()
+        case .main: return
+        case .exit: Foundation.exit(0)
+        }
         for (group, score) in scores.value.groups.sorted(by: { $0.key < $1.key }) {
             print("\(group): \(score.right) right, \(score.wrong) wrong")
         }

@@ -60,7 +60,7 @@ extension Archive {
             }
             let byID =
                 try snapshots(withIDPrefix: name).map(Selected.snapshot)
-                + self.states(withIDPrefix: name, titled: nil).map(Selected.state)
+                + self.states(withIDPrefix: name).map(Selected.state)
             if let found = try Archive.only(byID, "'\(name)' is the beginning of several ids") { return found }
             if let state = try state(.latest, titled: name) { return .state(state) }
             throw ArchiverError(

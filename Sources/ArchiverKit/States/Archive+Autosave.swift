@@ -15,14 +15,15 @@ extension Archive {
         maxDelay: Duration = .seconds(2)
     ) -> Autosave {
         let store = StateStore<State>(title: title, archive: self)
-        let autosave = Autosave(timing: WatchTiming(settle: settle, maxDelay: maxDelay)) { () throws(StateError) in
-            try store.save(observable.value)
-        }
-        autosave.begin { changed in observable.observe([]) { _ in changed() } }
+        let autosave = Autosave(
+            timing: WatchTiming(settle: settle, maxDelay: maxDelay), changeCount: { observable.changeCount },
+            save: { () throws(StateError) in try store.save(observable.value) })
+        autosave.begin { changed in [observable.observe([]) { _ in changed() }] }
         return autosave
     }
 
-    /// Saves what `history` has made, and what can be undone and redone, under `title` after every step, from now on.
+    /// Saves what `history` has made, and what can be undone and redone, under `title` after every step and every other
+    /// change of its state, from now on.
     ///
     /// - Parameters:
     ///   - settle: how long it must be quiet before a change is saved.
@@ -33,10 +34,12 @@ extension Archive {
         maxDelay: Duration = .seconds(2)
     ) -> Autosave where SomeCommand.State: Codable {
         let store = StateStore<UndoMemento<SomeCommand>>(title: title, archive: self)
-        let autosave = Autosave(timing: WatchTiming(settle: settle, maxDelay: maxDelay)) { () throws(StateError) in
-            try store.save(UndoOriginator(history).captureState())
+        let autosave = Autosave(
+            timing: WatchTiming(settle: settle, maxDelay: maxDelay), changeCount: { history.changeCount },
+            save: { () throws(StateError) in try store.save(UndoOriginator(history).captureState()) })
+        autosave.begin { changed in
+            [history.status.observe([]) { _ in changed() }, history.state.observe([]) { _ in changed() }]
         }
-        autosave.begin { changed in history.status.observe([]) { _ in changed() } }
         return autosave
     }
 

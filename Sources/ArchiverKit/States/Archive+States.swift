@@ -41,6 +41,8 @@ extension Archive {
     }
 
     /// The state saved last under `title`; at the first start, `state`, which is saved then.
+    ///
+    /// Of several programs that start first at the same time, one begins with its state, and the others go on from there.
     public func load<State: Codable & Sendable>(
         _ title: String, startingFrom state: @autoclosure () throws -> State
     ) throws(StateError) -> State {
@@ -49,8 +51,7 @@ extension Archive {
         }
         let first: State
         do { first = try state() } catch { throw error as? StateError ?? .originator(title: title, cause: error) }
-        try save(first, as: title)
-        return first
+        return try StateStore(title: title, archive: self).begin(with: first) ?? first
     }
 
     /// The state saved last under `title`; at the first start, the one in the JSON file at `url`, which is saved then.
@@ -58,6 +59,43 @@ extension Archive {
         _ type: State.Type, _ title: String, startingFrom url: URL
     ) throws(StateError) -> State {
         try load(title, startingFrom: StateFile.load(type, from: url))
+    }
+
+    // MARK: Changing
+
+    /// Changes the state saved last under `title`, and saves it: nobody else saves under the title meanwhile, no other
+    /// program and no other thread, so that no change is lost.
+    ///
+    /// - Parameters:
+    ///   - label: the user's name for the new state.
+    ///   - body: alters the state; where it throws, nothing is saved. Others wait for it. It must save nothing under the
+    ///     title itself: that fails with `titleInUse`.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws; `StateError`: `noSuchState` where there is none…
+    @discardableResult
+    public func update<State: Codable & Sendable, Result>(
+        _ title: String, label: String? = nil, _ body: (inout State) throws -> Result
+    ) throws -> Result {
+        try StateStore(title: title, archive: self).update(from: nil, label: label, body)
+    }
+
+    /// Changes the state saved last under `title`, at the first start `state`, and saves it: nobody else saves under the
+    /// title meanwhile, no other program and no other thread, so that no change is lost.
+    ///
+    /// - Parameters:
+    ///   - label: the user's name for the new state.
+    ///   - body: alters the state; where it throws, nothing is saved. Others wait for it. It must save nothing under the
+    ///     title itself: that fails with `titleInUse`.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws; `StateError`.
+    @discardableResult
+    public func update<State: Codable & Sendable, Result>(
+        _ title: String, startingFrom state: @autoclosure () throws -> State, label: String? = nil,
+        _ body: (inout State) throws -> Result
+    ) throws -> Result {
+        let first: State
+        do { first = try state() } catch { throw StateError.originator(title: title, cause: error) }
+        return try StateStore(title: title, archive: self).update(from: first, label: label, body)
     }
 
     // MARK: History
@@ -85,14 +123,18 @@ extension Archive {
     /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector`.
     package func state(_ selector: SnapshotSelector, titled title: String?) throws(ArchiverError) -> SavedState? {
         try facing {
-            var filter = Catalogue.StateFilter(of: title, newestFirst: true, limit: 1)
+            let any = Catalogue.StateFilter(of: title, newestFirst: true, limit: 1)
+            var filter = any
             switch selector.meaning {
+            case .latest(0): return try store.catalogue.states(any).first
             case .latest(let back): filter.offset = back
             case .time(let time): filter.until = time
-            case .name(let name): return try state(named: name, filter)
+            case .name(let name): return try state(named: name, any)
             }
-            if let found = try store.catalogue.states(filter).first { return found }
-            if try store.catalogue.states(.init(of: title, limit: 1)).isEmpty { return nil }
+            // At one instant: a state that is saved meanwhile would make the first look contradict the second.
+            let looks = try store.catalogue.states([filter, any])
+            if let found = looks[0].first { return found }
+            if looks[1].isEmpty { return nil }
             throw ArchiverError(
                 .noSuchSnapshot, "no state is that old: '\(selector)'",
                 remedy: "'archiver list --states' shows what there is")
@@ -100,12 +142,16 @@ extension Archive {
     }
 
     /// The state with the label `name`, the newest where several have it; else the one whose id begins with it.
-    private func state(named name: String, _ filter: Catalogue.StateFilter) throws -> SavedState? {
-        var byLabel = filter
+    ///
+    /// - Parameter any: finds the latest state of those that are looked at.
+    private func state(named name: String, _ any: Catalogue.StateFilter) throws -> SavedState? {
+        var byLabel = any
         byLabel.label = name
-        if let labelled = try store.catalogue.states(byLabel).first { return labelled }
-        if try store.catalogue.states(.init(of: filter.owner, limit: 1)).isEmpty { return nil }
-        let candidates = try states(withIDPrefix: name, titled: filter.owner)
+        let byID = Archive.idFilter(name, titled: any.owner)
+        let looks = try store.catalogue.states([any, byLabel] + [byID].compactMap { $0 })
+        if let labelled = looks[1].first { return labelled }
+        if looks[0].isEmpty { return nil }
+        let candidates = byID == nil ? [] : looks[2]
         guard let first = candidates.first else {
             throw ArchiverError(
                 .noSuchSnapshot, "no state has the label or the id '\(name)'",
@@ -117,12 +163,16 @@ extension Archive {
     }
 
     /// The states whose ids begin with `digits`, the newest first.
+    func states(withIDPrefix digits: String) throws -> [SavedState] {
+        try Archive.idFilter(digits, titled: nil).map { try store.catalogue.states($0) } ?? []
+    }
+
+    /// Finds the states whose ids begin with `digits`, the newest first; nil where these can begin none.
     ///
     /// - Parameter title: of this title only; nil for all.
-    func states(withIDPrefix digits: String, titled title: String?) throws -> [SavedState] {
-        guard Archive.mayBeID(digits) else { return [] }
-        return try store.catalogue.states(
-            Catalogue.StateFilter(
-                of: title, idPrefix: digits.lowercased(), newestFirst: true, limit: Archive.candidatesLimit))
+    private static func idFilter(_ digits: String, titled title: String?) -> Catalogue.StateFilter? {
+        guard mayBeID(digits) else { return nil }
+        return Catalogue.StateFilter(
+            of: title, idPrefix: digits.lowercased(), newestFirst: true, limit: candidatesLimit)
     }
 }

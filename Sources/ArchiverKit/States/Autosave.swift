@@ -7,8 +7,9 @@ public import Mementos
 
 /// Saves a state again and again, until it is ended or no longer kept.
 ///
-/// What ends the program by SIGTERM or SIGINT waits until the state is saved, unless the program answers these signals
-/// itself: it then calls ``flush()`` where it does. Whatever else ends the program, a crash or `kill -9`, what was saved
+/// The end of the program waits until what has changed is saved: the end of main, `exit`, SIGTERM and SIGINT; not longer
+/// than ten seconds, so that a disk that does not answer keeps no program alive. A program that answers these signals
+/// itself calls ``flush()`` where it does. Whatever else ends the program, a crash, `_exit` or `kill -9`, what was saved
 /// last is there.
 public final class Autosave: Sendable {
     /// Tells of every state that was saved; of one that was equal to the latest, nothing.
@@ -25,15 +26,22 @@ public final class Autosave: Sendable {
 
     private let timing: WatchTiming
     private let save: @Sendable () throws(StateError) -> Memento
+    /// How often the state has changed so far; nil where only the state itself tells.
+    private let changeCount: (@Sendable () -> UInt64)?
     private let progress: Locked<Progress>
-    /// Held while a state is saved, so that an older one never comes after a newer one.
-    private let saving = Locked(())
+    /// The changes that are saved. Held while a state is saved, so that an older one never comes after a newer one.
+    private let saving: Locked<UInt64?>
     private let queue = DispatchQueue(label: "archiver.autosave")
-    private let sources = Locked<(changes: Subscription?, timer: (any DispatchSourceTimer)?)>((nil, nil))
+    private let sources = Locked<(changes: [Subscription], timer: (any DispatchSourceTimer)?)>(([], nil))
 
-    init(timing: WatchTiming, save: @escaping @Sendable () throws(StateError) -> Memento) {
+    init(
+        timing: WatchTiming, changeCount: (@Sendable () -> UInt64)? = nil,
+        save: @escaping @Sendable () throws(StateError) -> Memento
+    ) {
         self.timing = timing
         self.save = save
+        self.changeCount = changeCount
+        saving = Locked(changeCount?())
         progress = Locked(Progress(rule: SettleRule(timing: timing)))
         Termination.register(self)
     }
@@ -47,10 +55,10 @@ public final class Autosave: Sendable {
 
     // MARK: Beginning
 
-    /// Saves after changes that `subscribe` tells of.
-    func begin(after subscribe: (@escaping @Sendable () -> Void) -> Subscription) {
-        let subscription = subscribe { [weak self] in self?.noteChange() }
-        sources.withLock { $0.changes = subscription }
+    /// Saves after changes that those tell of to which `subscribe` subscribes.
+    func begin(after subscribe: (@escaping @Sendable () -> Void) -> [Subscription]) {
+        let subscriptions = subscribe { [weak self] in self?.noteChange() }
+        sources.withLock { $0.changes = subscriptions }
     }
 
     /// Saves every `interval`.
@@ -68,7 +76,7 @@ public final class Autosave: Sendable {
     ///
     /// - Throws: what saving throws; the state remains to be saved.
     public func flush() throws(StateError) {
-        tell(try saveNow())
+        if let memento = try saveNow() { tell(memento) }
     }
 
     /// Saves what has changed and was not saved yet, and ends.
@@ -80,22 +88,30 @@ public final class Autosave: Sendable {
     private func stop() {
         progress.withLock { $0.isEnded = true }
         sources.withLock { sources in
-            sources.changes?.cancel()
+            for subscription in sources.changes { subscription.cancel() }
             sources.timer?.cancel()
-            sources = (nil, nil)
+            sources = ([], nil)
         }
         Termination.unregister(self)
     }
 
-    private func saveNow() throws(StateError) -> Memento {
-        try saving.withLock { _ throws(StateError) in
+    /// - Returns: nil where nothing has changed: what others have saved under the title meanwhile is newer.
+    private func saveNow() throws(StateError) -> Memento? {
+        let saved = try saving.withLockUnlessHeld { (savedCount) throws(StateError) -> Memento? in
             // A change that comes while the state is saved is saved after it.
             progress.withLock { $0.rule.reset() }
-            do throws(StateError) { return try save() } catch {
+            let count = changeCount?()
+            if let count, count == savedCount { return nil }
+            do throws(StateError) {
+                let memento = try save()
+                savedCount = count
+                return memento
+            } catch {
                 progress.withLock { $0.rule.noteChange(at: .now + timing.maxDelay) }
                 throw error
             }
         }
+        return saved ?? nil
     }
 
     private func tell(_ memento: Memento) {
@@ -111,6 +127,11 @@ public final class Autosave: Sendable {
             failed.send(error)
             schedule()
         }
+    }
+
+    /// Saves what has changed, as the program ends.
+    func saveLast() {
+        do throws(StateError) { try flush() } catch { failed.send(error) }
     }
 
     // MARK: Waiting for quiet

@@ -90,11 +90,18 @@ public struct Caretaker<Kept: Originator> {
     }
 
     /// Makes the originator's state the one saved last; at the first start, saves the present one.
+    ///
+    /// Of several programs that start first at the same time, one begins with its state, and the others go on from there.
     nonisolated(nonsending) public mutating func start() async throws(StateError) {
-        do throws(StateError) { try await restore(.latest) } catch {
+        do throws(StateError) { return try await restore(.latest) } catch {
             guard case .noSuchState = error else { throw error }
-            try await save()
         }
+        if try await blocking({ (store) throws(StateError) in try store.capture(label: nil) }) != nil { return }
+        let state: Kept.State
+        do { state = try await originator.captureState() } catch { throw failure(error) }
+        let latest = try await blocking { (store) throws(StateError) in try store.begin(with: state) }
+        guard let latest else { return }
+        do { try await originator.restore(latest) } catch { throw failure(error) }
     }
 
     /// Goes on under another title, and makes the originator's state the one saved last under it.

@@ -47,6 +47,8 @@ struct DirectoryStore: MementoStore {
     /// A snapshot is in the archive since it was captured.
     func save(_ state: SnapshotRecord, label: String?) -> Memento { Memento(state) }
 
+    func begin(with state: SnapshotRecord) -> SnapshotRecord? { nil }
+
     func history() throws(StateError) -> [Memento] {
         try stating { try snapshots().map(Memento.init) }
     }

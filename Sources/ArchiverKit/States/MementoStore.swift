@@ -12,6 +12,11 @@ protocol MementoStore<State>: Sendable {
     /// Saves `state`, unless the latest is equal and is not to get another label.
     func save(_ state: State, label: String?) throws(StateError) -> Memento
 
+    /// Saves `state` where it is the first.
+    ///
+    /// - Returns: the latest state, where there is one already; `state` is then not saved.
+    func begin(with state: State) throws(StateError) -> State?
+
     /// Captures and saves in one, where the store can see the state itself; nil where only the originator can.
     func capture(label: String?) throws(StateError) -> Memento?
 

@@ -11,6 +11,8 @@ public enum StateError: Error, Sendable {
     case noSuchSelection(title: String, ArchiverError)
     /// The text cannot be a title: it is empty or has control characters.
     case malformedTitle(String)
+    /// This thread is changing the state of the title, and saves under the title meanwhile.
+    case titleInUse(title: String)
     /// The state cannot be encoded.
     case unencodable(title: String, cause: any Error)
     /// What is saved, or what a file holds, is no state of the type that was asked for.
@@ -55,6 +57,7 @@ extension StateError: CustomStringConvertible {
         case .noSuchState(let title): "no state is saved under the title '\(title)'"
         case .noSuchSelection(let title, let error): "\(error.message), of the states of '\(title)'"
         case .malformedTitle(let title): "'\(title)' cannot be a title"
+        case .titleInUse(let title): "the state of '\(title)' is being changed by the same thread"
         case .unencodable(let title, let cause): "the state of '\(title)' cannot be encoded: \(cause)"
         case .undecodable(let source, let cause): "\(source) cannot be decoded: \(StateError.words(cause))"
         case .newerVersion(let source, let version, let known):
@@ -74,6 +77,7 @@ extension StateError: CustomStringConvertible {
         case .noSuchState: "save one first, or load with a starting state"
         case .noSuchSelection: "'archiver list --states' shows what there is"
         case .malformedTitle: "a title is a text that is not empty and has no control characters"
+        case .titleInUse: "change the state that the update hands over; save nothing under its title meanwhile"
         case .unencodable: "see the encoding of its type"
         case .undecodable: "a type that has changed needs a new version and a migration from the old one"
         case .newerVersion: "use a newer version of the program; the state stays as it is"

@@ -13,9 +13,9 @@ public enum StateFile {
     public static func load<State: Decodable>(
         _ type: State.Type = State.self, from url: URL
     ) throws(StateError) -> State {
+        let path = try path(of: url)
         let bytes: Data
         do {
-            let path = FilePath(url.path(percentEncoded: false))
             let file = try Descriptor.open(path, O_RDONLY)
             bytes = Data(try file.readToEnd(limit: .max, path: path))
         } catch {
@@ -25,7 +25,7 @@ public enum StateFile {
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
             positiveInfinity: NonFinite.infinity, negativeInfinity: NonFinite.negativeInfinity, nan: NonFinite.nan)
         do { return try decoder.decode(type, from: bytes) } catch {
-            throw .undecodable(.file(url.path(percentEncoded: false)), cause: error)
+            throw .undecodable(.file(path.string), cause: error)
         }
     }
 
@@ -33,19 +33,34 @@ public enum StateFile {
     ///
     /// - Throws: `StateError`: `unencodable`, or `file` where it cannot be written.
     public static func save(_ state: some Encodable, to url: URL) throws(StateError) {
-        let path = url.path(percentEncoded: false)
+        let path = try path(of: url)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: NonFinite.infinity, negativeInfinity: NonFinite.negativeInfinity, nan: NonFinite.nan)
         let bytes: Data
-        do { bytes = try encoder.encode(state) } catch { throw .unencodable(title: path, cause: error) }
+        do { bytes = try encoder.encode(state) } catch { throw .unencodable(title: path.string, cause: error) }
         do {
             try DurableFile.replace(
-                directory: FilePath(path).removingLastComponent(), name: url.lastPathComponent,
+                directory: path.removingLastComponent(), name: path.lastComponent?.string ?? "",
                 contents: [UInt8](bytes), permissions: 0o666)
         } catch {
             throw .file(ArchiverError(any: error))
         }
+    }
+
+    /// The path of the file that `url` names on this machine.
+    ///
+    /// - Throws: `StateError.file` where it names something else: its path would be another file's.
+    private static func path(of url: URL) throws(StateError) -> FilePath {
+        let isLocal = ["", "localhost"].contains(url.host() ?? "")
+        let text = url.path(percentEncoded: false)
+        guard url.isFileURL, isLocal, !text.isEmpty, !text.utf8.contains(0) else {
+            throw .file(
+                ArchiverError(
+                    .noSuchPath, "\(url.absoluteString) is no file of this machine",
+                    remedy: "name a file, for instance by URL(filePath:)"))
+        }
+        return FilePath(text)
     }
 }

@@ -9,20 +9,70 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     let archive: Archive
 
     func save(_ state: State, label: String? = nil) throws(StateError) -> Memento {
-        try checkTitle()
-        let coder = CBORStateCoder()
-        let bytes: [UInt8]
-        do { bytes = try coder.encode(state) } catch { throw .unencodable(title: title, cause: error) }
+        let bytes = try encoded(state, label)
         return try stating {
-            if let label { try SnapshotSelector.checkLabel(label) }
-            let version = CBORStateCoder.version(of: State.self)
-            let writer = StateWriter(store: archive.store, title: title, type: "\(State.self)", version: version)
-            let saved = try writer.save(bytes, label: label) { old in
-                (try? coder.decode(State.self, from: old, version: version, source: .file("")))
-                    .map { StateStore.areEqual($0, state) } ?? false
-            }
-            return Memento(saved)
+            try writer.exclusively { latest in try save(state, bytes, label: label, after: latest) }
         }
+    }
+
+    func begin(with state: State) throws(StateError) -> State? {
+        let bytes = try encoded(state, nil)
+        return try stating {
+            try writer.exclusively { latest in
+                if let latest { return try self.state(of: Memento(latest)) }
+                _ = try save(state, bytes, label: nil, after: nil)
+                return nil
+            }
+        }
+    }
+
+    /// Changes the latest state, or `first` where there is none, and saves it.
+    ///
+    /// - Throws: what `body` throws, as it is; else `StateError`.
+    func update<Result>(
+        from first: State?, label: String?, _ body: (inout State) throws -> Result
+    ) throws -> Result {
+        try checkTitle()
+        var cause: (any Error)?
+        do throws(StateError) {
+            return try stating {
+                try writer.exclusively { latest in
+                    guard var state = try latest.map({ try self.state(of: Memento($0)) }) ?? first else {
+                        throw StateError.noSuchState(title: title)
+                    }
+                    let result: Result
+                    do { result = try body(&state) } catch {
+                        cause = error
+                        throw error
+                    }
+                    _ = try save(state, encoded(state, label), label: label, after: latest)
+                    return result
+                }
+            }
+        } catch { throw cause ?? error }
+    }
+
+    private var version: Int { CBORStateCoder.version(of: State.self) }
+
+    private var writer: StateWriter {
+        StateWriter(store: archive.store, title: title, type: "\(State.self)", version: version)
+    }
+
+    /// The bytes of `state`, which can be saved under the title and the label.
+    private func encoded(_ state: State, _ label: String?) throws(StateError) -> [UInt8] {
+        try checkTitle()
+        if let label { try stating { try SnapshotSelector.checkLabel(label) } }
+        do { return try CBORStateCoder().encode(state) } catch { throw .unencodable(title: title, cause: error) }
+    }
+
+    private func save(
+        _ state: State, _ bytes: [UInt8], label: String?, after latest: SavedState?
+    ) throws -> Memento {
+        let saved = try writer.save(bytes, label: label, after: latest) { old in
+            (try? CBORStateCoder().decode(State.self, from: old, version: version, source: .file("")))
+                .map { StateStore.areEqual($0, state) } ?? false
+        }
+        return Memento(saved)
     }
 
     /// Whether the two are equal; states that cannot be compared are not.

@@ -3,6 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 package import FileIO
+internal import Glibc
+internal import Locking
 internal import SystemPackage
 
 /// Saves the states of one title, one at a time whichever process does it.
@@ -17,17 +19,40 @@ package struct StateWriter {
     /// More than this many replaced chunks would leave little of each in zlib's window.
     private static let basesLimit = 4
 
-    /// Saves `bytes`, unless the latest state is equal and is not to get another label.
+    /// The titles that threads of this process have to themselves.
+    private static let held = Locked<Set<Holder>>([])
+
+    private struct Holder: Hashable {
+        let archive: ArchiveID
+        let title: String
+        let thread: pthread_t
+    }
+
+    /// Calls `body` with the latest state while nobody else saves under the title, no other thread and no other process.
     ///
-    /// - Parameter isEqual: whether the state with these bytes is equal although its bytes differ; asked where both are
-    ///   the same bytes in another order, as those of sets are whose elements come in another order.
-    /// - Returns: the new state, or the latest.
-    func save(_ bytes: [UInt8], label: String?, isEqual: ([UInt8]) -> Bool) throws -> SavedState {
+    /// - Throws: `titleInUse` where this thread has the title to itself already, and would wait for itself.
+    func exclusively<Result>(_ body: (SavedState?) throws -> Result) throws -> Result {
+        let holder = Holder(archive: store.manifest.id, title: title, thread: pthread_self())
+        guard StateWriter.held.withLock({ $0.insert(holder).inserted }) else {
+            throw StateError.titleInUse(title: title)
+        }
+        defer { _ = StateWriter.held.withLock { $0.remove(holder) } }
         let lock = try FileLock.exclusive(lockFile)
         defer { withExtendedLifetime(lock) {} }
-        guard let latest = try store.catalogue.states(.init(of: title, newestFirst: true, limit: 1)).first else {
-            return try commit(bytes, label: label, after: nil, nil)
-        }
+        return try body(store.catalogue.states(.init(of: title, newestFirst: true, limit: 1)).first)
+    }
+
+    /// Saves `bytes`, unless the latest state is equal and is not to get another label.
+    ///
+    /// - Parameters:
+    ///   - latest: the state before, from `exclusively`, which this is to be called in.
+    ///   - isEqual: whether the state with these bytes is equal although its bytes differ; asked where both are
+    ///     the same bytes in another order, as those of sets are whose elements come in another order.
+    /// - Returns: the new state, or the latest.
+    func save(
+        _ bytes: [UInt8], label: String?, after latest: SavedState?, isEqual: ([UInt8]) -> Bool
+    ) throws -> SavedState {
+        guard let latest else { return try commit(bytes, label: label, after: nil, nil) }
         guard let record = try? store.stateRecord(latest.id), let old = try? store.bytes(of: record) else {
             // The latest is lost: what it shares with this one is stored again, or this one would be lost as well.
             return try commit(bytes, label: label, after: latest, nil, isHealing: true)

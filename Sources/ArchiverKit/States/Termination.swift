@@ -1,11 +1,13 @@
-// The end of the program by a signal: what must be saved is saved first.
+// The end of the program, by itself or by a signal: what must be saved is saved first.
 
+internal import Dispatch
 internal import FileIO
 internal import Glibc
 internal import Locking
 internal import Synchronization
 
-/// Lets autosaves finish before SIGTERM or SIGINT ends the program, where the program leaves these to the system.
+/// Lets autosaves finish before the program ends: at the end of main and at `exit`, and before SIGTERM or SIGINT ends it,
+/// where the program leaves these to the system.
 ///
 /// A handler may do next to nothing (signal-safety(7)): it writes the signal's number into a pipe, and a thread that
 /// reads there does the rest and lets the signal take effect.
@@ -17,10 +19,18 @@ enum Termination {
     private static let waiting = Locked<[ObjectIdentifier: Weak]>([:])
     private static let pipeEnd = Atomic<CInt>(-1)
     private static let signals = [SIGTERM, SIGINT]
+    /// The process that `atexit` was asked for in; 0 before. A child that only begins another program has none of its
+    /// threads, and saves nothing.
+    private static let process = Atomic<pid_t>(0)
+    /// How long the end of the program waits, in seconds.
+    private static let patience = 10.0
 
     static func register(_ autosave: Autosave) {
         waiting.withLock { waiting in
             if pipeEnd.load(ordering: .relaxed) < 0 { listen() }
+            if process.load(ordering: .relaxed) == 0, atexit({ Termination.saveAtExit() }) == 0 {
+                process.store(getpid(), ordering: .relaxed)
+            }
             waiting[ObjectIdentifier(autosave)] = Weak(autosave: autosave)
         }
     }
@@ -64,10 +74,30 @@ enum Termination {
     private static func wait(on reader: CInt) {
         var byte: UInt8 = 0
         while read(reader, &byte, 1) != 1 { if errno != EINTR { return } }
-        let autosaves = waiting.withLock { $0.values.compactMap(\.autosave) }
-        for autosave in autosaves { try? autosave.flush() }
+        save()
         // Its usual effect, so that whoever waits for the program sees what ended it.
         signal(CInt(byte), SIG_DFL)
         kill(getpid(), CInt(byte))
+    }
+
+    private static func saveAtExit() {
+        if process.load(ordering: .relaxed) == getpid() { save() }
+    }
+
+    /// Lets all autosaves save what has changed, and waits for that.
+    ///
+    /// On a thread of its own: the one that ends the program may be in the midst of a change, with locks that are needed
+    /// here. Then, as where the disk does not answer, the time runs out.
+    private static func save() {
+        let autosaves = waiting.withLock { $0.values.compactMap(\.autosave) }
+        guard !autosaves.isEmpty else { return }
+        let isDone = DispatchSemaphore(value: 0)
+        do {
+            try DetachedThread.start(for: "the last save") {
+                for autosave in autosaves { autosave.saveLast() }
+                isDone.signal()
+            }
+        } catch { return }
+        _ = isDone.wait(timeout: .now() + patience)
     }
 }

@@ -159,6 +159,32 @@ struct AutosaveTests {
         #expect(later.state.value == "a" && !later.canUndo.value)
     }
 
+    @Test("an undo history whose state changes otherwise is saved as well", .timeLimit(.minutes(1)))
+    func stateOfHistories() async throws {
+        let history = UndoHistory<Rename>(of: Observable("a"))
+        let autosave = archive.autosave(history, as: "names", settle: .zero, maxDelay: .milliseconds(5))
+        let saved = autosave.saved.events()
+        history.state.set("b")
+        for await memento in saved {
+            #expect(memento.title == "names")
+            break
+        }
+        #expect(try archive.load(UndoMemento<Rename>.self, "names").state == "b")
+    }
+
+    @Test("an autosave without changes leaves alone what others have saved meanwhile")
+    func others() throws {
+        try archive.save(Game(score: 1), as: "game")
+        let game = Observable(try archive.load(Game.self, "game"))
+        do {
+            let autosave = archive.autosave(game, as: "game", settle: .seconds(3_600))
+            try sandbox.reopened().save(Game(score: 2), as: "game")
+            try autosave.flush()
+            try autosave.end()
+        }
+        #expect(try archive.load(Game.self, "game").score == 2)
+    }
+
     @Test("an undo history is an originator: a caretaker keeps it")
     func undoOriginators() async throws {
         let history = UndoHistory<Rename>(of: Observable("a"))

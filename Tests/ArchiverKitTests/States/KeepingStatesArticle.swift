@@ -50,6 +50,11 @@ struct KeepingStatesArticle {
         }
         // end
         #expect(try archive.history(of: "Best Game Ever").map(\.label) == [nil, "the boss is dead"])
+
+        // begin
+        try archive.update("Best Game Ever") { (game: inout Game) in game.score += 1 }
+        // end
+        #expect(try archive.load(Game.self, "Best Game Ever").score == 9003)
     }
 
     // begin

@@ -21,11 +21,13 @@ struct SignalTests {
         var groups: [String: [String: Int]]
     }
 
-    private func quiz(_ arguments: String...) throws -> Program {
+    private func quiz(_ arguments: String...) throws -> Program { try quiz(["--stay"] + arguments) }
+
+    private func quiz(_ arguments: [String]) throws -> Program {
         let archive = "ARCHIVER_ARCHIVE=\(sandbox.archive.directory)"
         let defaults = sandbox.base.directory.appending("scores.json").string
         return try Program(
-            [archive, BuiltProgram.path(of: "examples"), "quiz", "--stay", "--defaults", defaults] + arguments)
+            [archive, BuiltProgram.path(of: "examples"), "quiz", "--defaults", defaults] + arguments)
     }
 
     private func right() throws -> Int? {
@@ -41,6 +43,16 @@ struct SignalTests {
         #expect(try right() == nil)
         program.send(signal)
         #expect(try await program.end().status == -signal)
+        #expect(try right() == 5)
+    }
+
+    @Test(
+        "what changed last is saved when main ends and at exit(0), although nobody has ended the autosave",
+        .timeLimit(.minutes(5)), arguments: ["main", "exit"])
+    func normalEnd(ending: String) async throws {
+        let program = try quiz(
+            ["--answer", "capitals", "--times", "5", "--quiet", "3600", "--ending", ending])
+        #expect(try await program.end().status == 0)
         #expect(try right() == 5)
     }
 

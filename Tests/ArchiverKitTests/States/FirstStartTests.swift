@@ -1,0 +1,125 @@
+// First starts and changes of one title by many at once: programs, and threads of one program.
+
+import ArchiverKit
+import Foundation
+import Locking
+import Mementos
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("One title, many programs")
+struct FirstStartTests {
+    private let sandbox: Sandbox
+    private var archive: Archive { sandbox.archive }
+
+    init() throws { sandbox = try Sandbox() }
+
+    /// Runs `examples` once with each of the argument lists, all at the same time.
+    private func examples(_ arguments: [[String]]) async throws -> [String] {
+        let variable = "ARCHIVER_ARCHIVE=\(archive.directory)"
+        let programs = try arguments.map { try Program(["env", variable, BuiltProgram.path(of: "examples")] + $0) }
+        var outputs: [String] = []
+        for program in programs {
+            let (status, output) = try await program.end()
+            #expect(status == 0, "\(output)")
+            outputs.append(output)
+        }
+        return outputs
+    }
+
+    @Test("of programs that start first at the same time one begins, and the others go on from there")
+    func programs() async throws {
+        for round in 1...4 {
+            let sandbox = try Sandbox()
+            let files = try (0..<8).map { number in
+                let name = "scores-\(number).json"
+                try sandbox.base.write(FilePath(name), #"{"groups": {"a": {"right": \#(number), "wrong": 0}}}"#)
+                return sandbox.base.directory.appending(name).string
+            }
+            let variable = "ARCHIVER_ARCHIVE=\(sandbox.archive.directory)"
+            let programs = try files.map {
+                try Program(["env", variable, BuiltProgram.path(of: "examples"), "quiz", "--defaults", $0])
+            }
+            var outputs: Set<String> = []
+            for program in programs {
+                let (status, output) = try await program.end()
+                #expect(status == 0, "round \(round): \(output)")
+                outputs.insert(output)
+            }
+            #expect(outputs.count == 1, "round \(round): \(outputs)")
+            #expect(try sandbox.archive.history(of: "quiz").count == 1)
+        }
+    }
+
+    @Test("of threads that start first at the same time one begins, and the others go on from there")
+    func threads() throws {
+        let archives = [archive, try sandbox.reopened(), try sandbox.reopened()]
+        for round in 0..<40 {
+            let found = Locked<[Int]>([])
+            concurrently(6) { thread in
+                do throws(StateError) {
+                    let state = try archives[thread % 3].load("round \(round)", startingFrom: thread)
+                    found.withLock { $0.append(state) }
+                } catch { Issue.record(error, "round \(round)") }
+            }
+            #expect(Set(found.withLock { $0 }).count == 1, "round \(round)")
+            #expect(try archive.history(of: "round \(round)").count == 1, "round \(round)")
+        }
+    }
+
+    @Test("a caretaker's first start puts nothing over what another program has begun with")
+    func caretakers() async throws {
+        final class Number: Originator, Sendable {
+            private let held: Locked<Int>
+            init(_ number: Int) { held = Locked(number) }
+            func captureState() -> Int { held.withLock { $0 } }
+            func restore(_ state: Int) { held.withLock { $0 = state } }
+        }
+        let archives = [archive, try sandbox.reopened(), try sandbox.reopened()]
+        for round in 0..<20 {
+            let found = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<6 {
+                    group.addTask {
+                        var caretaker = Caretaker(
+                            of: Number(number), titled: "round \(round)", in: archives[number % 3])
+                        try await caretaker.start()
+                        return caretaker.originator.captureState()
+                    }
+                }
+                return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+            }
+            #expect(found.count == 1, "round \(round): \(found)")
+            #expect(try archive.history(of: "round \(round)").count == 1, "round \(round)")
+        }
+    }
+
+    @Test("while the first state of a title is saved, loading it says that there is none, or gives it")
+    func loadingMeanwhile() throws {
+        let other = try sandbox.reopened()
+        let errors = Locked<[String]>([])
+        for round in 0..<300 {
+            concurrently(3) { thread in
+                do throws(StateError) {
+                    if thread == 0 {
+                        try other.save(round, as: "round \(round)")
+                    } else {
+                        for _ in 0..<20 { _ = try archive.load(Int.self, "round \(round)") }
+                    }
+                } catch {
+                    if case .noSuchState = error { return }
+                    errors.withLock { $0.append("\(error)") }
+                }
+            }
+        }
+        let found = errors.withLock { $0 }
+        #expect(found.isEmpty, "\(found.count) of 600 failed otherwise, such as: \(found.first ?? "")")
+    }
+
+    @Test("changes that several programs make to one state are all there", .timeLimit(.minutes(5)))
+    func counting() async throws {
+        _ = try await examples(Array(repeating: ["counter", "--times", "100"], count: 4))
+        #expect(try sandbox.reopened().load(Int.self, "counter") == 400)
+        #expect(try archive.check(data: true).findings == [])
+    }
+}

@@ -1,0 +1,126 @@
+// Loading, changing and saving in one.
+
+import ArchiverKit
+import FileIO
+import Locking
+import Mementos
+import Testing
+
+@Suite("Updating states")
+struct StateUpdateTests {
+    private let sandbox: Sandbox
+    private var archive: Archive { sandbox.archive }
+
+    private struct Refusal: Error {}
+
+    /// A later version of `Game`.
+    private struct Match: VersionedState, Codable, Sendable, Equatable {
+        var attempts = 0, level = 1, points = 0
+        static let version = 2
+        static let migrations = [Migration(from: 1) { $0.rename("score", to: "points") }]
+    }
+
+    init() throws { sandbox = try Sandbox() }
+
+    @Test("an update changes the latest state and returns what its body returns")
+    func changes() throws {
+        let score = try archive.update("game", startingFrom: Game()) { game in
+            game.score += 7
+            return game.score
+        }
+        #expect(score == 7)
+        try archive.update("game", label: "best") { (game: inout Game) in game.level = 2 }
+        #expect(try archive.load(Game.self, "game") == Game(level: 2, score: 7))
+        #expect(try archive.history(of: "game").map(\.label) == [nil, "best"])
+        try archive.update("game", startingFrom: Game(score: 1_000)) { game in game.score += 1 }
+        #expect(try archive.load(Game.self, "game").score == 8)
+        try archive.update("game") { (_: inout Game) in }
+        #expect(try archive.history(of: "game").count == 3, "what has not changed is not stored again")
+    }
+
+    @Test("an update that throws saves nothing and throws what its body threw")
+    func throwing() throws {
+        #expect(throws: Refusal.self) {
+            try archive.update("game", startingFrom: Game()) { game in
+                game.score = 5
+                throw Refusal()
+            }
+        }
+        #expect(try archive.history(of: "game").isEmpty)
+        try archive.save(Game(score: 1), as: "game")
+        #expect(throws: Refusal.self) {
+            try archive.update("game") { (game: inout Game) in
+                game.score = 5
+                throw Refusal()
+            }
+        }
+        #expect(try archive.load(Game.self, "game").score == 1)
+        try archive.update("game") { (game: inout Game) in game.score = 6 }
+        #expect(try archive.load(Game.self, "game").score == 6)
+    }
+
+    @Test("an update of a title without states says so")
+    func missing() throws {
+        #expect {
+            try archive.update("none") { (_: inout Game) in }
+        } throws: { error in
+            guard case .noSuchState(title: "none")? = error as? StateError else { return false }
+            return true
+        }
+        #expect(throws: StateError.self) { try archive.update("a\nb", startingFrom: 1) { $0 += 1 } }
+        #expect(throws: StateError.self) { try archive.update("a", startingFrom: 1, label: "a:b") { $0 += 1 } }
+        #expect(try archive.titles().isEmpty)
+    }
+
+    @Test("an update migrates a state of an older version, and leaves alone one of a newer version")
+    func versions() throws {
+        try archive.save(Game(score: 3), as: "game")
+        try archive.update("game") { (match: inout Match) in match.points += 1 }
+        #expect(try archive.load(Match.self, "game").points == 4)
+        let history = try archive.history(of: "game")
+        #expect {
+            try archive.update("game", startingFrom: Game()) { $0.score += 1 }
+        } throws: { error in
+            guard case .newerVersion(_, version: 2, known: 1)? = error as? StateError else { return false }
+            return true
+        }
+        #expect(try archive.history(of: "game") == history && history.count == 2)
+    }
+
+    @Test("saving under a title within its own update fails with words, under another title it works")
+    func nesting() throws {
+        let again = try sandbox.reopened()
+        try archive.update("game", startingFrom: Game()) { game in
+            for archive in [archive, again] {
+                #expect {
+                    try archive.save(Game(), as: "game")
+                } throws: { error in
+                    guard case .titleInUse(title: "game")? = error as? StateError else { return false }
+                    return "\(error)".contains("update")
+                }
+                #expect(throws: StateError.self) { try archive.update("game", startingFrom: Game()) { _ in } }
+                #expect(throws: StateError.self) { try archive.load("game", startingFrom: Game()) }
+            }
+            try archive.save(Game(score: 1), as: "other")
+            game.score = 2
+        }
+        #expect(try archive.load(Game.self, "game").score == 2)
+        #expect(try archive.load(Game.self, "other").score == 1)
+        try archive.save(Game(score: 3), as: "game")
+        #expect(try archive.load(Game.self, "game").score == 3)
+    }
+
+    @Test("changes that several threads make to one state are all there")
+    func threads() throws {
+        let archives = [archive, try sandbox.reopened()]
+        concurrently(8) { thread in
+            for _ in 0..<25 {
+                #expect(throws: Never.self) {
+                    try archives[thread % 2].update("count", startingFrom: 0) { $0 += 1 }
+                }
+            }
+        }
+        #expect(try archive.load(Int.self, "count") == 200)
+        #expect(try archive.history(of: "count").count == 200)
+    }
+}
