@@ -30,6 +30,19 @@ final class ChunkPacker {
 
     deinit { abandon() }
 
+    /// Whether chunks are stored and not only named.
+    var isStoring: Bool { appender != nil }
+
+    /// The slices in the chunk `list`; nil where it is missing or damaged.
+    func slices(in list: ChunkID) throws -> [Slice]? {
+        do {
+            return try ContentReader.slices(in: list, of: store)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
+    }
+
     /// Stores `bytes` unless the archive has them.
     ///
     /// - Parameter bases: chunks that are probably much like it, the most alike last.

@@ -7,38 +7,28 @@ struct SliceCollector {
     private let packer: ChunkPacker
     private var slices: [Slice] = []
     private var lists: [ChunkID] = []
-    /// The chunks that the file had before, to find the one that a new chunk replaces.
-    private let oldChunks: [ChunkID]
-    private var oldIndexes: [ChunkID: Int] = [:]
-    private var oldNext = 0
+    private var old: OldVersion
 
     /// A list of slices ends on average after this many; where, the chunks' own ids say, so that an insertion into a
     /// large file changes one list.
     private static let averageListSlices = 512
-    private static let maximumListSlices = 4096
 
     /// - Parameter old: what the path held before.
     init(_ packer: ChunkPacker, old: Content?) {
         self.packer = packer
-        if case .slices(let slices) = old {
-            oldChunks = slices.compactMap(\.chunk)
-        } else {
-            oldChunks = []
-        }
-        for (index, chunk) in oldChunks.enumerated() { oldIndexes[chunk] = index }
+        self.old = OldVersion(packer.isStoring ? old : nil) { list in try packer.slices(in: list) }
     }
 
     /// Adds a hole of `length` bytes.
     mutating func addHole(_ length: UInt64) throws {
+        old.passHole(length)
         try append(Slice(length: length, chunk: nil))
     }
 
     /// Adds a chunk of data.
     mutating func add(_ bytes: UnsafeRawBufferPointer) throws {
-        // A changed run of chunks lies where the old ones lay: after the last chunk that both versions have.
-        let bases = oldChunks[min(oldNext, oldChunks.count)...].prefix(2).reversed()
-        let chunk = try packer.add(.content, bytes, bases: Array(bases))
-        if let index = oldIndexes[chunk] { oldNext = index + 1 }
+        let chunk = try packer.add(.content, bytes, bases: old.bases(for: bytes.count))
+        old.pass(chunk, length: bytes.count)
         try append(Slice(length: UInt64(bytes.count), chunk: chunk))
     }
 
@@ -55,12 +45,13 @@ struct SliceCollector {
         slices.append(slice)
         guard slices.count > Content.slicesLimit else { return }
         let isCut = slice.chunk.map { $0.prefix % UInt64(SliceCollector.averageListSlices) == 0 } ?? false
-        if isCut || slices.count >= SliceCollector.maximumListSlices { try closeList() }
+        if isCut || slices.count >= Content.listedSlicesLimit { try closeList() }
     }
 
     private mutating func closeList() throws {
         let bytes = SliceList(slices: slices).encoded()
-        lists.append(try bytes.withUnsafeBytes { try packer.add(.sliceList, $0) })
+        let bases = old.takeLists()
+        lists.append(try bytes.withUnsafeBytes { try packer.add(.sliceList, $0, bases: bases) })
         slices.removeAll(keepingCapacity: true)
     }
 }

@@ -1,0 +1,139 @@
+// What changes of large files cost: what changed, not the chunks it lies in.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import Locking
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("Changes of large files") struct LargeFileTests {
+    private static let page = 4096
+
+    private static func noise(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 8)
+        while bytes.count < count {
+            withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) }
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Changes pages of a file of noise again and again, and expects each snapshot to store little more than them.
+    @Test(
+        "ten changed pages of a file of noise are stored as at most four times as much, snapshot after snapshot",
+        arguments: [1_500_000, 24_000_000])
+    func randomPages(bytes count: Int) throws {
+        var random = SeededGenerator()
+        print("pages: seed \(random.seed)")
+        let sandbox = try Sandbox()
+        var bytes = LargeFileTests.noise(count, &random)
+        try sandbox.root.write("database", bytes)
+        var snapshots = [try sandbox.capture()]
+        var states = [bytes]
+        for _ in 0..<6 {
+            for _ in 0..<10 {
+                let start = random.below(count / LargeFileTests.page) * LargeFileTests.page
+                bytes.replaceSubrange(
+                    start..<(start + LargeFileTests.page), with: LargeFileTests.noise(LargeFileTests.page, &random))
+            }
+            try sandbox.root.write("database", bytes)
+            snapshots.append(try sandbox.capture())
+            states.append(bytes)
+        }
+        for snapshot in snapshots.dropFirst() {
+            #expect(snapshot.storedBytes < UInt64(4 * 10 * LargeFileTests.page))
+        }
+        let archive = try sandbox.reopened()
+        for (snapshot, state) in zip(snapshots, states) {
+            let entry = try #require(try archive.entry(at: .at("database"), in: snapshot))
+            var read: [UInt8] = []
+            try archive.forEachPiece(of: entry) { piece in
+                read += piece
+                return true
+            }
+            #expect(read == state)
+        }
+    }
+
+    @Test("an insertion before changed pages hides none of them")
+    func insertionAndPages() throws {
+        var random = SeededGenerator()
+        print("insertion: seed \(random.seed)")
+        let sandbox = try Sandbox()
+        var bytes = LargeFileTests.noise(8_000_000, &random)
+        try sandbox.root.write("image", bytes)
+        try sandbox.capture()
+        bytes.insert(contentsOf: LargeFileTests.noise(300_000, &random), at: 1_000_000)
+        for index in 0..<8 {
+            let start = 2_000_000 + index * 700_000
+            bytes.replaceSubrange(start..<(start + 100), with: LargeFileTests.noise(100, &random))
+        }
+        try sandbox.root.write("image", bytes)
+        let stored = try sandbox.capture().storedBytes
+        #expect(stored < 600_000, "\(stored); the eight chunks alone have a million")
+    }
+}
+
+@Suite("The old version beside the new one") struct OldVersionTests {
+    private static func chunk(_ number: Int) -> ChunkID { ChunkID(hashing: Array("\(number)".utf8)) }
+    private static func slices(_ numbers: Range<Int>) -> [Slice] {
+        numbers.map { Slice(length: 100, chunk: chunk($0)) }
+    }
+
+    @Test("bases are the chunks at the same place, also behind several new chunks, an insertion and a deletion")
+    func places() throws {
+        var old = OldVersion(.slices(OldVersionTests.slices(0..<16))) { _ in nil }
+        #expect(try old.bases(for: 100) == [OldVersionTests.chunk(0)])
+        for new in 100..<103 { old.pass(OldVersionTests.chunk(new), length: 100) }
+        // Three were changed, or the first was cut by an insertion.
+        #expect(try old.bases(for: 100) == [0, 3].map(OldVersionTests.chunk))
+        #expect(try old.bases(for: 150) == [0, 3, 4].map(OldVersionTests.chunk))
+        // Back at what is common, as if nothing had been inserted; then behind what was deleted.
+        old.pass(OldVersionTests.chunk(1), length: 100)
+        #expect(try old.bases(for: 100) == [OldVersionTests.chunk(2)])
+        old.pass(OldVersionTests.chunk(9), length: 100)
+        #expect(try old.bases(for: 100) == [OldVersionTests.chunk(10)])
+        old.passHole(200)
+        #expect(try old.bases(for: 100) == [10, 12].map(OldVersionTests.chunk))
+        for new in 200..<210 { old.pass(OldVersionTests.chunk(new), length: 100) }
+        #expect(try old.bases(for: 100) == [10].map(OldVersionTests.chunk))
+        old.pass(OldVersionTests.chunk(15), length: 100)
+        #expect(try old.bases(for: 100) == [OldVersionTests.chunk(15)], "what is appended is like the end")
+    }
+
+    @Test("of many lists a few are kept, and each is read once")
+    func lists() throws {
+        let count = 40
+        let ids = (0..<count).map { OldVersionTests.chunk(10_000 + $0) }
+        let read = Locked([ChunkID]())
+        let content = Content.sliceLists(ids, size: UInt64(count * 5_000))
+        var old = OldVersion(content) { list in
+            read.withLock { $0.append(list) }
+            let number = ids.firstIndex(of: list) ?? 0
+            return OldVersionTests.slices(number * 50..<(number + 1) * 50)
+        }
+        for number in 0..<count * 50 {
+            #expect(try old.bases(for: 100).last == OldVersionTests.chunk(number))
+            if number % 50 == 49 { #expect(old.takeLists().last == ids[number / 50]) }
+            old.pass(OldVersionTests.chunk(number % 3 == 0 ? 100_000 + number : number), length: 100)
+        }
+        #expect(read.withLock { $0 } == ids)
+    }
+
+    @Test("a list that cannot be read, and lengths that no file has, leave less to compress against and nothing else")
+    func damage() throws {
+        var old = OldVersion(.sliceLists([OldVersionTests.chunk(1)], size: 9)) { _ in nil }
+        #expect(try old.bases(for: 100) == [])
+        old.pass(OldVersionTests.chunk(5), length: 100)
+        #expect(try old.bases(for: 100) == [])
+        #expect(old.takeLists() == [])
+
+        let lie = [Slice(length: .max, chunk: OldVersionTests.chunk(1)), Slice(length: 8, chunk: nil)]
+        var other = OldVersion(.slices(lie)) { _ in nil }
+        #expect(try other.bases(for: 100) == [])
+    }
+}
