@@ -7,6 +7,8 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SWIFT ?= swift
 MINUTES ?= 60
+FUZZ_SECONDS ?= 60
+MUTATIONS ?= 100000
 # The release binary carries the Swift runtime: it runs where no toolchain is installed.
 # With libdeflate a first capture takes little more than half the time; where it is not to be had, zlib does all.
 TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits Libdeflate)
@@ -18,7 +20,7 @@ BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2
 
-.PHONY: help setup setup-test build demo test test-debug test-release soak check format install bench bench-lines build-benchmarks clean
+.PHONY: help setup setup-test build demo test test-debug test-release soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -37,9 +39,9 @@ demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 	@fixtures/demo.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 
 # One debug build serves all of these: warnings are errors in it.
-test test-debug test-release soak check: export ARCHIVER_STRICT := 1
+test test-debug test-release soak soak-faults fuzz mutations check: export ARCHIVER_STRICT := 1
 
-test: test-debug test-release ## Run all tests: the program-level ones on the release binary.
+test: test-debug ## Run all tests: the program-level ones on the release binary.
 
 # What ships is what is tested: tests that run the program run the one that `make build` makes.
 test-debug: setup-test build
@@ -49,7 +51,7 @@ test-debug: setup-test build
 RELEASE_TESTS = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/release-tests
 CONCURRENT_TESTS := LockingTests|MementosTests|FileIOTests|FileWatchingTests|ArchiveStorageTests|ArchiverKitTests
 
-test-release: setup-test
+test-release: setup-test ## Run the tests of concurrency on optimised code.
 	@$(call logged,test-release,$(SWIFT) test $(RELEASE_TESTS) --filter '$(CONCURRENT_TESTS)')
 
 # Runs a command, keeps what it prints in .build, and repeats what failed at the end.
@@ -61,6 +63,19 @@ soak: setup-test build ## Watch, change and break things for MINUTES (default 60
 	@$(SWIFT) build --product churn
 	@python3 Tests/Soak/soak.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" \
 		"$$($(SWIFT) build --show-bin-path)/churn" $${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
+
+soak-faults: setup-test build ## Fail system calls, and the power, at random for MINUTES (default 60).
+	@export ARCHIVER_BINARY="$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"; \
+		SOAK_MINUTES=$(MINUTES) $(SWIFT) test --filter 'FaultTests/soak|PowerLossTests/soak'
+
+# SECONDS is a variable of the shell's own.
+fuzz: setup-test ## Look for inputs that stop a decoder, for FUZZ_SECONDS (default 60), with libFuzzer.
+	@$(SWIFT) build
+	@fixtures/fuzz.py $(FUZZ_SECONDS)
+
+# One archive in two is changed in its bytes, the other in what they mean.
+mutations: setup-test ## Try MUTATIONS (default 100,000) damaged archives of each kind.
+	@MUTATIONS=$(MUTATIONS) $(SWIFT) test --filter ArchiverKitTests.MutatedArchiveTests
 
 check: setup-test ## Check the format of the sources, build everything with warnings as errors, and a package outside.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package

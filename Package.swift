@@ -29,7 +29,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ArchiveFormatTests",
-            dependencies: ["ArchiveFormat", "Compression", "Exclusions", "FileIO", "TestSupport"]),
+            dependencies: ["ArchiveFormat", "Compression", "Exclusions", "FileIO", "FuzzTargets", "TestSupport"]),
 
         // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
         .target(
@@ -66,7 +66,8 @@ let package = Package(
         .testTarget(
             name: "ArchiverCommandsTests",
             dependencies: [
-                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "archiver",
+                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "archiver", "examples",
+                "faults",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -137,6 +138,9 @@ let package = Package(
         .target(name: "Exclusions", dependencies: ["FileIO"]),
         .testTarget(name: "ExclusionsTests", dependencies: ["Exclusions", "FileIO", "TestSupport"]),
 
+        // MARK: faults - runs a program in which a system call fails, and shows what a power failure may leave
+        .executableTarget(name: "faults", path: "Tests/Faults", publicHeadersPath: "."),
+
         // MARK: FileIO - descriptors, status, directories, metadata, durable writes, locks
         .target(
             name: "FileIO",
@@ -165,6 +169,11 @@ let package = Package(
             ]
         ),
 
+        // MARK: FuzzTargets - what fuzzing tries; `make fuzz` builds it with libFuzzer
+        .target(
+            name: "FuzzTargets", dependencies: ["ArchiveFormat", "Compression", "Exclusions"],
+            path: "Tests/FuzzTargets"),
+
         // MARK: Locking - a value behind a lock, safe in asynchronous code
         .target(name: "Locking"),
         .testTarget(name: "LockingTests", dependencies: ["Locking"]),
@@ -190,7 +199,8 @@ let package = Package(
 // `make check` and `make test` say so: whoever builds archiver as a dependency is not stopped by a newer compiler's wish.
 let isStrict = Context.environment["ARCHIVER_STRICT"] != nil
 
-for target in package.targets where ![.system, .plugin, .binary].contains(target.type) && target.name != "CLinux" {
+let inC: Set = ["CLinux", "faults"]
+for target in package.targets where ![.system, .plugin, .binary].contains(target.type) && !inC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

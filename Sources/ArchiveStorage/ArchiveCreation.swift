@@ -12,33 +12,100 @@ enum ArchiveCreation {
             return try read(layout)
         } catch  where error.code == .noArchive {
             let directory = layout.directory
-            if let names = try names(in: directory), !names.isEmpty {
-                throw StorageError(
-                    .notAnArchive, directory, "\(directory) is not an archive: it has no archive.json",
-                    remedy: "name an archive with --archive")
-            }
-            throw error
+            guard let names = try names(in: directory) else { throw error }
+            // Another process may have made it meanwhile.
+            if let manifest = try? read(layout) { return manifest }
+            try checkForSegments(layout)
+            if names.isEmpty { throw error }
+            throw StorageError(
+                .notAnArchive, directory, "\(directory) is not an archive: it has no archive.json",
+                remedy: "name an archive with --archive")
         }
     }
 
     /// Reads the manifest of the archive at `layout`; makes the archive where its directory is missing or empty.
-    static func openOrCreate(_ layout: ArchiveLayout) throws(StorageError) -> ArchiveManifest {
+    ///
+    /// - Returns: also whether this call has made it.
+    static func openOrCreate(
+        _ layout: ArchiveLayout
+    ) throws(StorageError) -> (manifest: ArchiveManifest, isNew: Bool) {
         do {
-            return try read(layout)
+            return (try read(layout), false)
         } catch  where error.code == .noArchive {
-            return try create(layout)
+            // Before anything is made: what is not ours stays as it is.
+            do { try checkIsFree(layout) } catch {
+                // Another process may have been quicker.
+                guard let manifest = try? read(layout) else { throw error }
+                return (manifest, false)
+            }
+            try storing { () throws(FileError) in
+                try Directory.create(layout.directory, permissions: 0o700, durable: true)
+            }
+            let lock = try UseLock.opening(layout)
+            defer { withExtendedLifetime(lock) {} }
+            // Another process may have been quicker.
+            do {
+                return (try read(layout), false)
+            } catch  where error.code == .noArchive {
+                try checkIsFree(layout)
+                try create(layout)
+                return (try read(layout), true)
+            }
         }
+    }
+
+    /// Reads the manifest of the archive at `layout`; makes it anew from the headers of the segments where it is lost.
+    ///
+    /// - Parameter lock: held, so that nobody else uses the archive.
+    static func openOrMend(_ layout: ArchiveLayout, _ lock: UseLock) throws(StorageError) -> ArchiveManifest {
+        do { return try open(layout) } catch {
+            guard error.code == .damaged, error.path == layout.manifest else { throw error }
+            let manifest = try manifest(ofSegmentsIn: layout, error)
+            try storing { () throws(FileError) in
+                try Directory.create(layout.salvage, permissions: 0o700, durable: true)
+                let name = "archive.json.\(UInt32.random(in: .min ... .max))"
+                let result = layout.manifest.withPlatformString { old in
+                    layout.salvage.appending(name).withPlatformString { rename(old, $0) }
+                }
+                if result != 0, Errno.current != .noSuchFileOrDirectory {
+                    throw FileError("rename", layout.manifest, .current)
+                }
+                try DurableFile.create(
+                    directory: layout.directory, name: CName(ArchiveLayout.manifestName.utf8),
+                    contents: manifest.encoded())
+            }
+            return manifest
+        }
+    }
+
+    /// What the segments tell of their archive.
+    private static func manifest(
+        ofSegmentsIn layout: ArchiveLayout, _ error: StorageError
+    ) throws(StorageError) -> ArchiveManifest {
+        var created: [ArchiveID: Timestamp] = [:]
+        for path in try SegmentListing(layout).segments {
+            guard let header = try? SegmentFile(at: layout.segment(path)).readHeader() else { continue }
+            created[header.archive] = min(created[header.archive] ?? header.created, header.created)
+        }
+        guard let (id, time) = created.first else { throw error }
+        guard created.count == 1 else {
+            throw StorageError(
+                .damaged, layout.manifest,
+                "\(layout.manifest) is lost, and the segments are of \(created.count) archives",
+                remedy: "move the segments of the others away")
+        }
+        return ArchiveManifest(id: id, created: time)
     }
 
     private static func read(_ layout: ArchiveLayout) throws(StorageError) -> ArchiveManifest {
         let bytes: [UInt8]
         do {
-            let file = try Descriptor.open(layout.manifest, O_RDONLY)
+            let file = try Descriptor.openFile(layout.manifest, O_RDONLY)
             bytes = try file.readToEnd(limit: 1 << 20, path: layout.manifest)
         } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
             throw StorageError(
                 .noArchive, layout.directory, "there is no archive at \(layout.directory)",
-                remedy: "make one with 'archiver watch DIR' or 'archiver capture DIR', or name another with --archive")
+                remedy: "is its disk mounted? else name the archive with --archive")
         } catch {
             throw StorageError(error)
         }
@@ -46,7 +113,7 @@ enum ArchiveCreation {
             guard case .unknownVersion(let version) = error else {
                 throw StorageError(
                     .damaged, layout.manifest, "\(layout.manifest) is damaged: \(error)",
-                    remedy: "put the file back from a copy of the archive")
+                    remedy: "run 'archiver repair', or put the file back from a copy of the archive")
             }
             throw StorageError(
                 .newerFormat, layout.directory,
@@ -55,24 +122,34 @@ enum ArchiveCreation {
         }
     }
 
-    private static func create(_ layout: ArchiveLayout) throws(StorageError) -> ArchiveManifest {
-        let directory = layout.directory
-        if let names = try names(in: directory), !names.isEmpty {
-            throw StorageError(
-                .notAnArchive, directory, "\(directory) is a directory with other files in it, not an archive",
-                remedy: "name an empty or new directory with --archive")
-        }
+    private static func create(_ layout: ArchiveLayout) throws(StorageError) {
         let manifest = ArchiveManifest(id: .random(), created: .now)
         try storing { () throws(FileError) in
-            try Directory.create(directory, permissions: 0o700, durable: true)
-            try Directory.create(layout.locks, permissions: 0o700, durable: false)
             try Directory.create(layout.segments, permissions: 0o700, durable: false)
-            try DurableFile.replace(
-                directory: directory, name: ArchiveLayout.manifestName, contents: manifest.encoded(), permissions: 0o600
-            )
+            try DurableFile.create(
+                directory: layout.directory, name: CName(ArchiveLayout.manifestName.utf8),
+                contents: manifest.encoded())
         }
-        // Another process may have been quicker: what is on disk now counts.
-        return try read(layout)
+    }
+
+    /// Refuses to make an archive of a directory that has anything in it.
+    private static func checkIsFree(_ layout: ArchiveLayout) throws(StorageError) {
+        guard let names = try names(in: layout.directory) else { return }
+        try checkForSegments(layout)
+        guard !names.isEmpty else { return }
+        throw StorageError(
+            .notAnArchive, layout.directory,
+            "\(layout.directory) is a directory with other files in it, not an archive",
+            remedy: "name an empty or new directory with --archive")
+    }
+
+    /// Refuses to take a directory for empty, or for something else, whose segments tell that it is an archive.
+    private static func checkForSegments(_ layout: ArchiveLayout) throws(StorageError) {
+        guard try !SegmentListing(layout).segments.isEmpty else { return }
+        throw StorageError(
+            .damaged, layout.manifest,
+            "the archive \(layout.directory) has lost its archive.json; its segments are there",
+            remedy: "run 'archiver repair', or put the file back from a copy of the archive")
     }
 
     /// Names in `directory` that an interrupted creation does not explain; nil where it does not exist.

@@ -20,6 +20,8 @@ package struct ArchiveLayout: Sendable, Hashable {
     package var segments: FilePath { directory.appending("segments") }
     /// The SQLite index of the segments; disposable.
     package var catalogue: FilePath { directory.appending("catalogue.sqlite") }
+    /// What was cut off segments; may be deleted.
+    package var salvage: FilePath { directory.appending("salvage") }
     package var locks: FilePath { directory.appending("locks") }
 
     /// The segment at `path` relative to `segments`.

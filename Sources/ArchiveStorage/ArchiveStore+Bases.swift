@@ -25,7 +25,7 @@ extension ArchiveStore {
                 guard let below = block.header.base(of: id) else { return nil }
                 prefix = below
             } catch {
-                guard error.code == .damaged else { throw error }
+                guard error.code == .damaged || error.code == .newerFormat else { throw error }
                 return nil
             }
         }

@@ -31,7 +31,7 @@ extension ArchiveStore {
         if records.isEmpty { return }
         let writer = try beginCommit()
         do throws(StorageError) {
-            try writer.commit(ForgottenRecords(time: .now, records: records))
+            try writer.commit(ForgottenRecords.splitting(records, at: .now))
         } catch {
             writer.abandon()
             throw error

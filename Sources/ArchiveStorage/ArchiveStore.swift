@@ -21,12 +21,18 @@ package final class ArchiveStore: Sendable {
     private let lock: UseLock?
     /// Segments whose locks this process holds although no commit uses them now.
     private let idleWriters = Locked<[SegmentWriter]>([])
+    private let found = Locked<[ArchiveFinding]>([])
+    /// What opening the archive found, and what is known of damage found before.
+    package var findings: [ArchiveFinding] { found.withLock { $0 } }
+    /// Whether opening it has made it.
+    package let isNew: Bool
 
     private init(
         _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
-        refusal: StorageError? = nil
+        refusal: StorageError? = nil, isNew: Bool = false
     ) {
         self.lock = lock
+        self.isNew = isNew
         self.layout = layout
         self.manifest = manifest
         self.catalogue = catalogue
@@ -43,34 +49,45 @@ package final class ArchiveStore: Sendable {
     /// - Throws: `StorageError`.
     package static func open(_ directory: FilePath, creating: Bool) throws(StorageError) -> ArchiveStore {
         let layout = ArchiveLayout(directory)
-        let manifest = try creating ? ArchiveCreation.openOrCreate(layout) : ArchiveCreation.open(layout)
+        let (manifest, isNew) =
+            try creating ? ArchiveCreation.openOrCreate(layout) : (ArchiveCreation.open(layout), false)
         guard directory.isWritable else {
             let refusal = StorageError(
                 .readOnly, directory, "the archive \(directory) cannot be written to",
                 remedy: "make its directory writable, or use another one with --archive")
             return try openForReading(layout, manifest, refusal)
         }
+        do {
+            let opening = try UseLock.opening(layout)
+            defer { withExtendedLifetime(opening) {} }
+            return try openForWriting(layout, manifest, isNew: isNew)
+        } catch  where error.code == .noSpace {
+            return try openForReading(layout, manifest, error)
+        }
+    }
+
+    private static func openForWriting(
+        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, isNew: Bool
+    ) throws(StorageError) -> ArchiveStore {
         let lock = try UseLock.shared(layout)
         do {
-            return try open(layout, manifest, lock)
-        } catch  where error.code == .noSpace && error.path == layout.catalogue {
-            return try openForReading(layout, manifest, error)
+            return try open(layout, manifest, lock, isNew: isNew).store
         } catch  where error.code == .damaged && error.path == layout.catalogue {
             // The catalogue holds nothing that the segments do not hold; but others may have it open.
             guard lock.tryExclude() else { throw error }
             Catalogue.delete(at: layout.catalogue)
-            let store = try open(layout, manifest, lock)
+            let store = try open(layout, manifest, lock, isNew: isNew).store
             try lock.share()
             return store
         }
     }
 
     private static func open(
-        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ lock: UseLock
-    ) throws(StorageError) -> ArchiveStore {
-        let store = ArchiveStore(layout, manifest, try Catalogue(at: layout.catalogue), lock: lock)
-        try CatalogueUpdate(store).run()
-        return store
+        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ lock: UseLock, isNew: Bool
+    ) throws(StorageError) -> (store: ArchiveStore, summary: CatalogueUpdate.Summary) {
+        let catalogue = try Catalogue(at: layout.catalogue)
+        let store = ArchiveStore(layout, manifest, catalogue, lock: lock, isNew: isNew)
+        return (store, try store.update())
     }
 
     /// Opens an archive without writing anything: its catalogue is made anew in memory.
@@ -79,8 +96,21 @@ package final class ArchiveStore: Sendable {
     ) throws(StorageError) -> ArchiveStore {
         let catalogue = try Catalogue(inMemoryFor: layout.directory)
         let store = ArchiveStore(layout, manifest, catalogue, lock: nil, refusal: refusal)
-        try CatalogueUpdate(store).run()
+        try store.update()
         return store
+    }
+
+    /// Brings the catalogue up to date, and keeps what is to be told.
+    @discardableResult
+    private func update() throws(StorageError) -> CatalogueUpdate.Summary {
+        let summary = try CatalogueUpdate(self).run()
+        let damage = try catalogue.damage()
+        found.withLock {
+            $0 =
+                summary.unread.map { ArchiveFinding(.unread, $0) } + damage.map { ArchiveFinding(.damage, $0) }
+                + summary.cuts.map { ArchiveFinding(.cut, $0) }
+        }
+        return summary
     }
 
     /// Makes the catalogue anew from the segments, while nobody else uses the archive.
@@ -88,17 +118,33 @@ package final class ArchiveStore: Sendable {
     /// - Returns: what was found.
     package static func rebuildCatalogue(of directory: FilePath) throws(StorageError) -> CatalogueUpdate.Summary {
         let layout = ArchiveLayout(directory)
-        let manifest = try ArchiveCreation.open(layout)
+        do { _ = try ArchiveCreation.open(layout) } catch {
+            guard error.code == .damaged else { throw error }
+        }
         let lock = try UseLock.exclusive(layout)
+        let manifest = try ArchiveCreation.openOrMend(layout, lock)
         Catalogue.delete(at: layout.catalogue)
-        let store = ArchiveStore(layout, manifest, try Catalogue(at: layout.catalogue), lock: lock)
-        return try CatalogueUpdate(store).run()
+        return try open(layout, manifest, lock, isNew: false).summary
     }
 
     /// The bytes of the chunk `id`, verified.
     package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
         if let recent = reader.recentChunk(id) { return recent }
         return try reader.chunk(id, at: location(of: id))
+    }
+
+    /// The most blocks that one may stand on to be read.
+    package static var chainLimit: Int { UnpackingWork.stepsLimit }
+
+    /// The header of the block at `place`.
+    package func blockHeader(at place: BlockLocation) throws(StorageError) -> BlockHeader {
+        try reader.file(place.segment).blockHeader(at: place.offset)
+    }
+
+    /// The error for a block that stands on more blocks than `chainLimit`.
+    package func tooDeep(_ place: BlockLocation) throws(StorageError) -> StorageError {
+        StorageError.damaged(
+            try reader.file(place.segment).path, offset: place.offset, .malformed("it stands on too many bases"))
     }
 
     /// The snapshot named `id`.
@@ -138,11 +184,18 @@ package final class ArchiveStore: Sendable {
     }
 
     func createSegment() throws(StorageError) -> SegmentWriter {
-        try SegmentWriter.create(in: layout, manifest: manifest, catalogue: catalogue)
+        // Where the archive's disk is gone, nothing is made in its place.
+        guard try ArchiveCreation.open(layout).id == manifest.id else { throw StorageError.replaced(layout.directory) }
+        return try SegmentWriter.create(in: layout, manifest: manifest, catalogue: catalogue)
+    }
+
+    /// Leaves its segments to others, who index and continue them; commits under way keep theirs until they end.
+    package func giveUpWriters() {
+        idleWriters.withLock { $0 = [] }
     }
 
     func giveBack(_ writer: SegmentWriter) {
-        guard !writer.isFull else { return }
+        guard !writer.isFull, !writer.isLost else { return }
         idleWriters.withLock { $0.append(writer) }
     }
 
@@ -150,14 +203,30 @@ package final class ArchiveStore: Sendable {
     private func takeOverSegment() throws(StorageError) -> SegmentWriter? {
         for record in try catalogue.segments().reversed() where !record.isSealed {
             let path = layout.segment(record.path)
-            guard let file = try? SegmentFile(at: path, writable: true), file.tryLock() else { continue }
+            guard let file = try? SegmentFile(at: path, writable: true), try file.tryLock() else { continue }
             // Another process may have written since the catalogue was read.
             guard let current = try catalogue.segment(record.number), !current.isSealed,
                 try file.length() == current.indexedLength
             else { continue }
+            if current.indexedLength >= manifest.parameters.segmentBytes {
+                // Its last writer could not seal it; whether this one can or not, nothing more comes into it.
+                try? seal(current, file)
+                continue
+            }
             return SegmentWriter(
                 current, file: file, fullBytes: manifest.parameters.segmentBytes, counters: counters)
         }
         return nil
+    }
+
+    /// Seals a full segment whose writer could not.
+    private func seal(_ record: SegmentRecord, _ file: SegmentFile) throws(StorageError) {
+        let writer = SegmentWriter(
+            record, file: file, fullBytes: manifest.parameters.segmentBytes, counters: counters)
+        do { try writer.seal(catalogue) } catch {
+            guard error.code == .damaged else { throw error }
+            try catalogue.markSealed(record.number, length: record.indexedLength)
+            try catalogue.note("\(error.message); the segment is not sealed", ofSegment: record.path)
+        }
     }
 }

@@ -40,8 +40,18 @@ package struct BaseChunk: Sendable {
 /// A block ready to be appended to a segment.
 package struct EncodedBlock: Sendable {
     package let header: BlockHeader
-    /// Header and payload.
-    package let bytes: [UInt8]
+    package let payload: [UInt8]
+
+    package init(header: BlockHeader, payload: [UInt8]) {
+        self.header = header
+        self.payload = payload
+    }
+
+    /// Bytes of header and payload.
+    package var byteCount: Int { header.blockLength }
+
+    /// Header and payload as they stand at `place`.
+    package func bytes(at place: BlockPlace) -> [UInt8] { header.encoded(at: place) + payload }
 }
 
 /// Compresses chunks into blocks; one encoder a thread.
@@ -61,6 +71,7 @@ package struct BlockEncoder: ~Copyable {
     ///
     /// - Parameter bases: chunks to compress against, the most alike last; each of a depth below the format's limit.
     package mutating func encode(_ chunks: [RawChunk], bases: [BaseChunk] = []) throws(StorageError) -> EncodedBlock {
+        try BlockEncoder.checkLimits(of: chunks)
         var raw = chunks[0].bytes
         if chunks.count > 1 {
             raw.reserveCapacity(chunks.reduce(0) { $0 + $1.bytes.count })
@@ -76,7 +87,18 @@ package struct BlockEncoder: ~Copyable {
             payloadChecksum: payload.withUnsafeBytes { crc32($0) },
             bases: usedBases.map { ChunkPrefix($0.id) },
             chunks: chunks.map { BlockHeader.Chunk(kind: $0.kind, length: $0.bytes.count, id: $0.id) })
-        return EncodedBlock(header: header, bytes: header.encoded() + payload)
+        return EncodedBlock(header: header, payload: payload)
+    }
+
+    /// What readers would refuse must never be stored.
+    private static func checkLimits(of chunks: [RawChunk]) throws(StorageError) {
+        let rawLength = chunks.reduce(0) { $0 + $1.bytes.count }
+        if rawLength <= BlockHeader.rawLengthLimit, chunks.count <= BlockHeader.chunkCountLimit { return }
+        throw StorageError(
+            .system, "",
+            "\(rawLength) bytes in \(chunks.count) parts do not fit into one block, which takes "
+                + "\(BlockHeader.rawLengthLimit) bytes in \(BlockHeader.chunkCountLimit) parts",
+            remedy: "store less at once: a shorter label or title, fewer patterns")
     }
 
     /// The payload for `raw`: the delta against the bases if there are such and it is shorter, or all of it.
@@ -84,9 +106,12 @@ package struct BlockEncoder: ~Copyable {
         _ raw: [UInt8], _ bases: [BaseChunk]
     ) throws(StorageError) -> (codec: Codec, payload: [UInt8]) {
         if raw.isEmpty { return (.stored, raw) }
-        let source = Array(bases.map(\.bytes).joined())
+        let sourceLength = bases.reduce(0) { $0 + $1.bytes.count }
+        let isUsable = sourceLength > 0 && sourceLength <= BlockHeader.sourceLengthLimit
         do {
-            if !source.isEmpty, let payload = try delta(of: raw, from: source) { return (.delta, payload) }
+            if isUsable, let payload = try delta(of: raw, from: Array(bases.map(\.bytes).joined())) {
+                return (.delta, payload)
+            }
             var payload: [UInt8] = []
             let isSmaller = try raw.withRawBytes { input throws(CompressionError) in
                 if Compressibility.isLikelyIncompressible(input) { return false }
@@ -113,7 +138,14 @@ package struct BlockEncoder: ~Copyable {
             }
         }
         if !isSmaller { payload += delta }
-        return payload.count < raw.count ? payload : nil
+        guard payload.count < raw.count else { return nil }
+        // Nothing else proves a delta before it is read, perhaps years later: one that went wrong is not stored.
+        let again = try? payload.withRawBytes { payload throws(CompressionError) in
+            try source.withRawBytes { source throws(CompressionError) in
+                try DeltaPayload.unpack(payload, bases: source, rawLength: raw.count)
+            }
+        }
+        return again == raw ? payload : nil
     }
 
     private static func refused(_ error: CompressionError) -> StorageError {

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import Compression
 internal import FileIO
+internal import Glibc
 internal import Locking
 internal import SystemPackage
 
@@ -15,12 +16,6 @@ final class BlockReader: Sendable {
     private let cache = BlockCache(capacityBytes: 32 << 20)
     private let files = Locked<[Int64: SegmentFile]>([:])
 
-    /// The most blocks that reading one unpacks one for another, so that damage cannot make it endless.
-    ///
-    /// More than the format's depth: where two writers stored a base at the same time, the copy that is found may stand
-    /// on more blocks than the one that the depth was counted from.
-    private static let stepLimit = 4 * BlockHeader.depthLimit
-
     /// Open segments kept; each holds a descriptor.
     private static let openFilesLimit = 128
 
@@ -30,10 +25,8 @@ final class BlockReader: Sendable {
     }
 
     /// The bytes of the chunk `id`, which the block at `location` holds; its SHA-256 is verified.
-    func chunk(
-        _ id: ChunkID, at location: BlockLocation, stepsLeft: Int = BlockReader.stepLimit
-    ) throws(StorageError) -> [UInt8] {
-        let block = try block(at: location, stepsLeft: stepsLeft)
+    func chunk(_ id: ChunkID, at location: BlockLocation) throws(StorageError) -> [UInt8] {
+        let block = try block(at: location)
         guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
         return try verified(id, block.raw[range], at: location)
     }
@@ -58,21 +51,35 @@ final class BlockReader: Sendable {
     }
 
     /// The block at `location`, decompressed.
-    ///
-    /// - Parameter stepsLeft: how many blocks may be unpacked one for another below it.
-    func block(
-        at location: BlockLocation, stepsLeft: Int = BlockReader.stepLimit
+    func block(at location: BlockLocation) throws(StorageError) -> DecodedBlock {
+        var work = UnpackingWork()
+        return try block(at: location, &work)
+    }
+
+    /// - Parameter work: what the read that needs the block has done so far.
+    private func block(
+        at location: BlockLocation, _ work: inout UnpackingWork
     ) throws(StorageError) -> DecodedBlock {
         if let cached = cache.block(at: location) { return cached }
         catalogue.counters.blocksRead.add()
         let file = try file(location.segment)
         let (header, payload) = try file.block(at: location.offset)
-        guard stepsLeft >= 0 else {
+        guard header.isReadable else {
+            throw StorageError(
+                .newerFormat, file.path,
+                "block at byte \(location.offset) of \(file.path) is stored in a way that this program does not know",
+                remedy: "use a newer archiver")
+        }
+        guard work.begin(header) else {
             throw StorageError.damaged(file.path, offset: location.offset, .malformed("it stands on too many bases"))
         }
-        let bases = try bases(of: header, stepsLeft: stepsLeft)
+        defer { work.end(header) }
+        let bases = try bases(of: header, &work)
         let raw: [UInt8]
         do {
+            guard bases.count <= BlockHeader.sourceLengthLimit else {
+                throw CompressionError.tooLarge(byteCount: bases.count)
+            }
             raw = try BlockReader.unpack(payload, header, bases)
         } catch {
             throw StorageError.damaged(file.path, offset: location.offset, .malformed("\(error)"))
@@ -83,16 +90,17 @@ final class BlockReader: Sendable {
     }
 
     /// The bytes of all bases of a block, joined.
-    private func bases(of header: BlockHeader, stepsLeft: Int) throws(StorageError) -> [UInt8] {
+    private func bases(of header: BlockHeader, _ work: inout UnpackingWork) throws(StorageError) -> [UInt8] {
         var joined: [UInt8] = []
         for base in header.bases {
             guard let (id, location) = try catalogue.chunk(beginning: base) else {
                 throw StorageError.missing(base, in: layout.directory)
             }
             // What is made with a wrong base is found out by its own id: only that is worth hashing for.
-            let block = try block(at: location, stepsLeft: stepsLeft - 1)
+            let block = try block(at: location, &work)
             guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
             joined += block.raw[range]
+            if joined.count > BlockHeader.sourceLengthLimit { break }
         }
         return joined
     }
@@ -103,6 +111,7 @@ final class BlockReader: Sendable {
     ) throws(CompressionError) -> [UInt8] {
         switch header.codec {
         case .stored: payload
+        case .later: throw .corrupt
         case .deflate:
             try payload.withRawBytes { payload throws(CompressionError) in
                 var inflater = try Inflater()
@@ -128,8 +137,10 @@ final class BlockReader: Sendable {
         let path = layout.segment(record.path)
         let file: SegmentFile
         do { file = try SegmentFile(at: path) } catch {
+            // What is there and cannot be opened now is not lost: what is damaged is left out of the catalogue for good.
+            guard path.isMissing else { throw error }
             throw StorageError(
-                .damaged, path, "segment \(path) cannot be opened: \(error.message)",
+                .damaged, path, "segment \(path) is missing",
                 remedy: "put the segment back from a copy; snapshots in other segments stay usable")
         }
         files.withLock { files in
@@ -137,5 +148,13 @@ final class BlockReader: Sendable {
             files[segment] = file
         }
         return file
+    }
+}
+
+extension FilePath {
+    /// Whether there is certainly nothing at the path (access(2)).
+    fileprivate var isMissing: Bool {
+        guard withPlatformString({ access($0, F_OK) }) != 0 else { return false }
+        return Errno.current == .noSuchFileOrDirectory || Errno.current == .notDirectory
     }
 }

@@ -67,6 +67,8 @@ extension Catalogue {
             try insert(places, into: db, replacing: replacing)
             try db.cachedStatement(sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?")
                 .execute(arguments: [length, segment])
+            // First, as they tell whose the others are.
+            for notice in records.notices { try insert(notice, into: db) }
             for snapshot in records.snapshots { try insert(snapshot, into: db) }
             for gap in records.gaps { try insert(gap, into: db) }
             for state in records.states { try insert(state, into: db) }

@@ -47,7 +47,8 @@ extension Catalogue {
         }
         let restriction = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
         let sql = """
-            SELECT root.path, root.host, cause, startSeconds, startNanoseconds, endSeconds, endNanoseconds, detail
+            SELECT root.path, root.host, cause, startSeconds, startNanoseconds, endSeconds, endNanoseconds, detail,
+                root.machine
             FROM gap JOIN root ON root.id = gap.root
             \(restriction)
             ORDER BY startSeconds, startNanoseconds, endSeconds, endNanoseconds, gap.id
@@ -64,7 +65,8 @@ extension Catalogue {
 
     func insert(_ gap: StoredGap, into db: Database) throws {
         let record = gap.record
-        let root = try enterRoot(path: record.rootPath, host: record.host, into: db)
+        let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.start)
+        let root = try enterRoot(place, host: record.host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -81,6 +83,7 @@ extension GapRecord {
             rootPath: Array(row[0] as Data), host: row[1], cause: cause,
             start: Timestamp(seconds: row[3], nanoseconds: row[4]),
             end: Timestamp(seconds: row[5], nanoseconds: row[6]),
-            detail: (row[7] as Data?).map { String(decoding: $0, as: UTF8.self) })
+            detail: (row[7] as Data?).map { String(decoding: $0, as: UTF8.self) },
+            machine: MachineID(Array(row[8] as Data)) ?? .unknown)
     }
 }

@@ -25,7 +25,8 @@ extension Catalogue {
     /// The operations on roots, completions among them, by time; of one root where its number is given.
     package func operations(root: Int64? = nil) throws(StorageError) -> [StoredOperation] {
         let sql = """
-            SELECT operation.id, root.path, root.host, kind, seconds, nanoseconds, "before", snapshot, operation.path, target
+            SELECT operation.id, root.path, root.host, kind, seconds, nanoseconds, "before", snapshot, operation.path,
+                target, root.machine
             FROM operation JOIN root ON root.id = operation.root
             WHERE ?1 IS NULL OR root.id = ?1
             ORDER BY seconds, nanoseconds, operation.id
@@ -34,8 +35,8 @@ extension Catalogue {
     }
 
     /// When the newest operation of a root was recorded; nil where there is none.
-    package func latestOperationTime(ofRoot path: [UInt8], host: String) throws(StorageError) -> Timestamp? {
-        guard let root = try root(path: path, host: host) else { return nil }
+    package func latestOperationTime(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> Timestamp? {
+        guard let root = try root(path: path, machine: machine) else { return nil }
         let sql = """
             SELECT seconds, nanoseconds FROM operation WHERE root = ?
             ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
@@ -48,7 +49,8 @@ extension Catalogue {
 
     func insert(_ operation: StoredOperation, into db: Database) throws {
         let record = operation.record
-        let root = try enterRoot(path: record.rootPath, host: record.host, into: db)
+        let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
+        let root = try enterRoot(place, host: record.host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -72,7 +74,8 @@ extension StoredOperation {
                 time: Timestamp(seconds: row[4], nanoseconds: row[5]),
                 before: try StoredOperation.id(row[6]).map(SnapshotID.init),
                 snapshot: try StoredOperation.id(row[7]).map(SnapshotID.init), path: path,
-                target: try StoredOperation.id(row[9]).map(OperationID.init)))
+                target: try StoredOperation.id(row[9]).map(OperationID.init),
+                machine: MachineID(Array(row[10] as Data)) ?? .unknown))
     }
 
     private static func id(_ bytes: Data?) throws -> ChunkID? {

@@ -1,5 +1,6 @@
 // The catalogue's roots: which directories there are records of, and how much of each.
 
+package import ArchiveFormat
 package import FileIO
 internal import Foundation
 internal import GRDB
@@ -10,38 +11,60 @@ package struct RootRecord: Sendable, Hashable {
     package let number: Int64
     /// The root's absolute path, as bytes.
     package let path: [UInt8]
+    package let machine: MachineID
+    /// What the machine was called when the latest snapshot was made.
     package let host: String
+
+    init(_ row: Row) {
+        number = row[0]
+        path = Array(row[1] as Data)
+        machine = MachineID(Array(row[2] as Data)) ?? .unknown
+        host = row[3]
+    }
+
+    static let columns = "id, path, machine, host"
 }
 
 extension Catalogue {
     /// The roots that have snapshots, by path.
     package func roots() throws(StorageError) -> [RootRecord] {
         let sql = """
-            SELECT id, path, host FROM root
+            SELECT \(RootRecord.columns) FROM root
             WHERE EXISTS (SELECT 1 FROM snapshot WHERE snapshot.root = root.id)
-            ORDER BY path, host
+            ORDER BY path, host, machine
             """
-        return try read { db in
-            try Row.fetchAll(db, sql: sql).map { row in
-                RootRecord(number: row[0], path: Array(row[1] as Data), host: row[2])
-            }
-        }
+        return try read { db in try Row.fetchAll(db, sql: sql).map(RootRecord.init) }
     }
 
     /// The root with a number; nil where there is none.
     static func root(_ number: Int64, in db: Database) throws -> RootRecord? {
-        try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT path, host FROM root WHERE id = ?"), arguments: [number]
-        ).map { RootRecord(number: number, path: Array($0[0] as Data), host: $0[1]) }
+        let sql = "SELECT \(RootRecord.columns) FROM root WHERE id = ?"
+        return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]).map(RootRecord.init)
     }
 
-    /// The root at `path` on `host`; nil where there are no records of it.
-    package func root(path: [UInt8], host: String) throws(StorageError) -> RootRecord? {
-        try read { db in
-            try Int64.fetchOne(
-                db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND host = ?"),
-                arguments: [Data(path), host])
-        }.map { RootRecord(number: $0, path: path, host: host) }
+    /// The root at `path` on `machine`; nil where there are no records of it.
+    package func root(path: [UInt8], machine: MachineID) throws(StorageError) -> RootRecord? {
+        let sql = "SELECT \(RootRecord.columns) FROM root WHERE path = ? AND machine = ?"
+        return try read { db in
+            try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(path), Data(machine.bytes)])
+                .map(RootRecord.init)
+        }
+    }
+
+    /// When a root was retired; nil where it was not, or has a later snapshot.
+    package func retirement(of root: RootRecord) throws(StorageError) -> Timestamp? {
+        let sql = """
+            SELECT seconds, nanoseconds FROM notice WHERE path = ?1 AND machine = ?2 AND kind = 'retired'
+                AND NOT EXISTS (
+                    SELECT 1 FROM snapshot WHERE root = ?3
+                    AND (snapshot.seconds, snapshot.nanoseconds) > (notice.seconds, notice.nanoseconds)
+                )
+            ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
+            """
+        return try read { db in
+            try Row.fetchOne(db, sql: sql, arguments: [Data(root.path), Data(root.machine.bytes), root.number])
+                .map { Timestamp(seconds: $0[0], nanoseconds: $0[1]) }
+        }
     }
 
     /// How many snapshots a root has, and the bytes that the archive grew by for those made at `since` or after.
@@ -61,12 +84,25 @@ extension Catalogue {
         }
     }
 
-    /// The number of a root, entered where it is new.
-    func enterRoot(path: [UInt8], host: String, into db: Database) throws -> Int64 {
-        let arguments: StatementArguments = [Data(path), host]
-        let known = try db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND host = ?")
+    /// The number of the root that was at `place`, entered where it is new.
+    func enterRoot(_ place: RootPlace, host: String, into db: Database) throws -> Int64 {
+        let present = try Catalogue.present(place, in: db)
+        let arguments: StatementArguments = [Data(present.path), Data(present.machine.bytes)]
+        let known = try db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND machine = ?")
         if let number = try Int64.fetchOne(known, arguments: arguments) { return number }
-        try db.execute(sql: "INSERT INTO root (path, host) VALUES (?, ?)", arguments: arguments)
+        try db.execute(
+            sql: "INSERT INTO root (path, machine, host) VALUES (?, ?, ?)", arguments: arguments + [host])
         return db.lastInsertedRowID
+    }
+
+    /// Notes what the machine of a root is called, as a snapshot of it says, unless a later one says otherwise.
+    func noteHost(_ host: String, ofRoot number: Int64, at sequence: Int64, in db: Database) throws {
+        let named = try db.cachedStatement(sql: "SELECT 1 FROM root WHERE id = ? AND host = ?")
+        if try Int64.fetchOne(named, arguments: [number, host]) != nil { return }
+        try db.execute(
+            sql: """
+                UPDATE root SET host = ?2
+                WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM snapshot WHERE root = ?1 AND sequence > ?3)
+                """, arguments: [number, host, sequence])
     }
 }

@@ -86,4 +86,20 @@ extension Catalogue {
                 sql: "UPDATE segment SET isSealed = 1, indexedLength = ? WHERE id = ?", arguments: [length, number])
         }
     }
+
+    /// Damage that was found in segments, a sentence each, oldest segments first.
+    package func damage() throws(StorageError) -> [String] {
+        try read { db in try String.fetchAll(db, sql: "SELECT message FROM damage ORDER BY segment") }
+    }
+
+    /// Notes that a segment is damaged, in place of what was noted of it; nil where it is whole.
+    func note(_ damage: String?, ofSegment path: String) throws(StorageError) {
+        try write { db in
+            if let damage {
+                try db.execute(sql: "INSERT OR REPLACE INTO damage VALUES (?, ?)", arguments: [path, damage])
+            } else {
+                try db.execute(sql: "DELETE FROM damage WHERE segment = ?", arguments: [path])
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ extension Catalogue {
     /// Which snapshots are wanted; their owners are roots, by their numbers.
     package typealias SnapshotFilter = RecordFilter<Int64>
 
-    /// The snapshots that `filter` lets through, by time.
+    /// The snapshots that `filter` lets through: those of one root in their order, those of several by time.
     package func snapshots(_ filter: SnapshotFilter = SnapshotFilter()) throws(StorageError) -> [SnapshotRecord] {
         let (sql, arguments) = Catalogue.query(filter)
         return try read { db in
@@ -38,10 +38,28 @@ extension Catalogue {
         }
     }
 
-    /// The newest snapshot of a root; nil where it has none.
-    package func latestSnapshot(ofRoot path: [UInt8], host: String) throws(StorageError) -> SnapshotRecord? {
-        guard let root = try root(path: path, host: host) else { return nil }
+    /// The latest snapshot of a root; nil where it has none.
+    package func latestSnapshot(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> SnapshotRecord? {
+        guard let root = try root(path: path, machine: machine) else { return nil }
         return try snapshots(SnapshotFilter(of: root.number, newestFirst: true, limit: 1)).first
+    }
+
+    /// The latest snapshot of a root that was not made aside; nil where it has none.
+    package func latestRegularSnapshot(
+        ofRoot path: [UInt8], machine: MachineID
+    ) throws(StorageError) -> SnapshotRecord? {
+        guard let root = try root(path: path, machine: machine) else { return nil }
+        let (sql, arguments) = Catalogue.query(SnapshotFilter(of: root.number, newestFirst: true))
+        return try read { db in
+            var found: SnapshotRecord?
+            var reader = SnapshotReader(db)
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+                let record = try reader.record(row)
+                if !record.isAside { found = record }
+                return record.isAside
+            }
+            return found
+        }
     }
 
     /// Whether the snapshot `id` is known.
@@ -52,21 +70,23 @@ extension Catalogue {
     }
 
     private static func query(_ filter: SnapshotFilter) -> (sql: String, arguments: StatementArguments) {
-        filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner)
+        filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner, hasSequence: true)
     }
 
     /// Enters `record`, unless it is known or was forgotten.
     func insert(_ record: SnapshotRecord, into db: Database) throws {
-        let root = try enterRoot(path: record.rootPath, host: record.host, into: db)
+        let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
+        let root = try enterRoot(place, host: record.host, into: db)
+        try noteHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO snapshot
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
+                SELECT ?1, ?8, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
                 """)
         try statement.execute(arguments: [
             root, record.time.seconds, record.time.nanoseconds, Data(record.id.chunk.bytes),
             Int64(clamping: record.storedBytes), Data(SnapshotFacts(record).encoded),
-            record.label.map { Data($0.utf8) },
+            record.label.map { Data($0.utf8) }, Int64(clamping: record.sequence),
         ])
     }
 }
@@ -74,7 +94,7 @@ extension Catalogue {
 /// Makes records of rows; knows the roots and the cause of the row before.
 private struct SnapshotReader {
     /// In the table's order, in which SQLite gets at them.
-    static let columns = "root, seconds, nanoseconds, id, storedBytes, facts, label"
+    static let columns = "root, sequence, seconds, nanoseconds, id, storedBytes, facts, label"
 
     private let db: Database
     private var roots: [Int64: RootRecord] = [:]
@@ -85,20 +105,23 @@ private struct SnapshotReader {
 
     mutating func record(_ row: CatalogueRow) throws -> SnapshotRecord {
         let root = try root(row.integer(0))
-        guard let facts = SnapshotFacts(row.bytes(5), &causes) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        guard let facts = SnapshotFacts(row.bytes(6), &causes) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         return SnapshotRecord(
-            id: SnapshotID(try row.id(3)),
-            time: try row.time(seconds: 1, nanoseconds: 2),
+            id: SnapshotID(try row.id(4)),
+            time: try row.time(seconds: 2, nanoseconds: 3),
             rootPath: root.path,
             host: root.host,
             cause: facts.cause,
-            label: row.isNull(6) ? nil : try row.text(6),
+            label: row.isNull(7) ? nil : try row.text(7),
             parent: facts.parent,
             tree: facts.tree,
             totals: facts.totals,
             changes: facts.changes,
             problems: facts.problems,
-            storedBytes: row.number(4))
+            storedBytes: row.number(5),
+            sequence: row.number(1),
+            machine: root.machine,
+            isAside: facts.isAside)
     }
 
     private mutating func root(_ number: Int64) throws -> RootRecord {

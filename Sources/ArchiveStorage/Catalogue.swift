@@ -3,8 +3,8 @@
 
 internal import ArchiveFormat
 internal import FileIO
-internal import Foundation
 internal import GRDB
+internal import Glibc
 internal import Synchronization
 package import SystemPackage
 
@@ -42,9 +42,10 @@ package final class Catalogue: Sendable {
                     PRAGMA cache_size = -2048
                     """)
         }
+        try Catalogue.checkFiles(at: path)
         do {
             queue = try DatabaseQueue(path: path.string, configuration: configuration)
-            try CatalogueSchema.migrator.migrate(queue)
+            try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
         } catch {
             throw Catalogue.failure(error, path)
         }
@@ -58,7 +59,7 @@ package final class Catalogue: Sendable {
         checkpoints = nil
         do {
             queue = try DatabaseQueue()
-            try CatalogueSchema.migrator.migrate(queue)
+            try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
         } catch {
             throw Catalogue.failure(error, archive)
         }
@@ -74,11 +75,25 @@ package final class Catalogue: Sendable {
         checkpoints?.end()
     }
 
-    /// Deletes the catalogue at `path` with its journal.
-    package static func delete(at path: FilePath) {
-        for suffix in ["", "-wal", "-shm"] {
-            _ = try? FileManager.default.removeItem(atPath: path.string + suffix)
+    /// The database and what SQLite keeps beside it (sqlite.org/tempfiles.html).
+    private static func files(at path: FilePath) -> [FilePath] {
+        ["", "-wal", "-shm", "-journal"].map { FilePath(path.string + $0) }
+    }
+
+    /// Refuses to have SQLite open anything but files: it would wait at a FIFO.
+    private static func checkFiles(at path: FilePath) throws(StorageError) {
+        for file in files(at: path) {
+            do { _ = try Descriptor.openFile(file, O_RDONLY) } catch {
+                if error.code == .noSuchFileOrDirectory { continue }
+                guard error.code == .notSupported else { throw StorageError(error) }
+                throw StorageError(.damaged, path, error.description, remedy: "remove what is there")
+            }
         }
+    }
+
+    /// Deletes the catalogue at `path` with its journals.
+    package static func delete(at path: FilePath) {
+        for file in files(at: path) { unlink(file.string) }
     }
 
     /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.

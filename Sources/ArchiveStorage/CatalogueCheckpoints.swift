@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import GRDB
+internal import Glibc
 internal import Locking
 internal import SystemPackage
 
@@ -31,16 +32,31 @@ final class CatalogueCheckpoints: Sendable {
             return true
         }
         guard isDue else { return }
-        thread.async { [self] in
-            // One that fails costs nothing but a longer log: the next has it to do.
-            guard let connection = try? opened() else { return }
-            _ = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
-        }
+        thread.async { [self] in checkpoint() }
     }
 
     /// Waits for what has begun, and gives up the connection.
+    ///
+    /// Where many processes change little each, none has enough for a checkpoint: the one that ends makes it.
     func end() {
-        thread.sync { connection.withLock { $0 = nil } }
+        thread.sync {
+            if dueChanges.withLock({ $0 > 0 }), logBytes > CatalogueCheckpoints.leftBytes { checkpoint() }
+            connection.withLock { $0 = nil }
+        }
+    }
+
+    /// A log of this length is left to others.
+    private static let leftBytes = 1 << 20
+
+    private var logBytes: Int {
+        var status = stat()
+        return (path.string + "-wal").withCString { stat($0, &status) } == 0 ? Int(status.st_size) : 0
+    }
+
+    private func checkpoint() {
+        // One that fails costs nothing but a longer log: the next has it to do.
+        guard let connection = try? opened() else { return }
+        _ = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
     }
 
     private func opened() throws -> DatabaseQueue {

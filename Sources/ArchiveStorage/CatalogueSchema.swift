@@ -1,19 +1,34 @@
 // The tables of the catalogue.
 
+internal import Foundation
 internal import GRDB
 
 /// What the catalogue keeps and how it is found.
 ///
 /// Paths, titles, labels and details are UTF-8 or bytes of any kind, kept as blobs: SQLite's texts end at a NUL.
 enum CatalogueSchema {
-    /// Brings an empty database to this schema; later ones will be migrations after it.
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("catalogue of format 1") { db in
-            for table in [segments, snapshots, gaps, states, operations] { try db.execute(sql: table) }
+    /// Makes the tables in an empty database; any other must have exactly these.
+    ///
+    /// A database that came with the archive may hold anything under these names: a view that never ends, a trigger.
+    /// SQLite keeps the statements as they were given (sqlite.org/schematab.html), so they are compared letter by letter.
+    static func prepare(_ db: Database) throws {
+        let found = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        if found.isEmpty {
+            try db.inTransaction(.immediate) {
+                for statement in statements { try db.execute(sql: statement) }
+                return .commit
+            }
+        } else if Set(found) != Set(statements) || found.count != statements.count {
+            throw DatabaseError(
+                resultCode: .SQLITE_CORRUPT, message: "its tables are not those that this version of archiver makes")
         }
-        return migrator
     }
+
+    /// The statements that make everything, one by one.
+    private static let statements = [segments, snapshots, gaps, states, operations, notices]
+        .flatMap { $0.split(separator: ";") }
+        .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        .filter { !$0.isEmpty }
 
     private static let segments = """
         CREATE TABLE segment (
@@ -26,26 +41,33 @@ enum CatalogueSchema {
             id BLOB PRIMARY KEY NOT NULL,
             location INTEGER NOT NULL
         ) WITHOUT ROWID;
+        CREATE TABLE damage (
+            segment TEXT PRIMARY KEY NOT NULL,
+            message TEXT NOT NULL
+        ) WITHOUT ROWID;
         CREATE TABLE root (
             id INTEGER PRIMARY KEY,
             path BLOB NOT NULL,
+            machine BLOB NOT NULL,
             host TEXT NOT NULL,
-            UNIQUE (path, host)
+            UNIQUE (path, machine)
         );
         """
 
-    /// In the order of time, as lists go through rows that lie side by side; what nothing is found by is in one column
-    /// (`SnapshotFacts`), as each costs a list of many.
+    /// The rows of a root lie side by side, in their order: by sequence.
+    ///
+    /// Fields that no query filters by share one column (`SnapshotFacts`), as each costs a list of many.
     private static let snapshots = """
         CREATE TABLE snapshot (
             root INTEGER NOT NULL REFERENCES root,
+            sequence INTEGER NOT NULL,
             seconds INTEGER NOT NULL,
             nanoseconds INTEGER NOT NULL,
             id BLOB NOT NULL,
             storedBytes INTEGER NOT NULL,
             facts BLOB NOT NULL,
             label BLOB,
-            PRIMARY KEY (root, seconds, nanoseconds, id)
+            PRIMARY KEY (root, sequence, seconds, nanoseconds, id)
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX snapshotByID ON snapshot (id);
         CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
@@ -97,5 +119,20 @@ enum CatalogueSchema {
             target BLOB
         ) WITHOUT ROWID;
         CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
+        """
+
+    /// What was told of roots; of the paths and machines as they are in the records.
+    private static let notices = """
+        CREATE TABLE notice (
+            id BLOB PRIMARY KEY NOT NULL,
+            path BLOB NOT NULL,
+            machine BLOB NOT NULL,
+            kind TEXT NOT NULL,
+            seconds INTEGER NOT NULL,
+            nanoseconds INTEGER NOT NULL,
+            newPath BLOB,
+            newMachine BLOB
+        ) WITHOUT ROWID;
+        CREATE INDEX noticeByRoot ON notice (path, machine, seconds, nanoseconds);
         """
 }

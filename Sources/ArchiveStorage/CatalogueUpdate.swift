@@ -6,6 +6,8 @@ internal import Glibc
 internal import SystemPackage
 
 /// Indexes what segments hold beyond what the catalogue knows, and cuts off torn tails.
+///
+/// Only one process at a time does so (`UseLock.opening`).
 package struct CatalogueUpdate {
     /// What an update found.
     package struct Summary: Sendable, Hashable {
@@ -23,21 +25,29 @@ package struct CatalogueUpdate {
         package var operations = 0
         /// Bytes of torn tails, cut off.
         package var cutBytes = 0
+        /// What was cut off and where it is kept, each as a sentence.
+        package var cuts: [String] = []
         /// Damaged places, each as a sentence.
         package var damage: [String] = []
+        /// Files that are not read, each as a sentence that says why.
+        package var unread: [String] = []
     }
 
     /// A segment that was read and whose records are not entered yet.
     private struct Scanned {
-        let record: SegmentRecord
+        let path: String
+        let number: Int64
         var scan: SegmentScan
+        /// The file's length in bytes.
+        let length: Int
         /// Whether nothing may be appended any more: it is sealed, or damaged before its end.
         let isClosed: Bool
-        /// Held with its lock until the catalogue is up to date.
-        let file: SegmentFile
+        /// Whether all of it was read, and not only what the catalogue did not know.
+        let isFromStart: Bool
+        var damage: [String]
     }
 
-    /// Chunks that are entered together, some 40 bytes of memory each.
+    /// Chunks that wait to be entered together, some 40 bytes of memory each.
     private static let stepChunks = 1 << 20
 
     let store: ArchiveStore
@@ -57,124 +67,200 @@ package struct CatalogueUpdate {
         var summary = Summary()
         var known: [String: SegmentRecord] = [:]
         for record in try catalogue.segments() { known[record.path] = record }
+        let listing = try SegmentListing(layout)
+        for path in listing.strangers {
+            summary.unread.append("\(layout.segment(path)) does not have the name of a segment, and is not read")
+        }
+        if store.isWritable { listing.unfinished.forEach(remove(unfinished:)) }
+        for lost in Set(known.keys).subtracting(listing.segments).sorted() {
+            let message = "segment \(layout.segment(lost)) is missing"
+            summary.damage.append(message)
+            try catalogue.note(message, ofSegment: lost)
+            if let record = known[lost] { try catalogue.forget(record.number) }
+        }
         var scanned: [Scanned] = []
         // Ids are spread evenly: many at once fill a page of the table where few would touch one each.
         var chunks: [(id: ChunkID, location: BlockLocation)] = []
-        let paths = try segmentPaths()
-        for lost in Set(known.keys).subtracting(paths) {
-            summary.damage.append("segment \(layout.segment(lost)) is missing")
-            if let record = known[lost] { try catalogue.forget(record.number) }
-        }
-        for path in paths {
+        for path in listing.segments {
             summary.segments += 1
-            if known[path]?.isSealed == true { continue }
-            guard var new = try scan(path, known[path], &summary) else { continue }
-            let number = new.record.number
-            chunks += new.scan.takeChunks().map { ($0.id, BlockLocation(segment: number, offset: $0.offset)) }
+            if let record = known[path], isAsKnown(record) { continue }
+            guard let new = try scan(path, known[path], &summary, &chunks) else { continue }
             scanned.append(new)
-            if chunks.count >= CatalogueUpdate.stepChunks {
-                try catalogue.enter(chunks)
-                chunks.removeAll(keepingCapacity: true)
-            }
         }
         if !chunks.isEmpty { try catalogue.enter(chunks) }
+        // Notices tell whose the records of all segments are.
+        var notices: [StoredNotice] = []
+        for index in scanned.indices { notices += try self.notices(of: scanned[index], &scanned[index].damage) }
+        if !notices.isEmpty { try catalogue.enter(notices.sorted { $0.record.time < $1.record.time }) }
         for segment in scanned { try enterRecords(of: segment, &summary) }
         return summary
     }
 
-    /// The paths of all segment files below `segments`, oldest first.
-    private func segmentPaths() throws(StorageError) -> [String] {
-        var paths: [String] = []
-        var folders = [""]
-        while let folder = folders.popLast() {
-            let path = folder.isEmpty ? layout.segments : layout.segment(folder)
-            for record in try DirectoryReader.names(in: path) {
-                let name = String(decoding: record.name, as: UTF8.self)
-                let relative = folder.isEmpty ? name : folder + "/" + name
-                if SegmentName(fileName: name) != nil {
-                    paths.append(relative)
-                } else if record.kind == .directory {
-                    folders.append(relative)
-                }
-            }
-        }
-        return paths.sorted()
+    /// Whether a segment is as long as the catalogue says; where that cannot be told it is looked at.
+    private func isAsKnown(_ record: SegmentRecord) -> Bool {
+        var status = stat()
+        let result = layout.segment(record.path).withPlatformString { stat($0, &status) }
+        return result == 0 && FileKind(mode: status.st_mode) == .file && Int(status.st_size) == record.indexedLength
+    }
+
+    /// Removes a segment that was begun and never came to be, unless its writer is at work.
+    private func remove(unfinished path: String) {
+        let path = layout.segment(path)
+        guard let file = try? SegmentFile(at: path, writable: true), (try? file.tryLock()) == true else { return }
+        unlink(path.string)
     }
 
     private func scan(
-        _ path: String, _ known: SegmentRecord?, _ summary: inout Summary
+        _ path: String, _ known: SegmentRecord?, _ summary: inout Summary,
+        _ chunks: inout [(id: ChunkID, location: BlockLocation)]
     ) throws(StorageError) -> Scanned? {
+        guard let (file, isReadOnly) = try open(path, &summary) else { return nil }
+        // A segment that is being written is its writer's to index.
+        if store.isWritable, try !file.tryLock() { return nil }
+        var damage: [String] = []
         var known = known
-        var isHeaderDamaged = false
-        let filePath = layout.segment(path)
-        let file: SegmentFile
-        do {
-            file = try SegmentFile(at: filePath, writable: store.isWritable)
-            if let known, try file.length() == known.indexedLength { return nil }
-            // A segment that is being written is its writer's to index.
-            if store.isWritable, !file.tryLock() { return nil }
-            if let record = known, try file.length() < record.indexedLength {
-                summary.damage.append("segment \(filePath) has lost its end")
+        // It may have been written to since the list was read.
+        if let number = known?.number { known = try catalogue.segment(number) }
+        var length = try file.length()
+        if let record = known {
+            if length == record.indexedLength { return nil }
+            if length < record.indexedLength || record.isSealed {
+                damage.append(
+                    length < record.indexedLength
+                        ? "segment \(file.path) has lost its end: \(length) of \(record.indexedLength) bytes are left"
+                        : "segment \(file.path) was sealed with \(record.indexedLength) bytes and has \(length)")
                 try catalogue.forget(record.number)
                 known = nil
             }
-            if try file.length() < SegmentHeader.byteCount {
-                // Its writer was interrupted before there was anything in it.
-                if store.isWritable { unlink(filePath.string) }
-                return nil
-            }
-            do {
-                guard try file.readHeader().archive == store.manifest.id else {
-                    summary.damage.append("\(filePath) belongs to another archive")
-                    return nil
-                }
-            } catch  where error.code == .damaged {
-                // The blocks prove themselves.
-                summary.damage.append(error.message)
-                isHeaderDamaged = true
-            }
-        } catch {
-            guard error.code == .newerFormat || error.code == .readOnly else { throw error }
-            summary.damage.append(error.message)
+        }
+        guard try checkHeader(of: file, length, &damage, &summary) else {
+            try note(damage, of: path, &summary)
             return nil
         }
+        var isClosed = !damage.isEmpty
         let record: SegmentRecord
         if let known {
             record = known
         } else {
             record = try catalogue.enterSegment(path, indexedLength: SegmentHeader.byteCount)
         }
-        // Behind what the catalogue knows, nothing was announced: it is cut at the first tear. In a segment that the
-        // catalogue does not know, what lies behind damage is worth keeping. Only what is not sealed may be torn.
         catalogue.counters.segmentsScanned.add()
-        let isSealed = try SegmentScan.footer(of: file) != nil
+        let hasFooter = (try? SegmentScan.footer(of: file)) != nil
         let scan = try SegmentScan(
-            of: file, from: record.indexedLength, verifyingPayloads: !isSealed, passingDamage: known == nil)
-        summary.damage += scan.damage.map { "block at byte \($0.offset) of \(filePath): \($0.reason)" }
-        if scan.tornTail != nil, !isHeaderDamaged, store.isWritable {
-            summary.cutBytes += try file.length() - scan.length
-            try file.truncate(to: scan.length)
+            of: file, from: record.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
+        ) { (header, offset) throws(StorageError) in
+            summary.chunks += header.chunks.count
+            let place = BlockLocation(segment: record.number, offset: offset)
+            for chunk in header.chunks { chunks.append((chunk.id, place)) }
+            if chunks.count >= CatalogueUpdate.stepChunks {
+                try catalogue.enter(chunks)
+                chunks.removeAll(keepingCapacity: true)
+            }
         }
-        if store.isWritable { try file.synchronize() }
-        summary.chunks += scan.chunks.count
-        let isClosed = scan.isSealed || isHeaderDamaged || !scan.damage.isEmpty
-        return Scanned(record: record, scan: scan, isClosed: isClosed, file: file)
+        damage += scan.damage.map { $0.message(in: file.path) }
+        isClosed = isClosed || hasFooter || !scan.damage.isEmpty
+        if let tail = scan.tornTail {
+            if isClosed {
+                damage.append(tail.message(in: file.path))
+            } else if isReadOnly || !store.isWritable {
+                summary.cuts.append("an unfinished write is passed over: \(tail.message(in: file.path))")
+            } else if let failure = try cut(file, tail, &summary) {
+                damage.append(failure)
+                isClosed = true
+            }
+        }
+        length = try file.length()
+        if store.isWritable, !isReadOnly { try file.synchronize() }
+        return Scanned(
+            path: path, number: record.number, scan: scan, length: length, isClosed: isClosed,
+            isFromStart: known == nil, damage: damage)
+    }
+
+    /// Opens a segment; where others may not be changed, at least for reading.
+    ///
+    /// - Returns: nil where it cannot be read, which is told.
+    private func open(
+        _ path: String, _ summary: inout Summary
+    ) throws(StorageError) -> (file: SegmentFile, isReadOnly: Bool)? {
+        let filePath = layout.segment(path)
+        if store.isWritable {
+            do { return (try SegmentFile(at: filePath, writable: true), false) } catch {
+                guard error.code == .readOnly || error.code == .damaged else { throw error }
+            }
+        }
+        do { return (try SegmentFile(at: filePath), store.isWritable) } catch {
+            guard error.code == .readOnly || error.code == .damaged else { throw error }
+            summary.unread.append(error.message)
+            return nil
+        }
+    }
+
+    /// Whether a segment is of this archive.
+    ///
+    /// A segment of a newer format is refused, not passed over: what is in it would seem not to exist. Where its header is damaged it is taken for ours: the blocks prove themselves.
+    private func checkHeader(
+        of file: SegmentFile, _ length: Int, _ damage: inout [String], _ summary: inout Summary
+    ) throws(StorageError) -> Bool {
+        if length < SegmentHeader.byteCount {
+            damage.append("segment \(file.path) holds nothing: \(length) bytes are there")
+            return false
+        }
+        do {
+            if try file.readHeader().archive == store.manifest.id { return true }
+            summary.unread.append("segment \(file.path) belongs to another archive, and is not read")
+            return false
+        } catch  where error.code == .damaged {
+            damage.append(error.message)
+            return true
+        }
+    }
+
+    /// Cuts off a tail that no whole block follows, and keeps it beside.
+    ///
+    /// - Returns: why that could not be done; the segment stays as it is then.
+    private func cut(
+        _ file: SegmentFile, _ tail: SegmentScan.Damage, _ summary: inout Summary
+    ) throws(StorageError) -> String? {
+        let count = try file.length() - tail.offset
+        let place = "byte \(tail.offset) of \(file.path)"
+        do {
+            let copy = try Salvage.keep(file, from: tail.offset, in: layout)
+            try file.truncate(to: tail.offset)
+            let kept = copy.map { "kept as \($0)" } ?? "which were zeros"
+            summary.cuts.append("an unfinished write at \(place) was cut off: \(count) bytes, \(kept)")
+            summary.cutBytes += count
+            return nil
+        } catch {
+            return "an unfinished write at \(place) cannot be cut off: \(error.message)"
+        }
+    }
+
+    private func note(_ damage: [String], of path: String, _ summary: inout Summary) throws(StorageError) {
+        guard let first = damage.first else { return }
+        summary.damage += damage
+        let more = damage.count > 1 ? ", and \(damage.count - 1) more findings in that segment" : ""
+        try catalogue.note(first + more, ofSegment: path)
     }
 
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
+        var damage = segment.damage
         let records = CommitRecords(
-            snapshots: try snapshots(of: segment, &summary), gaps: try gaps(of: segment, &summary),
-            operations: try operations(of: segment, &summary),
-            states: try states(of: segment, &summary), forgotten: try forgotten(of: segment, &summary))
-        let number = segment.record.number
-        try catalogue.enter(segment: number, length: segment.scan.length, chunks: [], records: records)
-        if segment.isClosed {
-            try catalogue.markSealed(number, length: try segment.file.length())
+            snapshots: try snapshots(of: segment, &summary, &damage), gaps: try gaps(of: segment, &summary, &damage),
+            operations: try operations(of: segment, &summary, &damage),
+            states: try states(of: segment, &summary, &damage), forgotten: try forgotten(of: segment, &damage))
+        if damage.isEmpty, segment.isFromStart {
+            try catalogue.note(nil, ofSegment: segment.path)
+        } else {
+            try note(damage, of: segment.path, &summary)
         }
+        try catalogue.enter(segment: segment.number, length: segment.scan.length, chunks: [], records: records)
+        if segment.isClosed { try catalogue.markSealed(segment.number, length: segment.length) }
     }
 
-    private func snapshots(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [SnapshotRecord] {
-        let snapshots = try readable(segment.scan.snapshots, { "snapshot \($0.id.short)" }, &summary) {
+    private func snapshots(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String]) throws(StorageError)
+        -> [SnapshotRecord]
+    {
+        let snapshots = try readable(segment.scan.snapshots, { "snapshot \($0.id.short)" }, &damage) {
             (found) throws(StorageError) in
             SnapshotRecord(try store.snapshot(found.id), id: found.id, ownBytes: found.ownBytes)
         }
@@ -182,16 +268,20 @@ package struct CatalogueUpdate {
         return snapshots
     }
 
-    private func gaps(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [StoredGap] {
-        let gaps = try readable(segment.scan.gaps, { "gap \($0)" }, &summary) { (id) throws(StorageError) in
+    private func gaps(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String]) throws(StorageError)
+        -> [StoredGap]
+    {
+        let gaps = try readable(segment.scan.gaps, { "gap \($0)" }, &damage) { (id) throws(StorageError) in
             StoredGap(id: id, record: try store.gap(id))
         }
         summary.gaps += gaps.count
         return gaps
     }
 
-    private func operations(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [StoredOperation] {
-        let operations = try readable(segment.scan.operations, { "operation \($0)" }, &summary) {
+    private func operations(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String])
+        throws(StorageError) -> [StoredOperation]
+    {
+        let operations = try readable(segment.scan.operations, { "operation \($0)" }, &damage) {
             (id) throws(StorageError) in
             StoredOperation(id: id, record: try store.operation(id))
         }
@@ -199,8 +289,10 @@ package struct CatalogueUpdate {
         return operations
     }
 
-    private func states(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [SavedState] {
-        let states = try readable(segment.scan.states, { "state \($0.id.short)" }, &summary) {
+    private func states(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String]) throws(StorageError)
+        -> [SavedState]
+    {
+        let states = try readable(segment.scan.states, { "state \($0.id.short)" }, &damage) {
             (found) throws(StorageError) in
             SavedState(try store.stateRecord(found.id), id: found.id, ownBytes: found.ownBytes)
         }
@@ -208,15 +300,21 @@ package struct CatalogueUpdate {
         return states
     }
 
-    private func forgotten(of segment: Scanned, _ summary: inout Summary) throws(StorageError) -> [ForgottenRecords] {
-        try readable(segment.scan.forgotten, { "what is forgotten, \($0)" }, &summary) { (id) throws(StorageError) in
+    private func forgotten(of segment: Scanned, _ damage: inout [String]) throws(StorageError) -> [ForgottenRecords] {
+        try readable(segment.scan.forgotten, { "what is forgotten, \($0)" }, &damage) { (id) throws(StorageError) in
             try store.forgotten(id)
         }
     }
 
-    /// The records of what was found, but for those that are damaged, which are told.
+    private func notices(of segment: Scanned, _ damage: inout [String]) throws(StorageError) -> [StoredNotice] {
+        try readable(segment.scan.notices, { "notice of a root \($0)" }, &damage) { (id) throws(StorageError) in
+            StoredNotice(id: id, record: try store.notice(id))
+        }
+    }
+
+    /// The records of what was found, but for those that are damaged, which are told of.
     private func readable<Found, Record>(
-        _ found: [Found], _ name: (Found) -> String, _ summary: inout Summary,
+        _ found: [Found], _ name: (Found) -> String, _ damage: inout [String],
         _ read: (Found) throws(StorageError) -> Record
     ) throws(StorageError) -> [Record] {
         var records: [Record] = []
@@ -224,22 +322,9 @@ package struct CatalogueUpdate {
             do {
                 records.append(try read(item))
             } catch  where error.code == .damaged && error.path != layout.catalogue {
-                summary.damage.append("\(name(item)): \(error.message)")
+                damage.append("\(name(item)): \(error.message)")
             }
         }
         return records
-    }
-}
-
-extension DirectoryReader {
-    /// The names in the directory at `path`; none where there is no such directory.
-    fileprivate static func names(in path: FilePath) throws(StorageError) -> DirectoryRecords {
-        do {
-            return try list(Descriptor.open(path, O_RDONLY | O_DIRECTORY), path: .root)
-        } catch  where error.code == .noSuchFileOrDirectory {
-            return DirectoryRecords()
-        } catch {
-            throw StorageError(FileError(error.operation, path, error.code))
-        }
     }
 }

@@ -9,16 +9,17 @@ package struct CommitRecords: Sendable {
     package var operations: [StoredOperation] = []
     package var states: [SavedState] = []
     package var forgotten: [ForgottenRecords] = []
+    package var notices: [StoredNotice] = []
 
     package init(
         snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = [], operations: [StoredOperation] = [],
-        states: [SavedState] = [],
-        forgotten: [ForgottenRecords] = []
+        states: [SavedState] = [], forgotten: [ForgottenRecords] = [], notices: [StoredNotice] = []
     ) {
         self.snapshots = snapshots
         self.gaps = gaps
         self.operations = operations
         self.states = states
         self.forgotten = forgotten
+        self.notices = notices
     }
 }

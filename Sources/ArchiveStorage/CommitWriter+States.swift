@@ -13,14 +13,17 @@ extension CommitWriter {
     ) throws(StorageError) -> SavedState {
         let chunk = RawChunk(kind: .state, bytes: record.encoded())
         let block = try store.encode(content + [chunk], bases: bases)
-        let saved = SavedState(record, id: StateID(chunk.id), ownBytes: block.bytes.count)
+        let saved = SavedState(record, id: StateID(chunk.id), ownBytes: block.byteCount)
         try finish([block], CommitRecords(states: [saved]))
         return saved
     }
 
     /// Appends that records are forgotten, makes it durable and enters it into the catalogue.
-    func commit(_ forgotten: ForgottenRecords) throws(StorageError) {
-        let block = try store.encode([RawChunk(kind: .forgotten, bytes: forgotten.encoded())])
-        try finish([block], CommitRecords(forgotten: [forgotten]))
+    func commit(_ forgotten: [ForgottenRecords]) throws(StorageError) {
+        var blocks: [EncodedBlock] = []
+        for records in forgotten {
+            blocks.append(try store.encode([RawChunk(kind: .forgotten, bytes: records.encoded())]))
+        }
+        try finish(blocks, CommitRecords(forgotten: forgotten))
     }
 }

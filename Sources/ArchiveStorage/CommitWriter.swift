@@ -101,7 +101,7 @@ package final class CommitWriter: Sendable {
     package func append(_ block: EncodedBlock) throws(StorageError) {
         try locked { state throws(StorageError) in
             let offset = try state.writer.append(block)
-            self.appendedBytes.add(UInt64(block.bytes.count), ordering: .relaxed)
+            self.appendedBytes.add(UInt64(block.byteCount), ordering: .relaxed)
             for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
             if state.writer.isFull || state.pending.count >= CommitWriter.stepChunks { try self.beginStep(&state) }
         }
@@ -113,7 +113,7 @@ package final class CommitWriter: Sendable {
     package func commit(_ snapshot: Snapshot, base: BaseChunk?) throws(StorageError) -> SnapshotRecord {
         let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
         let block = try store.encode([chunk], bases: base.map { [$0] } ?? [])
-        let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.bytes.count)
+        let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
         try finish([block], CommitRecords(snapshots: [record]))
         return record
     }
@@ -142,6 +142,12 @@ package final class CommitWriter: Sendable {
         try finish([try store.encode([chunk])], CommitRecords(operations: [operation]))
     }
 
+    /// Appends `notice`, makes it durable and enters it into the catalogue.
+    func commit(_ notice: StoredNotice) throws(StorageError) {
+        let chunk = RawChunk(id: notice.id, kind: .rootNotice, bytes: notice.record.encoded())
+        try finish([try store.encode([chunk])], CommitRecords(notices: [notice]))
+    }
+
     /// Appends the blocks that make the records true, and announces these.
     func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in
@@ -168,9 +174,9 @@ package final class CommitWriter: Sendable {
             // Where even that fails, whole blocks stay behind as unused chunks.
             if let step = state.step {
                 try? step.finish()
-                if step.writer !== state.writer { try? step.writer.rollBack() }
+                if step.writer !== state.writer { try? step.writer.rollBack(store.catalogue) }
             }
-            try? state.writer.rollBack()
+            try? state.writer.rollBack(store.catalogue)
         }
         release()
     }

@@ -5,14 +5,19 @@ package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// Which snapshots or saved states are wanted; they come by time.
+/// Which snapshots or saved states are wanted.
+///
+/// The snapshots of one root come by sequence, everything else by time.
 package struct RecordFilter<Owner: Sendable>: Sendable {
     /// Where a record stands in a list.
     package struct Position: Sendable {
+        /// Counts in a list of one root's snapshots only.
+        package let sequence: UInt64
         package let time: Timestamp
         package let id: ChunkID
 
-        package init(time: Timestamp, id: ChunkID) {
+        package init(sequence: UInt64 = 0, time: Timestamp, id: ChunkID) {
+            self.sequence = sequence
             self.time = time
             self.id = id
         }
@@ -28,6 +33,8 @@ package struct RecordFilter<Owner: Sendable>: Sendable {
     /// Made at this instant or after.
     package var since: Timestamp?
     package var newestFirst: Bool
+    /// Whether the snapshots of one root come by time, too.
+    package var isByTime = false
     package var limit: Int?
     /// How many to pass over first.
     package var offset: Int
@@ -56,14 +63,15 @@ extension RecordFilter {
     ///   - column: of the owner.
     ///   - owner: its value there.
     private func restriction(
-        _ column: String, _ owner: (any DatabaseValueConvertible)?
+        _ column: String, _ owner: (any DatabaseValueConvertible)?, isBySequence: Bool = false
     ) -> (sql: String, arguments: StatementArguments) {
         var conditions: [String] = []
         var arguments = StatementArguments()
         if let owner {
             // A label or an id leaves next to nothing: the plus keeps SQLite from going through all of the owner's
             // (sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms Using Unary-+").
-            conditions.append((label == nil && idPrefix == nil ? "" : "+") + column + " = ?")
+            let isFoundByOwner = label == nil && idPrefix == nil && !isByTime
+            conditions.append((isFoundByOwner ? "" : "+") + column + " = ?")
             arguments += [owner]
         }
         if let label {
@@ -75,15 +83,22 @@ extension RecordFilter {
             arguments += [range.low, range.high]
         }
         // What lies behind a position is within the bound that it was found by: one bound a side, for one use of an index.
-        if let until, behind == nil || !newestFirst {
-            conditions.append("(seconds, nanoseconds) <= (?, ?)")
+        // In the order of sequences, a time must not lead SQLite to another index: the rows would have to be sorted.
+        let time = isBySequence ? "(+seconds, nanoseconds)" : "(seconds, nanoseconds)"
+        if let until, behind == nil || !newestFirst || isBySequence {
+            conditions.append("\(time) <= (?, ?)")
             arguments += [until.seconds, until.nanoseconds]
         }
-        if let since, behind == nil || newestFirst {
-            conditions.append("(seconds, nanoseconds) >= (?, ?)")
+        if let since, behind == nil || newestFirst || isBySequence {
+            conditions.append("\(time) >= (?, ?)")
             arguments += [since.seconds, since.nanoseconds]
         }
-        if let behind {
+        if let behind, isBySequence {
+            conditions.append("(sequence, seconds, nanoseconds, id) \(newestFirst ? "<" : ">") (?, ?, ?, ?)")
+            arguments += [
+                Int64(clamping: behind.sequence), behind.time.seconds, behind.time.nanoseconds, Data(behind.id.bytes),
+            ]
+        } else if let behind {
             conditions.append("(seconds, nanoseconds, id) \(newestFirst ? "<" : ">") (?, ?, ?)")
             arguments += [behind.time.seconds, behind.time.nanoseconds, Data(behind.id.bytes)]
         }
@@ -91,13 +106,18 @@ extension RecordFilter {
     }
 
     /// The statement that lists the records of `table`.
+    ///
+    /// - Parameter hasSequence: whether the records of one owner have an order of their own.
     func query(
-        _ columns: String, from table: String, _ column: String, _ owner: (any DatabaseValueConvertible)?
+        _ columns: String, from table: String, _ column: String, _ owner: (any DatabaseValueConvertible)?,
+        hasSequence: Bool = false
     ) -> (sql: String, arguments: StatementArguments) {
-        let (restriction, arguments) = restriction(column, owner)
+        // Few have a label or an id, and times follow the sequence but where copies of an archive were merged.
+        let isBySequence = hasSequence && owner != nil && label == nil && idPrefix == nil && !isByTime
+        let (restriction, arguments) = restriction(column, owner, isBySequence: isBySequence)
         let order = newestFirst ? "DESC" : "ASC"
         // Few have an id: they are sorted, rather than looked for among all in their order.
-        let seconds = idPrefix == nil ? "seconds" : "+seconds"
+        let seconds = (isBySequence ? "sequence \(order), " : "") + (idPrefix == nil ? "seconds" : "+seconds")
         let sql = """
             SELECT \(columns) FROM \(table) \(restriction)
             ORDER BY \(seconds) \(order), nanoseconds \(order), id \(order) LIMIT ? OFFSET ?

@@ -28,7 +28,7 @@ public struct SavedState: Sendable, Hashable {
         self.init(
             id: id, title: record.title, host: record.host, time: record.time, label: record.label, type: record.type,
             version: Int(record.version), bytes: record.content.size,
-            storedBytes: record.storedBytes + UInt64(ownBytes))
+            storedBytes: FormatLimits.sum(record.storedBytes, UInt64(ownBytes), FormatLimits.bytes))
     }
 
     package init(

@@ -12,6 +12,8 @@ package import SystemPackage
 package final class SegmentFile: Sendable {
     package let path: FilePath
     let descriptor: Descriptor
+    /// The first 4 bytes of the segment's id, which its blocks' checksums cover.
+    private let segment: UInt32
     private let isLocked = Atomic(false)
 
     /// Opens the segment at `path`.
@@ -19,25 +21,37 @@ package final class SegmentFile: Sendable {
     /// - Parameter writable: whether blocks will be appended.
     package init(at path: FilePath, writable: Bool = false) throws(StorageError) {
         self.path = path
-        descriptor = try storing { () throws(FileError) in
-            try Descriptor.open(path, writable ? O_RDWR : O_RDONLY)
+        do {
+            descriptor = try Descriptor.openFile(path, writable ? O_RDWR : O_RDONLY)
+        } catch {
+            throw SegmentFile.failure(error)
         }
+        segment = SegmentFile.segment(descriptor, path)
     }
 
     /// Takes over a segment that was just created.
-    init(at path: FilePath, owning descriptor: consuming Descriptor) {
+    init(at path: FilePath, of segment: SegmentID, owning descriptor: consuming Descriptor) {
         self.path = path
         self.descriptor = descriptor
+        self.segment = segment.prefix
     }
+
+    /// What the header says of the segment's id; what the file's name says where the header is damaged.
+    private static func segment(_ descriptor: borrowing Descriptor, _ path: FilePath) -> UInt32 {
+        var bytes = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
+        let count = try? bytes.withUnsafeMutableBytes { try descriptor.read(into: $0, at: 0, path: path) }
+        if count == bytes.count, let header = try? bytes.withUnsafeBytes({ try SegmentHeader(decoding: $0) }) {
+            return header.segment.prefix
+        }
+        return path.lastComponent.flatMap { SegmentName(fileName: $0.string) }?.segment ?? 0
+    }
+
+    /// The place of the block at `offset`, as its checksum covers it.
+    package func place(_ offset: Int) -> BlockPlace { BlockPlace(segment: segment, offset: offset) }
 
     /// The file's length in bytes.
     package func length() throws(StorageError) -> Int {
         Int(try storing { () throws(FileError) in try FileStatus.read(descriptor) }.size)
-    }
-
-    /// Whether the file still has a name.
-    func isLinked() throws(StorageError) -> Bool {
-        try storing { () throws(FileError) in try FileStatus.read(descriptor) }.links > 0
     }
 
     /// Checks that the segment is of this format and archive.
@@ -71,7 +85,8 @@ package final class SegmentFile: Sendable {
         if bytes.count < headerLength { bytes = try read(at: offset, count: headerLength) }
         let header = try decoding(at: offset) { () throws(FormatError) in
             try bytes.withRawBytes { bytes throws(FormatError) in
-                try BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<headerLength]))
+                try BlockHeader(
+                    decoding: UnsafeRawBufferPointer(rebasing: bytes[..<headerLength]), at: place(offset))
             }
         }
         guard withPayload else { return (header, []) }
@@ -105,8 +120,41 @@ package final class SegmentFile: Sendable {
                 failure = error
             }
         }
-        if let failure { throw StorageError(failure) }
+        if let failure { throw SegmentFile.failure(failure) }
         return bytes
+    }
+
+    /// That there is no file is damage of that segment; whatever else keeps it from being read may pass.
+    private static func failure(_ error: FileError) -> StorageError {
+        switch error.code {
+        case .noSuchFileOrDirectory, .notSupported, .isDirectory, .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
+            StorageError(
+                .damaged, error.path, "segment: \(error.description)",
+                remedy: "put the segment back from a copy; snapshots in other segments stay usable")
+        default: StorageError(error)
+        }
+    }
+
+    /// Where the next bytes at `offset` or behind it are that are no hole; nil where there are none below `end`.
+    func nextData(from offset: Int, below end: Int) throws(StorageError) -> Range<Int>? {
+        do {
+            return try descriptor.nextDataRange(from: UInt64(offset), below: UInt64(end), path: path)
+                .map { Int($0.lowerBound)..<Int($0.upperBound) }
+        } catch {
+            throw SegmentFile.failure(error)
+        }
+    }
+
+    /// Whether the path still leads to this file.
+    func isInPlace() throws(StorageError) -> Bool {
+        try storing { () throws(FileError) in
+            let own = try FileStatus.read(descriptor)
+            do throws(FileError) {
+                return own.isSameObject(as: try FileStatus.read(Descriptor.openFile(path, O_RDONLY)))
+            } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
+                return false
+            }
+        }
     }
 
     /// Writes `bytes` at `offset`, all of them.
@@ -131,8 +179,15 @@ package final class SegmentFile: Sendable {
     }
 
     /// Tries to become the segment's only writer (flock(2)); the lock ends with this value.
-    func tryLock() -> Bool {
-        guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
+    ///
+    /// - Returns: false where another has it.
+    func tryLock() throws(StorageError) -> Bool {
+        let number = descriptor.number
+        guard retryingInterrupts({ flock(number, LOCK_EX | LOCK_NB) }) == 0 else {
+            let code = Errno.current
+            if code == .wouldBlock { return false }
+            throw StorageError(FileError("lock", path, code))
+        }
         isLocked.store(true, ordering: .relaxed)
         return true
     }

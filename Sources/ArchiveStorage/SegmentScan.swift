@@ -1,6 +1,7 @@
 // Reads a segment's block headers one after the other: how the catalogue is made, and how a torn tail is found.
 
 package import ArchiveFormat
+package import SystemPackage
 
 /// What a scan of a segment found.
 package struct SegmentScan: Sendable {
@@ -8,6 +9,12 @@ package struct SegmentScan: Sendable {
     package struct Damage: Sendable {
         package let offset: Int
         package let reason: String
+
+        /// What is wrong and where, as a sentence.
+        package func message(in segment: FilePath) -> String {
+            let place = "block at byte \(offset) of \(segment): "
+            return reason.hasPrefix(place) ? reason : place + reason
+        }
     }
 
     package private(set) var chunks: [(id: ChunkID, offset: Int)] = []
@@ -19,6 +26,8 @@ package struct SegmentScan: Sendable {
     package private(set) var forgotten: [ChunkID] = []
     /// Chunks that hold operations.
     package private(set) var operations: [OperationID] = []
+    /// Chunks that hold notices of roots.
+    package private(set) var notices: [ChunkID] = []
     /// Damage that whole blocks follow; only where the scan passes over damage.
     package private(set) var damage: [Damage] = []
     /// Where a tail begins that holds no whole block: an interrupted write.
@@ -28,29 +37,36 @@ package struct SegmentScan: Sendable {
     /// The end of the last whole block.
     package private(set) var length: Int
 
+    /// Blocks begin below this offset: the catalogue keeps no greater ones, and no writer makes them.
+    private static let offsetLimit = 1 << 32
+
     /// Scans `segment` from `start`, the offset of a block, to its end.
     ///
     /// - Parameters:
     ///   - verifyingPayloads: whether to check the payloads' checksums too; else only that they are there.
     ///   - passingDamage: whether to look for whole blocks behind one that is not.
+    ///   - takeBlock: is given each whole block's header and offset; `chunks` stays empty.
     package init(
-        of segment: SegmentFile, from start: Int, verifyingPayloads: Bool, passingDamage: Bool
+        of segment: SegmentFile, from start: Int, verifyingPayloads: Bool, passingDamage: Bool,
+        takeBlock: (BlockHeader, Int) throws(StorageError) -> Void
     ) throws(StorageError) {
         length = start
         let fileLength = try segment.length()
+        let end = min(fileLength, SegmentScan.offsetLimit)
         var offset = start
         var window = SegmentWindow(segment)
-        while offset < fileLength {
-            if try window.begins(with: SegmentFooter.indexMagic, at: offset) {
-                isSealed = try SegmentScan.footer(of: segment)?.indexOffset == offset
-                if !isSealed { tornTail = Damage(offset: offset, reason: "the footer is incomplete") }
-                return
-            }
+        while offset < end {
             let reason: String
             do {
+                if try window.begins(with: SegmentFooter.indexMagic, at: offset) {
+                    isSealed = try SegmentScan.footer(of: segment)?.indexOffset == offset
+                    if !isSealed { tornTail = Damage(offset: offset, reason: "the footer is incomplete") }
+                    return
+                }
                 let header = try window.blockHeader(at: offset, verifyingPayload: verifyingPayloads)
                 if offset + header.blockLength <= fileLength {
                     add(header, at: offset)
+                    try takeBlock(header, offset)
                     offset += header.blockLength
                     length = offset
                     continue
@@ -60,24 +76,29 @@ package struct SegmentScan: Sendable {
                 reason = error.message
             }
             let found = Damage(offset: offset, reason: reason)
-            guard passingDamage, let next = try SegmentScan.nextBlock(in: segment, after: offset, fileLength) else {
+            guard passingDamage, let next = try SegmentScan.nextBlock(in: segment, after: offset, below: end) else {
                 tornTail = found
                 return
             }
             damage.append(found)
             offset = next
         }
+        if fileLength > offset { tornTail = Damage(offset: offset, reason: "no block begins behind 4 GiB") }
     }
 
-    /// Hands out the chunks, which are many, to be kept elsewhere.
-    mutating func takeChunks() -> [(id: ChunkID, offset: Int)] {
-        defer { chunks = [] }
-        return chunks
+    /// Scans `segment` and keeps its chunks.
+    package init(
+        of segment: SegmentFile, from start: Int, verifyingPayloads: Bool, passingDamage: Bool
+    ) throws(StorageError) {
+        var found: [(id: ChunkID, offset: Int)] = []
+        try self.init(of: segment, from: start, verifyingPayloads: verifyingPayloads, passingDamage: passingDamage) {
+            for chunk in $0.chunks { found.append((chunk.id, $1)) }
+        }
+        chunks = found
     }
 
     private mutating func add(_ header: BlockHeader, at offset: Int) {
         for chunk in header.chunks {
-            chunks.append((chunk.id, offset))
             // What kinds that came after this program mean, it need not know.
             switch chunk.kind {
             case .snapshot: snapshots.append((SnapshotID(chunk.id), offset, header.blockLength))
@@ -85,6 +106,7 @@ package struct SegmentScan: Sendable {
             case .operation: operations.append(OperationID(chunk.id))
             case .state: states.append((StateID(chunk.id), header.blockLength))
             case .forgotten: forgotten.append(chunk.id)
+            case .rootNotice: notices.append(chunk.id)
             default: break
             }
         }
@@ -102,23 +124,42 @@ package struct SegmentScan: Sendable {
         return trailer
     }
 
+    private static let searchBytes = 1 << 20
+
     /// The next offset behind `offset` at which a block or the footer's index begins; nil where none does.
+    ///
+    /// Holes, which may be long, and what cannot be read are passed over.
     private static func nextBlock(
-        in segment: SegmentFile, after offset: Int, _ fileLength: Int
+        in segment: SegmentFile, after offset: Int, below end: Int
     ) throws(StorageError) -> Int? {
-        let window = 1 << 20
         let overlap = SegmentFooter.indexMagic.count - 1
         var start = offset + 1
-        while start < fileLength {
-            let bytes = try segment.read(at: start, atMost: window + overlap)
-            for index in bytes.indices.dropLast(overlap) where bytes[index] == BlockHeader.magic[0] {
-                let candidate = bytes[index...].prefix(BlockHeader.magic.count)
-                let isBlock = candidate.elementsEqual(BlockHeader.magic)
-                if isBlock, (try? segment.block(at: start + index)) != nil { return start + index }
-                let isIndex = candidate.elementsEqual(SegmentFooter.indexMagic)
-                if isIndex, try footer(of: segment)?.indexOffset == start + index { return start + index }
+        while let data = try segment.nextData(from: start, below: end) {
+            // The first bytes of a block are no zeros, so none begins in a hole.
+            start = data.lowerBound
+            while start < data.upperBound {
+                if let found = try block(in: segment, from: start, overlap) { return found }
+                start += searchBytes
             }
-            start += window
+        }
+        return nil
+    }
+
+    /// The first offset in the `searchBytes` from `start` at which a block or the footer's index begins.
+    private static func block(
+        in segment: SegmentFile, from start: Int, _ overlap: Int
+    ) throws(StorageError) -> Int? {
+        let bytes: [UInt8]
+        do { bytes = try segment.read(at: start, atMost: searchBytes + overlap) } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
+        for index in bytes.indices.dropLast(overlap) where bytes[index] == BlockHeader.magic[0] {
+            let candidate = bytes[index...].prefix(BlockHeader.magic.count)
+            let isBlock = candidate.elementsEqual(BlockHeader.magic)
+            if isBlock, (try? segment.block(at: start + index)) != nil { return start + index }
+            let isIndex = candidate.elementsEqual(SegmentFooter.indexMagic)
+            if isIndex, try footer(of: segment)?.indexOffset == start + index { return start + index }
         }
         return nil
     }

@@ -33,7 +33,8 @@ struct SegmentWindow {
         try fill(from: offset, count: length)
         let header = try decoding(at: offset) { bytes throws(FormatError) in
             if bytes.count < length { throw .truncated }
-            return try BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+            return try BlockHeader(
+                decoding: UnsafeRawBufferPointer(rebasing: bytes[..<length]), at: file.place(offset))
         }
         guard verifyingPayload else { return header }
         try fill(from: offset, count: header.blockLength)

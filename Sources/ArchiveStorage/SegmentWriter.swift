@@ -46,32 +46,47 @@ final class SegmentWriter: @unchecked Sendable {
         let name = SegmentName(created: header.created, segment: header.segment)
         let folder = layout.segments.appending(name.folder)
         let path = folder.appending(name.fileName)
-        let descriptor = try storing { () throws(FileError) in
-            try Directory.create(folder, permissions: 0o700, durable: true)
-            return try Descriptor.open(path, O_RDWR | O_CREAT | O_EXCL, permissions: 0o600)
-        }
-        let file = SegmentFile(at: path, owning: descriptor)
-        // Between these two calls another process may take the empty file for one left behind, and remove it.
-        guard file.tryLock(), try file.isLinked() else {
+        let file = try begin(path, header, in: folder)
+        guard let file else {
             guard attempts > 1 else {
                 throw StorageError(.system, path, "cannot lock the new segment \(path)", remedy: "try again")
             }
             return try create(in: layout, manifest: manifest, catalogue: catalogue, attempts: attempts - 1)
         }
-        do {
-            try file.write(header.encoded(), at: 0)
-            try file.synchronize()
-            try storing { () throws(FileError) in
-                try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize(path: folder)
-            }
-        } catch {
-            unlink(path.string)
-            throw error
-        }
         let record = try catalogue.enterSegment(
             name.path, indexedLength: SegmentHeader.byteCount)
         return SegmentWriter(
             record, file: file, fullBytes: manifest.parameters.segmentBytes, counters: catalogue.counters)
+    }
+
+    /// Makes the file of a segment, locked, with its header; under its name it is a segment from its first moment.
+    ///
+    /// - Returns: nil where another process has taken the file for one left behind.
+    private static func begin(
+        _ path: FilePath, _ header: SegmentHeader, in folder: FilePath
+    ) throws(StorageError) -> SegmentFile? {
+        do {
+            try Directory.create(folder, permissions: 0o700, durable: true)
+            let directory = try Descriptor.open(folder, O_RDONLY | O_DIRECTORY)
+            let temporary = try TemporaryFile(in: directory, path: path)
+            let file = SegmentFile(at: path, of: header.segment, owning: try temporary.file.duplicate(path: path))
+            // Between these two calls another process may take the file for one left behind, and remove it.
+            guard try file.tryLock(), try FileStatus.read(file.descriptor).links > 0 else { return nil }
+            try temporary.file.write(header.encoded(), path: path)
+            try temporary.file.synchronize(path: path)
+            try temporary.rename(toNew: CName(path.lastComponent?.string.utf8 ?? "".utf8))
+            do { try directory.synchronize(path: folder) } catch {
+                unlink(path.string)
+                throw error
+            }
+            return file
+        } catch let error as FileError {
+            throw StorageError(error)
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw StorageError(.system, path, "cannot begin the segment \(path): \(error)")
+        }
     }
 
     var isFull: Bool { length >= fullBytes }
@@ -81,12 +96,18 @@ final class SegmentWriter: @unchecked Sendable {
     /// - Returns: the block's offset.
     func append(_ block: EncodedBlock) throws(StorageError) -> Int {
         let offset = length
-        do { try file.write(block.bytes, at: offset) } catch {
+        let bytes = block.bytes(at: file.place(offset))
+        guard offset <= ArchiveManifest.Parameters.segmentBytesLimit else {
+            throw StorageError(
+                .damaged, file.path, "segment \(file.path) has \(offset) bytes and cannot be sealed",
+                remedy: "run 'archiver check'")
+        }
+        do { try file.write(bytes, at: offset) } catch {
             // What was written in part must not stand before later blocks.
             try? file.truncate(to: offset)
             throw error
         }
-        length = offset + block.bytes.count
+        length = offset + bytes.count
         if length - begunLength >= SegmentWriter.writingBytes {
             file.beginWriting(begunLength..<length)
             begunLength = length
@@ -95,10 +116,18 @@ final class SegmentWriter: @unchecked Sendable {
         return offset
     }
 
-    /// Makes everything appended durable.
+    /// Whether the archive's path no longer leads to the segment: what is appended would be lost.
+    private(set) var isLost = false
+
+    /// Makes everything appended durable, in a file that can be found again.
     func synchronize() throws(StorageError) {
         counters.synchronizations.add()
         try file.synchronize()
+        guard try !file.isInPlace() else { return }
+        isLost = true
+        throw StorageError(
+            .noArchive, file.path, "the segment \(file.path) was removed or replaced while it was written",
+            remedy: "is the archive's disk mounted? bring the archive back; what changed is captured again")
     }
 
     /// Notes that everything before `length` is durable and indexed.
@@ -107,8 +136,12 @@ final class SegmentWriter: @unchecked Sendable {
     }
 
     /// Takes back what was appended since it was last indexed.
-    func rollBack() throws(StorageError) {
+    ///
+    /// A transaction may be complete although it failed to say so: what the catalogue knows of stays.
+    func rollBack(_ catalogue: Catalogue) throws(StorageError) {
         guard length > indexedLength else { return }
+        guard let known = try catalogue.segment(record.number) else { return }
+        indexedLength = max(indexedLength, known.indexedLength)
         try file.truncate(to: indexedLength)
         length = indexedLength
         begunLength = indexedLength
@@ -122,7 +155,7 @@ final class SegmentWriter: @unchecked Sendable {
         var offset = SegmentHeader.byteCount
         while offset < length {
             let header = try file.blockHeader(at: offset)
-            blocks.append(SegmentFooter.Block(header, at: offset))
+            blocks.append(SegmentFooter.Block(header, at: file.place(offset)))
             offset += header.blockLength
         }
         let footer = SegmentFooter.encoded(blocks: blocks, indexOffset: length)

@@ -2,13 +2,14 @@
 
 internal import ArchiveFormat
 
-/// Numbers as LEB128 (DWARF 5, 7.6), then the tree's id, the parent's if there is one, and the cause's letters.
+/// Numbers as LEB128 (DWARF 5, 7.6), then the tree's id, flags, the parent's id if there is one, and the cause's letters.
 struct SnapshotFacts {
     var changes: ChangeCounts
     var totals: Totals
     var problems: Int
     var tree: ChunkID
     var parent: SnapshotID?
+    var isAside: Bool
     var cause: Cause
 
     init(_ record: SnapshotRecord) {
@@ -17,6 +18,7 @@ struct SnapshotFacts {
         problems = record.problems
         tree = record.tree
         parent = record.parent
+        isAside = record.isAside
         cause = record.cause
     }
 
@@ -29,13 +31,14 @@ struct SnapshotFacts {
         guard let added = reader.number(), let modified = reader.number(), let removed = reader.number(),
             let size = reader.number(), let files = reader.number(), let directories = reader.number(),
             let others = reader.number(), let problems = reader.number().flatMap({ Int(exactly: $0) }),
-            let tree = reader.id(), let hasParent = reader.number()
+            let tree = reader.id(), let flags = reader.number(), flags <= 3
         else { return nil }
         changes = ChangeCounts(added: added, modified: modified, removed: removed)
         totals = Totals(files: files, directories: directories, others: others, bytes: size)
         self.problems = problems
         self.tree = tree
-        if hasParent != 0 {
+        isAside = flags & 2 != 0
+        if flags & 1 != 0 {
             guard let id = reader.id() else { return nil }
             parent = SnapshotID(id)
         }
@@ -55,7 +58,7 @@ struct SnapshotFacts {
             SnapshotFacts.append(number, to: &bytes)
         }
         bytes += tree.bytes
-        bytes.append(parent == nil ? 0 : 1)
+        bytes.append((parent == nil ? 0 : 1) | (isAside ? 2 : 0))
         if let parent { bytes += parent.chunk.bytes }
         bytes += cause.rawValue.utf8
         return bytes

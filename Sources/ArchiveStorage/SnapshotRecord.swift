@@ -6,9 +6,14 @@ public import FileIO
 /// A snapshot as the catalogue knows it: enough to list and to find it.
 public struct SnapshotRecord: Sendable, Hashable {
     public let id: SnapshotID
+    /// Where it stands among the snapshots of its root.
+    public let sequence: UInt64
     public let time: Timestamp
     /// The root's absolute path, as bytes.
     public let rootPath: [UInt8]
+    /// The machine that the root is on.
+    public let machine: MachineID
+    /// The machine's name, for people.
     public let host: String
     public let cause: Cause
     public let label: String?
@@ -21,6 +26,8 @@ public struct SnapshotRecord: Sendable, Hashable {
     public let problems: Int
     /// Bytes the archive grew by for this snapshot.
     public let storedBytes: UInt64
+    /// Whether it was captured with other exclusions than those that its root is captured with.
+    public let isAside: Bool
 
     /// The record of `snapshot`.
     ///
@@ -30,12 +37,14 @@ public struct SnapshotRecord: Sendable, Hashable {
             id: id, time: snapshot.time, rootPath: snapshot.rootPath, host: snapshot.host, cause: snapshot.cause,
             label: snapshot.label, parent: snapshot.parent, tree: snapshot.tree, totals: snapshot.totals,
             changes: snapshot.changes, problems: snapshot.problems.count,
-            storedBytes: snapshot.storedBytes + UInt64(ownBytes))
+            storedBytes: FormatLimits.sum(snapshot.storedBytes, UInt64(ownBytes), FormatLimits.bytes),
+            sequence: snapshot.sequence, machine: snapshot.machine, isAside: snapshot.isAside)
     }
 
     package init(
         id: SnapshotID, time: Timestamp, rootPath: [UInt8], host: String, cause: Cause, label: String?,
-        parent: SnapshotID?, tree: ChunkID, totals: Totals, changes: ChangeCounts, problems: Int, storedBytes: UInt64
+        parent: SnapshotID?, tree: ChunkID, totals: Totals, changes: ChangeCounts, problems: Int, storedBytes: UInt64,
+        sequence: UInt64 = 1, machine: MachineID = .unknown, isAside: Bool = false
     ) {
         self.id = id
         self.time = time
@@ -49,5 +58,8 @@ public struct SnapshotRecord: Sendable, Hashable {
         self.changes = changes
         self.problems = problems
         self.storedBytes = storedBytes
+        self.sequence = sequence
+        self.machine = machine
+        self.isAside = isAside
     }
 }

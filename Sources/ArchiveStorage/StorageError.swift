@@ -59,6 +59,13 @@ public struct StorageError: Error, Sendable {
             remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
     }
 
+    /// The archive that is open is no longer the one at its path.
+    package static func replaced(_ archive: FilePath) -> StorageError {
+        StorageError(
+            .noArchive, archive, "the archive \(archive) was removed or replaced while it was in use",
+            remedy: "is its disk mounted? bring the archive back, or end this and begin anew")
+    }
+
     /// A chunk that no segment holds.
     package static func missing(_ id: some CustomStringConvertible, in archive: FilePath) -> StorageError {
         StorageError(

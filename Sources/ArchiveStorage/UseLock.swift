@@ -1,4 +1,4 @@
-// Who uses an archive: everyone together, or one alone while the catalogue is made anew.
+// Who uses an archive: everyone together, or one alone while the catalogue is made anew. One at a time opens it.
 
 internal import FileIO
 internal import Glibc
@@ -9,18 +9,29 @@ final class UseLock: Sendable {
     private let descriptor: Descriptor
     private let path: FilePath
 
-    private init(_ layout: ArchiveLayout) throws(StorageError) {
-        let path = layout.lock("use.lock")
+    private init(_ layout: ArchiveLayout, _ name: String = "use.lock") throws(StorageError) {
+        let path = layout.lock(name)
         self.path = path
         descriptor = try storing { () throws(FileError) in
             try Directory.create(layout.locks, permissions: 0o700, durable: false)
-            return try Descriptor.open(path, O_RDWR | O_CREAT, permissions: 0o600)
+            return try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600)
         }
     }
 
     deinit {
         // Closing alone would leave the lock to a child process that has not begun its own program yet.
         flock(descriptor.number, LOCK_UN)
+    }
+
+    /// Becomes the only process that makes or opens the archive; waits for the one that does.
+    ///
+    /// Taken before `shared`, by everybody who may make anything: the second finds what the first has made.
+    static func opening(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
+        let lock = try UseLock(layout, "open.lock")
+        if retryingInterrupts({ flock(lock.descriptor.number, LOCK_EX) }) != 0 {
+            throw StorageError(FileError("lock", lock.path, .current))
+        }
+        return lock
     }
 
     /// Joins those who use the archive; waits while one uses it alone.

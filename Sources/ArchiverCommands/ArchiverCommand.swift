@@ -28,7 +28,7 @@ struct ArchiverCommand: ParsableCommand {
         version: "archiver 0.1.0",
         subcommands: [
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
-            ListCommand.self,
+            ListCommand.self, RootsCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
             RedoCommand.self, OperationsCommand.self, CheckCommand.self, RepairCommand.self,
         ])

@@ -16,32 +16,65 @@ struct RootContext {
 
     /// - Parameter ofAllRoots: whether the current directory shall not count.
     init(_ archive: Archive, _ options: RootOptions, ofAllRoots: Bool = false) throws {
-        try self.init(archive, options.root, ofAllRoots: ofAllRoots)
+        try self.init(archive, options.root, onHost: options.host, ofAllRoots: ofAllRoots)
     }
 
-    /// - Parameter directory: the root that the command line names.
-    init(_ archive: Archive, _ directory: PathArgument?, ofAllRoots: Bool = false) throws {
+    /// - Parameters:
+    ///   - directory: the root that the command line names.
+    ///   - host: the machine that it names.
+    init(_ archive: Archive, _ directory: PathArgument?, onHost host: String? = nil, ofAllRoots: Bool = false) throws {
         self.archive = archive
-        isExplicit = directory != nil
+        isExplicit = directory != nil || host != nil
         if let directory = directory?.path.resolved {
-            root = try RootContext.root(at: directory, in: archive)
+            root = try RootContext.root(at: directory, onHost: host, in: archive)
+        } else if let host {
+            root = try RootContext.root(onHost: host, in: archive)
         } else {
             root = ofAllRoots ? nil : try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
         }
     }
 
     /// The root `directory`: not one that merely holds it, which a slip of the pen would restore.
-    private static func root(at directory: FilePath, in archive: Archive) throws -> ArchivedRoot {
-        let found = try archive.root(holding: directory)
-        if let found, found.path == directory { return found }
-        // Whoever names a root of another machine means it.
-        let elsewhere = try archive.roots().filter { $0.path == directory }
-        if let only = elsewhere.first, elsewhere.count == 1 { return only }
+    static func root(at directory: FilePath, onHost host: String? = nil, in archive: Archive) throws -> ArchivedRoot {
+        let roots = try archive.roots().filter { $0.path == directory }
         let name = Escaping.text(directory.bytes)
+        if let host {
+            let found = roots.filter { $0.isOn(host) }
+            if let only = found.first, found.count == 1 { return only }
+            guard found.isEmpty else { throw RootContext.ambiguousHost(host, found) }
+            throw Failure(
+                status: .failed, code: "noSuchRoot",
+                message: "the archive holds no snapshots of \(name) on the machine '\(host)'",
+                remedy: "'archiver roots' lists the roots and their machines", path: directory.bytes)
+        }
+        if let here = roots.first(where: \.isHere) { return here }
+        // Whoever names a root of another machine means it.
+        if let only = roots.first, roots.count == 1 { return only }
+        if roots.count > 1 { throw RootContext.ambiguity(name, roots, remedy: "say which machine's with --host") }
+        let holding = try archive.root(holding: directory)
         throw Failure(
             status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots of \(name)",
-            remedy: found.map { "those of \(Escaping.text($0.path.bytes)) hold it: name that one" }
+            remedy: holding.map { "those of \(Escaping.text($0.path.bytes)) hold it: name that one" }
                 ?? "'archiver list --all' shows what it holds", path: directory.bytes)
+    }
+
+    /// The only root on a machine.
+    private static func root(onHost host: String, in archive: Archive) throws -> ArchivedRoot {
+        let found = try archive.roots().filter { $0.isOn(host) }
+        if found.count > 1 { throw ambiguity("this", found, remedy: "say which one with --root DIR") }
+        guard let only = found.first else {
+            throw Failure(
+                status: .failed, code: "noSuchRoot",
+                message: "the archive holds no snapshots of a machine '\(Escaping.text(host))'",
+                remedy: "'archiver roots' lists the roots and their machines")
+        }
+        return only
+    }
+
+    private static func ambiguousHost(_ host: String, _ roots: [ArchivedRoot]) -> Failure {
+        let ids = roots.map(\.machine.short).joined(separator: ", ")
+        return Failure.usage(
+            "several machines are called '\(Escaping.text(host))'", remedy: "name one by its id: \(ids)")
     }
 
     /// The snapshot that `selector` names here; one named by id or label is found in other roots too.
@@ -64,7 +97,7 @@ struct RootContext {
     /// The snapshot that `selector` names of the root that `other` is of.
     func snapshot(_ selector: SnapshotSelector, besides other: SnapshotRecord) throws -> SnapshotRecord {
         guard selector.isRelative else { return try snapshot(selector) }
-        let root = try archive.roots().first { $0.path.bytes == other.rootPath && $0.host == other.host }
+        let root = try archive.roots().first { $0.path.bytes == other.rootPath && $0.machine == other.machine }
         return try archive.snapshot(selector, of: root)
     }
 
@@ -115,10 +148,20 @@ struct RootContext {
     }
 
     private static func ambiguity(_ what: String, _ roots: [ArchivedRoot], remedy: String) -> Failure {
-        let names = roots.prefix(5).map { Escaping.text($0.path.bytes) }.joined(separator: ", ")
+        let machines = Set(roots.map(\.machine)).count
+        let names = roots.prefix(5).map { root in
+            Escaping.text(root.path.bytes) + (machines > 1 ? " on \(Escaping.text(root.host))" : "")
+        }.joined(separator: ", ")
         let more = roots.count > 5 ? " and \(roots.count - 5) more" : ""
         return Failure.usage(
             "\(what) could be of any of \(roots.count) roots: \(names)\(more)", remedy: remedy + ", or change into it")
+    }
+}
+
+extension ArchivedRoot {
+    /// Whether `host` is the name of its machine or the beginning of that one's id.
+    fileprivate func isOn(_ host: String) -> Bool {
+        self.host == host || host.count >= 4 && machine.hex.hasPrefix(host.lowercased())
     }
 }
 

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Locking
+package import SystemPackage
 
 /// Translates numeric owners and groups to names and back; may be used by several threads.
 package final class AccountNames: Sendable {
@@ -15,6 +16,16 @@ package final class AccountNames: Sendable {
     private let cache = Locked(Cache())
 
     package init() {}
+
+    /// The home directory of a user; nil where the system knows none.
+    package static func home(of number: UInt32) -> FilePath? {
+        var entry = passwd()
+        return lookUp(&entry) {
+            getpwuid_r(number, $0, $1, $2, $3)
+        } read: { entry -> FilePath? in
+            entry.pw_dir.map { FilePath(platformString: $0) }
+        }
+    }
 
     /// The name of a user; nil where the system knows none (or one that is not UTF-8).
     package func owner(_ number: UInt32) -> String? {

@@ -2,6 +2,7 @@
 
 internal import CLinux
 internal import Glibc
+package import SystemPackage
 
 /// The running process.
 package enum CurrentProcess {
@@ -43,5 +44,17 @@ package enum CurrentProcess {
         limit.rlim_cur = limit.rlim_max
         return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
             ? UInt64(limit.rlim_cur) : UInt64(soft)
+    }
+}
+
+extension FilePath {
+    /// The path from `/` on, as it is now meant: relative paths begin in the process's current directory.
+    package var absolute: FilePath {
+        guard !isAbsolute, let pointer = getcwd(nil, 0) else { return self }
+        defer { free(pointer) }
+        var absolute = FilePath(platformString: pointer)
+        // Not so `..`, which behind a symbolic link is another directory than the one before it.
+        for component in components where component.kind != .currentDirectory { absolute.append(component) }
+        return absolute
     }
 }

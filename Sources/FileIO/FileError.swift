@@ -39,9 +39,13 @@ public struct FileError: Error, Sendable, Hashable {
         case .tooManyOpenFiles: "raise the limit on open files (ulimit -n)"
         case .noSuchFileOrDirectory: "check the spelling"
         case .notDirectory: "give a directory"
+        case .notSupported where operation.hasPrefix(FileError.useOfOther): "move it away"
         default: nil
         }
     }
+
+    /// How the operation begins where there must be a file and something else is there.
+    static let useOfOther = "use the "
 }
 
 extension FileError: CustomStringConvertible {

@@ -38,7 +38,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     private static func acquire(_ path: FilePath, _ operation: CInt) throws(FileError) -> FileLock? {
-        let file = try Descriptor.open(path, O_RDWR | O_CREAT, permissions: 0o600)
+        let file = try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600)
         guard try lock(file, operation, path) else { return nil }
         try file.truncate(to: 0, path: path)
         try file.write(LockHolder.current.text, path: path)
@@ -65,7 +65,7 @@ package struct FileLock: ~Copyable, Sendable {
     /// Whether somebody has the lock; asking writes nothing, and never keeps anybody from taking it.
     package static func isHeld(_ path: FilePath) throws(FileError) -> Bool {
         do {
-            return try !lock(Descriptor.open(path, O_RDONLY), LOCK_SH | LOCK_NB, path)
+            return try !lock(Descriptor.openFile(path, O_RDONLY), LOCK_SH | LOCK_NB, path)
         } catch {
             guard error.code == .noSuchFileOrDirectory else { throw error }
             return false
@@ -81,6 +81,6 @@ package struct FileLock: ~Copyable, Sendable {
     ///
     /// - Returns: nil where the holder has not written its name.
     package static func holder(of path: FilePath) throws(FileError) -> LockHolder? {
-        LockHolder(try Descriptor.open(path, O_RDONLY).readToEnd(limit: LockHolder.byteLimit, path: path))
+        LockHolder(try Descriptor.openFile(path, O_RDONLY).readToEnd(limit: LockHolder.byteLimit, path: path))
     }
 }

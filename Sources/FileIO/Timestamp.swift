@@ -27,10 +27,11 @@ public struct Timestamp: Hashable, Sendable, Comparable {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
 
-    /// This instant moved by `nanoseconds`, which may be negative.
+    /// This instant moved by `nanoseconds`, which may be negative; at the ends of time it stays where it is.
     public func advanced(byNanoseconds nanoseconds: Int64) -> Timestamp {
         let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         var sum = Int64(self.nanoseconds) + rest
+        guard self.seconds > .min / 2, self.seconds < .max / 2 else { return self }
         var seconds = self.seconds + whole
         if sum < 0 {
             sum += 1_000_000_000

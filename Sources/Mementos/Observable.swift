@@ -32,7 +32,9 @@ public final class Observable<Value: Sendable>: Sendable {
         areEqual = { $0 == $1 }
     }
 
-    /// The present value; its event may be yet to come. While the value is updated, the one before.
+    /// The present value.
+    ///
+    /// Its event may be yet to come. While the value is updated, the one before.
     public var value: Value { current.withLock { $0.value } }
 
     /// How often the value has changed; a change that is counted can be read.

@@ -8,9 +8,9 @@ package protocol NodeSource {
 
     /// The node named `id`.
     ///
-    /// - Parameter level: the level the node must have; nil where any will do (the root of a tree).
-    /// - Throws: where the node is missing, damaged, or of another level.
-    func node(_ id: ChunkID, level: Int?) throws(Failure) -> Node
+    /// - Parameter place: what the node's parent says of it; nil for the root of a tree.
+    /// - Throws: where the node is missing, damaged, or not what `place` says (`NodePlace.problem(of:)`).
+    func node(_ id: ChunkID, at place: NodePlace?) throws(Failure) -> Node
 }
 
 /// Takes new nodes and names them.

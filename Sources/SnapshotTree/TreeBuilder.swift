@@ -8,8 +8,10 @@ internal import FileIO
 struct TreeBuilder<Sink: NodeSink> {
     private var sink: Sink
     private var entries: [Entry] = []
+    private var entriesWeight = 0
     /// Open inner nodes: `children[n]` is of level n + 1.
     private var children: [[Node.Child]] = []
+    private var childrenWeights: [Int] = []
     /// The node of the older tree that was opened last, a level: what a new node of that level most resembles.
     private var predecessors: [ChunkID?] = []
 
@@ -20,7 +22,10 @@ struct TreeBuilder<Sink: NodeSink> {
     /// Adds the next entry.
     mutating func add(_ entry: Entry) throws(Sink.Failure) {
         entries.append(entry)
-        if entries.count == TreeShape.maximumEntries || TreeShape.cutsAfter(path: entry.path, level: 0) {
+        entriesWeight += entry.weight
+        if entries.count == TreeShape.maximumEntries || entriesWeight >= TreeShape.fullWeight
+            || TreeShape.cutsAfter(path: entry.path, level: 0)
+        {
             try closeLeaf()
         }
     }
@@ -35,9 +40,13 @@ struct TreeBuilder<Sink: NodeSink> {
 
     /// Adds a whole node of `level`; only where `canAddNode(level:)`.
     mutating func add(_ child: Node.Child, level: Int) throws(Sink.Failure) {
-        while children.count <= level { children.append([]) }
+        while children.count <= level {
+            children.append([])
+            childrenWeights.append(0)
+        }
         children[level].append(child)
-        if children[level].count == TreeShape.maximumEntries
+        childrenWeights[level] += child.weight
+        if children[level].count == TreeShape.maximumEntries || childrenWeights[level] >= TreeShape.fullWeight
             || TreeShape.cutsAfter(path: child.firstPath, level: level + 1)
         {
             try closeInner(level: level + 1)
@@ -66,28 +75,23 @@ struct TreeBuilder<Sink: NodeSink> {
     }
 
     private mutating func closeLeaf() throws(Sink.Failure) {
-        let node = Node.leaf(entries)
-        let bytes = entries.reduce(0) { $0 &+ $1.size }
-        try close(node, firstPath: entries[0].path, entries: UInt64(entries.count), bytes: bytes)
+        try close(.leaf(entries), firstPath: entries[0].path)
         entries.removeAll(keepingCapacity: true)
+        entriesWeight = 0
     }
 
     private mutating func closeInner(level: Int) throws(Sink.Failure) {
         let parts = children[level - 1]
         children[level - 1] = []
-        try close(
-            .inner(level: level, children: parts),
-            firstPath: parts[0].firstPath,
-            entries: parts.reduce(0) { $0 &+ $1.entries },
-            bytes: parts.reduce(0) { $0 &+ $1.bytes })
+        childrenWeights[level - 1] = 0
+        try close(.inner(level: level, children: parts), firstPath: parts[0].firstPath)
     }
 
-    private mutating func close(
-        _ node: Node, firstPath: RelativePath, entries: UInt64, bytes: UInt64
-    ) throws(Sink.Failure) {
+    private mutating func close(_ node: Node, firstPath: RelativePath) throws(Sink.Failure) {
         let level = node.level
         let predecessor = level < predecessors.count ? predecessors[level] : nil
         let id = try sink.store(node, predecessor: predecessor)
-        try add(Node.Child(firstPath: firstPath, id: id, entries: entries, bytes: bytes), level: level)
+        let child = Node.Child(firstPath: firstPath, id: id, entries: node.entryCount, bytes: node.byteCount)
+        try add(child, level: level)
     }
 }

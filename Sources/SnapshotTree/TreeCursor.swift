@@ -16,7 +16,7 @@ package struct TreeCursor<Source: NodeSource> {
     @inlinable
     package init(_ root: ChunkID, in source: Source) throws(Source.Failure) {
         self.source = source
-        position = TreePosition(root: try source.node(root, level: nil))
+        position = TreePosition(root: try source.node(root, at: nil))
     }
 
     /// The level of the node that the next item is part of; nil at the end.
@@ -42,8 +42,8 @@ package struct TreeCursor<Source: NodeSource> {
     /// Opens the next item, a node, so that its first part is next.
     @inlinable
     package mutating func open() throws(Source.Failure) {
-        guard let child = position.child else { return }
-        position.open(try source.node(child.id, level: child.level))
+        guard let place = position.child else { return }
+        position.open(try source.node(place.child.id, at: place))
     }
 
     /// Opens nodes until an entry is next.

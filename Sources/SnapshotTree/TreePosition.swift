@@ -48,10 +48,10 @@ package struct TreePosition {
     /// The next item where it is an entry.
     package var entry: Entry? { isInLeaf ? entries[index] : nil }
 
-    /// The next item where it is a node, and its level.
-    package var child: (id: ChunkID, level: Int)? {
+    /// The next item where it is a node.
+    package var child: NodePlace? {
         guard !isInLeaf, let frame = frames.last else { return nil }
-        return (frame.children[frame.index].id, frame.level - 1)
+        return NodePlace(of: frame.children[frame.index], level: frame.level - 1, end: followingPath)
     }
 
     /// The path of the first entry in the next item; nil at the end.

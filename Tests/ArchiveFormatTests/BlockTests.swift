@@ -8,14 +8,16 @@ import Testing
 
 @Suite("Blocks")
 struct BlockTests {
-    private func decode(_ bytes: [UInt8]) throws -> BlockHeader {
-        try bytes.withUnsafeBytes { try BlockHeader(decoding: $0) }
+    private let place = BlockPlace(segment: 0x0102_0304, offset: 0x1_2345)
+
+    private func decode(_ bytes: [UInt8], at place: BlockPlace? = nil) throws -> BlockHeader {
+        try bytes.withUnsafeBytes { try BlockHeader(decoding: $0, at: place ?? self.place) }
     }
 
     /// `bytes` with its last four made the right checksum again.
     private func sealed(_ bytes: [UInt8]) -> [UInt8] {
         let body = Array(bytes.dropLast(4))
-        let checksum = body.withUnsafeBytes { crc32($0) }
+        let checksum = (hex("01020304 4523010000000000") + body).withUnsafeBytes { crc32($0) }
         return body + (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
     }
 
@@ -24,7 +26,7 @@ struct BlockTests {
         var random = SeededGenerator()
         for _ in 0..<200 {
             let header = random.blockHeader()
-            let bytes = header.encoded()
+            let bytes = header.encoded(at: place)
             #expect(try decode(bytes) == header, "seed \(random.seed)")
             #expect(bytes.count == header.headerLength)
             #expect(header.blockLength == bytes.count + header.storedLength)
@@ -40,15 +42,15 @@ struct BlockTests {
             codec: .delta, depth: 3, storedLength: 0x0101, payloadChecksum: 0x0d0c0b0a, bases: [ChunkPrefix(base)],
             chunks: [.init(kind: .node, length: 0x012345, id: chunk)])
         #expect(
-            delta.encoded()
+            delta.encoded(at: place)
                 == sealed(
-                    hex("41424c4b 45 8102 0a0b0c0d 04 01") + base.bytes[..<20] + hex("01 01 c5c604") + chunk.bytes
+                    hex("41424c4b 45 8102 0a0b0c0d 23 01") + base.bytes[..<20] + hex("01 01 c5c604") + chunk.bytes
                         + [0, 0, 0, 0]))
         let stored = BlockHeader(
             codec: .stored, depth: 0, storedLength: 3, payloadChecksum: 1, bases: [],
             chunks: [.init(kind: .content, length: 1, id: base), .init(kind: .gap, length: 2, id: chunk)])
         #expect(
-            stored.encoded()
+            stored.encoded(at: place)
                 == sealed(
                     hex("41424c4b 4f 03 01000000 00 02 00 01") + base.bytes + hex("04 02") + chunk.bytes
                         + [0, 0, 0, 0]))
@@ -57,7 +59,7 @@ struct BlockTests {
     @Test("a changed bit anywhere in a header is noticed")
     func everyBit() throws {
         var random = SeededGenerator()
-        let bytes = random.blockHeader().encoded()
+        let bytes = random.blockHeader().encoded(at: place)
         for index in bytes.indices {
             for bit in 0..<8 {
                 var damaged = bytes
@@ -82,7 +84,7 @@ struct BlockTests {
                 codec: codec, depth: depth, storedLength: stored, payloadChecksum: 0,
                 bases: .init(repeating: ChunkPrefix(id), count: bases),
                 chunks: chunks.map { .init(kind: .content, length: $0, id: id) }
-            ).encoded()
+            ).encoded(at: place)
         }
         func refuses(_ bytes: [UInt8]) -> Bool { (try? decode(bytes)) == nil }
         #expect(!refuses(bytes()))
@@ -105,6 +107,51 @@ struct BlockTests {
         #expect(!refuses(sealed(whole)))
     }
 
+    @Test("a header is bound to its place: a copy at another offset or in another segment is refused")
+    func boundToPlace() throws {
+        var random = SeededGenerator()
+        let bytes = random.blockHeader().encoded(at: place)
+        _ = try decode(bytes)
+        for other in [
+            BlockPlace(segment: place.segment, offset: place.offset + 1),
+            BlockPlace(segment: place.segment, offset: 64),
+            BlockPlace(segment: place.segment &+ 1, offset: place.offset), BlockPlace(segment: 0, offset: 0),
+        ] {
+            #expect(throws: FormatError.checksumMismatch("a block's header")) { try decode(bytes, at: other) }
+        }
+    }
+
+    @Test("a block with a codec or fields that came later is known by its header, and not readable")
+    func laterCodecs() throws {
+        let id = ChunkID(hashing: [])
+        func header(_ codec: Codec, depth: Int = 0, stored: Int = 10, fields: [UInt8] = []) -> BlockHeader {
+            BlockHeader(
+                codec: codec, depth: depth, storedLength: stored, payloadChecksum: 0,
+                bases: depth == 0 ? [] : [ChunkPrefix(id)], chunks: [.init(kind: .content, length: 10, id: id)],
+                laterFields: fields)
+        }
+        for known in [header(.stored), header(.deflate), header(.delta, depth: 1)] { #expect(known.isReadable) }
+        for later in [
+            header(.later(2)), header(.later(3), depth: 16, stored: 60_000), header(.deflate, fields: [1]),
+            header(.stored, stored: 26, fields: .init(repeating: 7, count: 255)),
+        ] {
+            #expect(try decode(later.encoded(at: place)) == later)
+            #expect(!later.isReadable)
+        }
+        // Depth without bases, fields that are none, a payload that is far longer than the chunks.
+        #expect(header(.later(2)).encoded(at: place)[10] == 0x40)
+        #expect(header(.deflate, fields: [1]).encoded(at: place)[10] == 0xa0)
+        for form: UInt8 in [0x01, 0x10, 0x11, 0x31, 0x51] {
+            var bytes = header(.stored).encoded(at: place)
+            bytes[10] = form
+            #expect(throws: FormatError.self, "\(form)") { try decode(sealed(bytes)) }
+        }
+        #expect(throws: FormatError.self) { try decode(header(.later(2), stored: 70_000).encoded(at: place)) }
+        #expect(throws: FormatError.self) {
+            try decode(header(.deflate, fields: .init(repeating: 7, count: 256)).encoded(at: place))
+        }
+    }
+
     @Test("chunks of kinds that are not known are kept as they are")
     func unknownKinds() throws {
         let id = ChunkID(hashing: [])
@@ -112,20 +159,22 @@ struct BlockTests {
             let header = BlockHeader(
                 codec: .stored, depth: 0, storedLength: 1, payloadChecksum: 0, bases: [],
                 chunks: [.init(kind: ChunkKind(rawValue: number), length: 1, id: id)])
-            #expect(try decode(header.encoded()) == header)
-            #expect(header.encoded()[12] == number)
+            #expect(try decode(header.encoded(at: place)) == header)
+            #expect(header.encoded(at: place)[12] == number)
         }
-        #expect(ChunkKind.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 7])
+        #expect(ChunkKind.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 7, 8])
     }
 
     @Test("whatever bytes are read as a header, nothing crashes, and what is read is written as it was")
     func fuzz() {
         var random = SeededGenerator()
         for _ in 0..<5000 {
-            let bytes = sealed(damaged(random.blockHeader().encoded(), using: &random) + [0, 0, 0, 0])
-            let cut = sealed(damaged(random.blockHeader().encoded(), using: &random))
+            let bytes = sealed(damaged(random.blockHeader().encoded(at: place), using: &random) + [0, 0, 0, 0])
+            let cut = sealed(damaged(random.blockHeader().encoded(at: place), using: &random))
             for bytes in [bytes, cut, random.bytes(0, 80)] {
-                if let header = try? decode(bytes) { #expect(header.encoded() == bytes, "seed \(random.seed)") }
+                if let header = try? decode(bytes) {
+                    #expect(header.encoded(at: place) == bytes, "seed \(random.seed)")
+                }
             }
         }
     }
@@ -214,7 +263,8 @@ struct SegmentTests {
     }
 
     private func footer(_ blocks: [(offset: Int, header: BlockHeader)], at end: Int) -> [UInt8] {
-        SegmentFooter.encoded(blocks: blocks.map { .init($0.header, at: $0.offset) }, indexOffset: end)
+        SegmentFooter.encoded(
+            blocks: blocks.map { .init($0.header, at: BlockPlace(segment: 7, offset: $0.offset)) }, indexOffset: end)
     }
 
     @Test("a footer tells where each block is, how long, and its header's checksum")
@@ -226,7 +276,9 @@ struct SegmentTests {
             #expect(again.map(\.offset) == blocks.map(\.offset), "seed \(random.seed)")
             #expect(again.map(\.headerLength) == blocks.map(\.header.headerLength), "seed \(random.seed)")
             #expect(again.map(\.storedLength) == blocks.map(\.header.storedLength), "seed \(random.seed)")
-            let checksums = blocks.map { Array($0.header.encoded().suffix(4)) }
+            let checksums = blocks.map {
+                Array($0.header.encoded(at: BlockPlace(segment: 7, offset: $0.offset)).suffix(4))
+            }
             #expect(again.map { withUnsafeBytes(of: $0.headerChecksum.littleEndian, Array.init) } == checksums)
         }
     }

@@ -22,10 +22,15 @@ struct GoldenValueTests {
         #expect(withExclusions == GoldenValues.snapshotWithExclusions)
         #expect(try GapRecord(decoding: Fixtures.golden("gap.cbor")) == GoldenValues.gap)
         #expect(try OperationRecord(decoding: Fixtures.golden("operation.cbor")) == GoldenValues.operation)
+        #expect(try RootNotice(decoding: Fixtures.golden("root-notice.cbor")) == GoldenValues.rootNotice)
         #expect(try ArchiveManifest(decoding: Fixtures.golden("archive.json")) == GoldenValues.manifest)
-        let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes { try BlockHeader(decoding: $0) }
+        let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes {
+            try BlockHeader(decoding: $0, at: GoldenValues.place)
+        }
         #expect(blockHeader == GoldenValues.blockHeader)
-        let gapHeader = try Fixtures.golden("block-header-gaps").withUnsafeBytes { try BlockHeader(decoding: $0) }
+        let gapHeader = try Fixtures.golden("block-header-gaps").withUnsafeBytes {
+            try BlockHeader(decoding: $0, at: GoldenValues.place)
+        }
         #expect(gapHeader == GoldenValues.gapBlockHeader)
         let segmentHeader = try Fixtures.golden("segment-header").withUnsafeBytes { try SegmentHeader(decoding: $0) }
         #expect(segmentHeader == GoldenValues.segmentHeader)

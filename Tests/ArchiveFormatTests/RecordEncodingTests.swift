@@ -57,11 +57,11 @@ struct GapRuleTests {
 
 @Suite("Rules of exclusions")
 struct ExclusionRuleTests {
-    /// The plainest snapshot, with `exclusions` as the value of its last field.
+    /// The plainest snapshot, with `exclusions` as the value of the field before its last, the sequence.
     private func snapshot(_ exclusions: String) -> [UInt8] {
         let tree = "06 5820" + String(repeating: "00", count: 32)
         let field = exclusions.isEmpty ? "" : "0e" + exclusions
-        return hex((exclusions.isEmpty ? "a4" : "a5") + "00 8101 01 412f 03 657761746368" + tree + field)
+        return hex((exclusions.isEmpty ? "a5" : "a6") + "00 8101 01 412f 03 657761746368" + tree + field + "0f 01")
     }
 
     private func rules(_ exclusions: String) throws -> ExclusionRules {
@@ -136,7 +136,7 @@ struct LaterAdditionTests {
         for _ in 0..<200 {
             let snapshot = random.snapshot()
             let later = extended(
-                try item(snapshot.encoded()), from: 15, inner: [7: 4, 8: 3, 9: 2, 10: 3, 14: 5], using: &random
+                try item(snapshot.encoded()), from: 18, inner: [7: 4, 8: 3, 9: 2, 10: 3, 14: 5], using: &random
             ).encoded()
             #expect(later != snapshot.encoded())
             #expect(try Snapshot(decoding: later) == snapshot, "seed \(random.seed)")
@@ -153,7 +153,8 @@ struct LaterAdditionTests {
         guard case .map(let pairs) = try item(snapshot.encoded()) else { return }
         for key: UInt64 in [7, 8, 14] {
             let part = CBORValue.map([(.unsigned(20), .null)])
-            let later = CBORValue.map(pairs + [(.unsigned(key), part)]).encoded()
+            // The last is the sequence, behind all of these.
+            let later = CBORValue.map(pairs.dropLast() + [(.unsigned(key), part)] + pairs.suffix(1)).encoded()
             #expect(try Snapshot(decoding: later) == snapshot)
             #expect(try CBORDecoder().decode(Snapshot.self, from: later) == snapshot)
         }
@@ -164,7 +165,7 @@ struct LaterAdditionTests {
         var random = SeededGenerator()
         for _ in 0..<200 {
             let gap = random.gap()
-            let later = extended(try item(gap.encoded()), from: 6, using: &random).encoded()
+            let later = extended(try item(gap.encoded()), from: 7, using: &random).encoded()
             #expect(try GapRecord(decoding: later) == gap, "seed \(random.seed)")
             #expect(try CBORDecoder().decode(GapRecord.self, from: later) == gap, "seed \(random.seed)")
         }
@@ -175,7 +176,7 @@ struct LaterAdditionTests {
         var random = SeededGenerator()
         for _ in 0..<200 {
             let operation = random.operation()
-            let later = extended(try item(operation.encoded()), from: 8, using: &random).encoded()
+            let later = extended(try item(operation.encoded()), from: 9, using: &random).encoded()
             #expect(try OperationRecord(decoding: later) == operation, "seed \(random.seed)")
             #expect(try CBORDecoder().decode(OperationRecord.self, from: later) == operation, "seed \(random.seed)")
         }
@@ -190,16 +191,16 @@ struct LaterAdditionTests {
             #expect(fast == ((try? CBORDecoder().decode(GapRecord.self, from: bytes)) != nil))
             return fast
         }
-        #expect(isRead("06 00"))
+        #expect(isRead("07 00"))
         // Not the shortest, indefinite, a tag, keys out of order, bytes missing, a key repeated.
-        for field in ["06 1800", "06 9fff", "06 c100", "06 a2 0100 0000", "06 4261", "04 8105"] {
+        for field in ["07 1800", "07 9fff", "07 c100", "07 a2 0100 0000", "07 4261", "04 8105"] {
             #expect(!isRead(field), "\(field)")
         }
         #expect(throws: FormatError.self, "a key that is a text") {
             try GapRecord(decoding: hex("a5" + gap + "6161 00"))
         }
-        #expect(isRead("06" + String(repeating: "81", count: 127) + "00"))
-        #expect(!isRead("06" + String(repeating: "81", count: 128) + "00"))
+        #expect(isRead("07" + String(repeating: "81", count: 127) + "00"))
+        #expect(!isRead("07" + String(repeating: "81", count: 128) + "00"))
     }
 
     @Test("a node with a field that is not known is refused: nobody knows what it means for the tree")

@@ -68,6 +68,18 @@ struct ValueEncodingTests {
         }
     }
 
+    @Test("the fast way and Codable give the same bytes and read the same value: notices of roots")
+    func rootNotices() throws {
+        var random = SeededGenerator()
+        for _ in 0..<200 {
+            let notice = random.rootNotice()
+            let bytes = notice.encoded()
+            #expect(try CBOREncoder().encode(notice) == bytes, "seed \(random.seed)")
+            #expect(try RootNotice(decoding: bytes) == notice, "seed \(random.seed)")
+            #expect(try CBORDecoder().decode(RootNotice.self, from: bytes) == notice, "seed \(random.seed)")
+        }
+    }
+
     @Test("every value has exactly one encoding: what is read, however damaged, is written as it was")
     func oneEncoding() throws {
         var random = SeededGenerator()
@@ -83,7 +95,7 @@ struct ValueEncodingTests {
         for _ in 0..<100 {
             let seeds = [
                 random.node().encoded(), random.snapshot().encoded(), random.sliceList().encoded(),
-                random.gap().encoded(), random.operation().encoded(),
+                random.gap().encoded(), random.operation().encoded(), random.rootNotice().encoded(),
             ]
             for _ in 0..<10 {
                 for seed in seeds {
@@ -93,6 +105,7 @@ struct ValueEncodingTests {
                     try check(bytes) { try SliceList(decoding: $0).encoded() }
                     try check(bytes, asRead: KnownFields.gap) { try GapRecord(decoding: $0).encoded() }
                     try check(bytes, asRead: KnownFields.operation) { try OperationRecord(decoding: $0).encoded() }
+                    try check(bytes, asRead: KnownFields.rootNotice) { try RootNotice(decoding: $0).encoded() }
                     _ = try? CBORDecoder().decode(Node.self, from: bytes)
                     _ = try? CBORDecoder().decode(Snapshot.self, from: bytes)
                     _ = try? CBORDecoder().decode(GapRecord.self, from: bytes)
@@ -383,24 +396,41 @@ struct SnapshotRuleTests {
         #expect(try refuses { $0.time.nanoseconds = 1_000_000_000 })
     }
 
-    @Test("a snapshot without its time, root, cause or tree is refused")
+    @Test("a sequence number is at least 1 and fits 63 bits")
+    func sequence() throws {
+        #expect(try !refuses { $0.sequence = 1 << 63 - 1 })
+        #expect(try refuses { $0.sequence = 0 })
+        #expect(try refuses { $0.sequence = 1 << 63 })
+    }
+
+    @Test("a snapshot without its time, root, cause, tree or sequence is refused")
     func required() throws {
-        #expect(try Snapshot(decoding: hex("a4" + fields.joined())).cause == .watch)
+        #expect(try Snapshot(decoding: hex("a5" + fields.joined())).cause == .watch)
         for missing in fields.indices {
             var rest = fields
             rest.remove(at: missing)
-            #expect(throws: FormatError.self) { try Snapshot(decoding: hex("a3" + rest.joined())) }
+            #expect(throws: FormatError.self) { try Snapshot(decoding: hex("a4" + rest.joined())) }
         }
+        for extra in [
+            "10 5000000000000000000000000000000000", "10 4f" + String(repeating: "01", count: 15), "11 f4", "11 f6",
+        ] {
+            #expect(throws: FormatError.self) { try Snapshot(decoding: hex("a6" + fields.joined() + extra)) }
+        }
+        let aside = try Snapshot(
+            decoding: hex("a7" + fields.joined() + "10 50" + String(repeating: "01", count: 16) + "11 f5"))
+        #expect(aside.isAside && aside.machine.hex == String(repeating: "01", count: 16) && aside.sequence == 1)
     }
 
     /// The encoded fields of the plainest snapshot; its cause is `watch`.
-    private let fields = ["00 8101", "01 412f", "03 657761746368", "06 5820" + String(repeating: "00", count: 32)]
+    private let fields = [
+        "00 8101", "01 412f", "03 657761746368", "06 5820" + String(repeating: "00", count: 32), "0f 01",
+    ]
 
     @Test("a cause that is not known is kept as it is; what is no word of 1 to 32 letters and hyphens is refused")
     func causes() throws {
         func cause(_ text: String) throws -> Cause {
             let encoded = Hex.string(CBORValue.text(text).encoded())
-            let bytes = hex("a4" + fields.joined().replacing("657761746368", with: encoded))
+            let bytes = hex("a5" + fields.joined().replacing("657761746368", with: encoded))
             let snapshot = try Snapshot(decoding: bytes)
             #expect(snapshot.encoded() == bytes)
             #expect(try CBORDecoder().decode(Snapshot.self, from: bytes) == snapshot)
@@ -421,7 +451,7 @@ struct SnapshotRuleTests {
     @Test("a kind of change that is not known is a modification, a reason that is not known says unreadable")
     func unknownNumbers() throws {
         let lists = "09 81 a2 00 4161 01 03" + "0a 81 a2 00 4161 01 02"
-        let bytes = hex("a6" + fields.joined() + lists)
+        let bytes = hex("a7" + fields[..<4].joined() + lists + fields[4])
         let snapshot = try Snapshot(decoding: bytes)
         #expect(snapshot.changedPaths == [ChangedPath(path: path("a"), change: .modified)])
         #expect(snapshot.problems == [Problem(path: path("a"), reason: .unreadable, detail: "")])

@@ -87,18 +87,28 @@ struct ArchiveCreationTests {
         }
         #expect(try manifest.readFile() == Array(text.utf8))
         try manifest.removeFile()
-        #expect(try code(directory.path, creating: true) == .notAnArchive)
+        for creating in [true, false] {
+            let error = try #require(try failure { try ArchiveStore.open(directory.path, creating: creating) })
+            #expect(error.code == .damaged && error.remedy?.contains("archiver repair") == true)
+        }
+        #expect(try ArchiveStore.rebuildCatalogue(of: directory.path).snapshots == 1)
+        #expect(try ArchiveStore.open(directory.path, creating: false).catalogue.snapshots().count == 1)
     }
 
-    @Test("a segment that was begun and never written to is cleared away")
+    @Test("a segment that was begun and never came to be is cleared away; a file with a segment's name stays")
     func emptySegment() throws {
         let directory = try TemporaryDirectory()
         let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
         let segment = try onlySegment(in: directory.path)
         let empty = segment.removingLastComponent().appending("20200101T000000.000000Z-00000000.segment")
         try empty.writeFile(Array("ARCH".utf8))
+        let begun = TemporaryFile.newName().withPointer { String(cString: $0) }
+        try segment.removingLastComponent().appending(begun).writeFile(Array("ARCH".utf8))
         let store = try ArchiveStore.open(directory.path, creating: false)
-        #expect(try onlySegment(in: directory.path) == segment)
+        #expect(try empty.readFile() == Array("ARCH".utf8))
+        #expect(store.findings.map(\.kind) == [.damage])
+        #expect(store.findings.first?.message.contains("holds nothing: 4 bytes") == true)
+        #expect(try directory.path.appending("segments").filesBelow().count == 2)
         #expect(try store.holds(commit))
     }
 }

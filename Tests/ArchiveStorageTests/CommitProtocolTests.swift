@@ -78,33 +78,16 @@ struct CommitProtocolTests {
         }
     }
 
-    @Test("a byte wrong anywhere in a commit that was not announced takes the snapshot, not the archive")
-    func garbage() throws {
-        let scene = try Scene()
-        for offset in scene.start..<scene.bytes.count {
-            var bytes = scene.bytes
-            bytes[offset] ^= 0x01
-            try scene.crash(bytes, .before)
-            let store = try scene.open()
-            #expect(try store.holds(scene.first), "flip at \(offset)")
-            #expect(try !store.catalogue.hasSnapshot(scene.second.id), "flip at \(offset)")
-            let kept = try scene.segment.readFile()
-            #expect(kept.count <= offset && kept == Array(scene.bytes.prefix(kept.count)), "flip at \(offset)")
-            if offset % 8 == 0 {
-                let next = try store.commit(3, [Array("two".utf8)], parent: scene.first)
-                #expect(try store.holds(next), "after a flip at \(offset)")
-            }
-        }
-    }
-
-    @Test("a byte wrong anywhere is found without the catalogue too, and what was whole is kept or stored anew")
-    func garbageWithoutCatalogue() throws {
+    @Test(
+        "a byte wrong anywhere behind what the catalogue knows takes its block, and nothing whole",
+        arguments: CatalogueState.allCases)
+    func garbage(state: CatalogueState) throws {
         let scene = try Scene()
         let snapshotStart = scene.bytes.count - (try snapshotBlockLength(scene))
         for offset in scene.start..<scene.bytes.count {
             var bytes = scene.bytes
             bytes[offset] ^= 0x01
-            try scene.crash(bytes, .missing)
+            try scene.crash(bytes, state)
             let store = try scene.open()
             #expect(try store.holds(scene.first), "flip at \(offset)")
             #expect(try store.catalogue.hasSnapshot(scene.second.id) == (offset < snapshotStart), "flip at \(offset)")

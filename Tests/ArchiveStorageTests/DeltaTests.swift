@@ -2,6 +2,7 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Compression
 import FileIO
 import SystemPackage
 import TestSupport
@@ -39,8 +40,8 @@ struct DeltaTests {
             let base = try versions.last.flatMap { try store.base($0.id) }
             let block = try encoder.encode([chunk], bases: base.map { [$0] } ?? [])
             depths.append(block.header.depth)
-            storedBytes += block.bytes.count
-            bytesAlone += try encoder.encode([chunk]).bytes.count
+            storedBytes += block.byteCount
+            bytesAlone += try encoder.encode([chunk]).byteCount
             let writer = try store.beginCommit()
             try append(block, to: writer)
             try end(writer, number)
@@ -129,6 +130,35 @@ struct DeltaTests {
             #expect(try failure { try store.read(id) }?.code == .damaged)
             #expect(try store.base(id) == nil)
         }
+    }
+
+    @Test("a few small blocks that unpack to terabytes are refused early", .timeLimit(.minutes(1)))
+    func bomb() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let writer = try store.beginCommit()
+        let length = 2 << 20
+        let zeros = RawChunk(kind: .content, bytes: .init(repeating: 0, count: length))
+        try append(store.encode([zeros], level: 9), to: writer)
+        // Insert nothing, copy all from the beginning.
+        let payload: [UInt8] = [6, 0, 0x80, 0x80, 0x80, 0x01, 0]
+        var bases = [zeros.id]
+        for depth in 1...16 {
+            let ids = (0..<8).map { ChunkID(hashing: [UInt8(depth), UInt8($0)]) }
+            for id in ids {
+                let header = BlockHeader(
+                    codec: .delta, depth: depth, storedLength: payload.count,
+                    payloadChecksum: payload.withUnsafeBytes { crc32($0) }, bases: bases.map { ChunkPrefix($0) },
+                    chunks: [.init(kind: .content, length: length, id: id)])
+                try append(EncodedBlock(header: header, payload: payload), to: writer)
+            }
+            bases = ids
+        }
+        try end(writer)
+        let before = store.counters.counts.blocksRead
+        let error = try #require(try failure { try store.read(bases[0]) })
+        #expect(error.code == .damaged)
+        #expect(store.counters.counts.blocksRead - before < 600)
     }
 
     @Test("a chain of crafted blocks far deeper than the format allows is an error")

@@ -45,7 +45,7 @@ struct GapTests {
         let store = try open()
         try store.enter([late, other, short, long])
         let catalogue = store.catalogue
-        let root = try #require(try catalogue.root(path: Array("/a".utf8), host: "host")).number
+        let root = try #require(try catalogue.root(path: Array("/a".utf8), machine: .unknown)).number
         func found(_ root: Int64?, _ since: Int64?, _ until: Int64?) throws -> [GapRecord] {
             try catalogue.gaps(
                 root: root, since: since.map { Timestamp(seconds: $0) }, until: until.map { Timestamp(seconds: $0) })
@@ -94,11 +94,11 @@ struct GapTests {
     func roots() throws {
         let store = try open()
         let path = Array("/root".utf8)
-        #expect(try store.catalogue.root(path: path, host: "host") == nil)
+        #expect(try store.catalogue.root(path: path, machine: .unknown) == nil)
         try store.enter([.sample(0)])
-        let root = try #require(try store.catalogue.root(path: path, host: "host"))
+        let root = try #require(try store.catalogue.root(path: path, machine: .unknown))
         #expect(try store.catalogue.roots().isEmpty)
-        #expect(try store.catalogue.latestSnapshot(ofRoot: path, host: "host") == nil)
+        #expect(try store.catalogue.latestSnapshot(ofRoot: path, machine: .unknown) == nil)
         #expect(try store.catalogue.gaps(root: root.number) == [.sample(0)])
         _ = try store.commit(1, [[1]])
         #expect(try store.catalogue.roots() == [root])
@@ -121,7 +121,7 @@ struct GapTests {
         #expect(try store.storedBytes() == UInt64(bytes.reduce(0, +)))
         let catalogue = store.catalogue
         let root = try #require(try catalogue.roots().first).number
-        let gapRoot = try #require(try catalogue.root(path: Array("/gaps".utf8), host: "host")).number
+        let gapRoot = try #require(try catalogue.root(path: Array("/gaps".utf8), machine: .unknown)).number
         #expect(try catalogue.count(Catalogue.SnapshotFilter()) == 6 && catalogue.count(.init(of: root)) == 6)
         let ofGaps = try catalogue.totals(root: gapRoot, since: Timestamp(seconds: 0))
         #expect(ofGaps == (0, 0))
@@ -288,9 +288,13 @@ struct GapCrashTests {
         let scene = try Scene()
         let later = RawChunk(kind: ChunkKind(rawValue: 200), bytes: Array("from the future".utf8))
         var encoder = try BlockEncoder(level: 1)
-        let block = try encoder.encode([later]).bytes
         let start = scene.block.lowerBound
-        let bytes = Array(scene.bytes[..<start]) + block + Array(scene.bytes[scene.block])
+        let segment = try SegmentFile(at: scene.segment)
+        let block = try encoder.encode([later]).bytes(at: segment.place(start))
+        let gaps = try segment.block(at: start)
+        let bytes =
+            Array(scene.bytes[..<start]) + block + gaps.header.encoded(at: segment.place(start + block.count))
+            + gaps.payload
         for isCatalogueKept in [true, false] {
             let store = try scene.crash(bytes, isCatalogueKept: isCatalogueKept)
             #expect(try scene.segment.readFile() == bytes)

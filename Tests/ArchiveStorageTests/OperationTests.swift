@@ -47,14 +47,14 @@ struct OperationTests {
     @Test("operations and the time of the newest one are found by root")
     func roots() throws {
         let store = try open()
-        #expect(try store.catalogue.latestOperationTime(ofRoot: Array("/a".utf8), host: "host") == nil)
+        #expect(try store.catalogue.latestOperationTime(ofRoot: Array("/a".utf8), machine: .unknown) == nil)
         for number in [3, 1, 2] { _ = try store.enter(.sample(number, root: number == 3 ? "/b" : "/a")) }
-        let root = try #require(try store.catalogue.root(path: Array("/a".utf8), host: "host"))
+        let root = try #require(try store.catalogue.root(path: Array("/a".utf8), machine: .unknown))
         #expect(
             try store.catalogue.operations(root: root.number).map(\.record)
                 == [.sample(1, root: "/a"), .sample(2, root: "/a")])
         #expect(
-            try store.catalogue.latestOperationTime(ofRoot: root.path, host: "host") == Timestamp(seconds: 2))
+            try store.catalogue.latestOperationTime(ofRoot: root.path, machine: .unknown) == Timestamp(seconds: 2))
         // Only roots with snapshots are listed.
         #expect(try store.catalogue.roots().isEmpty)
     }

@@ -85,7 +85,7 @@ struct SegmentLifeTests {
             #expect(blocks.map(\.offset) == Array(Set(scan.chunks.map(\.offset))).sorted())
             for block in blocks {
                 let header = try segment.blockHeader(at: block.offset)
-                #expect(block == SegmentFooter.Block(header, at: block.offset))
+                #expect(block == SegmentFooter.Block(header, at: segment.place(block.offset)))
             }
         }
     }

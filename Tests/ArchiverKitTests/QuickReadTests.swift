@@ -17,8 +17,9 @@ import Testing
     init() throws {
         sandbox = try Sandbox()
         let packer = ChunkPacker(sandbox.archive.store, nil)
-        reader = EntryReader(FileReader(packer, progress: nil))
         directory = SharedDirectory(try Descriptor.open(sandbox.root.directory, O_RDONLY | O_DIRECTORY))
+        let device = try FileStatus.read(directory.descriptor).device
+        reader = EntryReader(FileReader(packer, progress: nil), device: device)
     }
 
     /// What a walk would find now, once the file's time of change says what it has to.

@@ -138,7 +138,7 @@ import Testing
         let old = try sandbox.archive.store.enter(
             OperationRecord(
                 rootPath: root.path.bytes, host: root.host, kind: .restore, time: future, before: snapshots[1].id,
-                snapshot: snapshots[2].id))
+                snapshot: snapshots[2].id, machine: root.machine))
         _ = try sandbox.archive.restore(snapshots[0])
         let log = try sandbox.archive.operations()
         #expect(log.first?.id == old && log.count == 2)
@@ -196,7 +196,7 @@ import Testing
         _ = try sandbox.archive.store.enter(
             OperationRecord(
                 rootPath: root.path.bytes, host: root.host, kind: .restore, time: .now, before: lost,
-                snapshot: snapshots[0].id))
+                snapshot: snapshots[0].id, machine: root.machine))
         let before = try sandbox.archive.operations()
         let error = ArchiverError.expect(.noSuchSnapshot) { _ = try sandbox.archive.undo(root) }
         #expect(error?.message.contains(lost.short) == true)

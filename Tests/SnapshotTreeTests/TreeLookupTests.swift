@@ -132,7 +132,7 @@ struct TreeLookupTests {
         let leaf = try nodes.store(.leaf([.file(.valid("a"))]), predecessor: nil)
         let child = Node.Child(firstPath: .valid("a"), id: leaf, entries: 1, bytes: 1)
         let root = try nodes.store(.inner(level: 2, children: [child]), predecessor: nil)
-        #expect(throws: MemoryNodes.Failure.wrongLevel(0, expected: 1)) {
+        #expect(throws: MemoryNodes.Failure.wrong("a node is of level 0 instead of 1")) {
             try Tree(root, in: nodes).entry(at: .valid("a"))
         }
         let nobody = ChunkID(hashing: [1])

@@ -19,6 +19,8 @@ package struct BlockHeader: Hashable, Sendable {
     }
 
     package let codec: Codec
+    /// Fields that came after this program: it keeps the block, and cannot read its payload.
+    package let laterFields: [UInt8]
     /// 0 without bases, else 1 + the greatest depth of the bases' blocks: how many blocks a read has to unpack.
     package let depth: Int
     /// Bytes of the payload in the segment.
@@ -32,9 +34,11 @@ package struct BlockHeader: Hashable, Sendable {
 
     /// A header from its parts, which are within the limits of the format.
     package init(
-        codec: Codec, depth: Int, storedLength: Int, payloadChecksum: UInt32, bases: [ChunkPrefix], chunks: [Chunk]
+        codec: Codec, depth: Int, storedLength: Int, payloadChecksum: UInt32, bases: [ChunkPrefix], chunks: [Chunk],
+        laterFields: [UInt8] = []
     ) {
         self.codec = codec
+        self.laterFields = laterFields
         self.depth = depth
         self.storedLength = storedLength
         self.payloadChecksum = payloadChecksum
@@ -49,6 +53,12 @@ package struct BlockHeader: Hashable, Sendable {
     package var headerLength: Int {
         let length = followingLength
         return BlockHeader.magic.count + LEB128.byteCount(of: length) + length
+    }
+
+    /// Whether the payload can be unpacked: its codec is known, and no fields came after this program.
+    package var isReadable: Bool {
+        if case .later = codec { return false }
+        return laterFields.isEmpty
     }
 
     /// Bytes of the whole block in the segment.
@@ -78,6 +88,11 @@ extension BlockHeader {
     package static let chunkCountLimit = 65_536
     package static let baseCountLimit = 8
     package static let depthLimit = 16
+    /// The most bytes of all bases of a block together.
+    package static let sourceLengthLimit = 16 << 20
+    /// How much longer than the raw payload a payload may be that this program cannot read.
+    private static let laterExcessLimit = 1 << 16
+    private static let laterFieldsLimit = 255
 
     /// The rule that the header breaks; nil for a good one.
     private var problem: String? {
@@ -85,15 +100,21 @@ extension BlockHeader {
         let rawLength = rawLength
         if bases.count > BlockHeader.baseCountLimit { return "a block's number of bases" }
         if rawLength > BlockHeader.rawLengthLimit { return "a block's raw length" }
-        if bases.isEmpty != (codec != .delta) { return "a block's bases" }
         if bases.isEmpty != (depth == 0) || !(0...BlockHeader.depthLimit).contains(depth) { return "a block's depth" }
+        if laterFields.count > BlockHeader.laterFieldsLimit { return "a block's later fields" }
         switch codec {
-        case .stored:
+        case .stored where isReadable:
             if storedLength != rawLength { return "a stored block's length" }
-        case .deflate, .delta:
+        case .deflate where isReadable, .delta where isReadable:
             if storedLength > rawLength { return "a block that is longer packed than raw" }
+        default:
+            if storedLength > rawLength + BlockHeader.laterExcessLimit { return "a block's stored length" }
         }
-        return nil
+        switch codec {
+        case .stored, .deflate: return bases.isEmpty ? nil : "a block's bases"
+        case .delta: return bases.isEmpty ? "a block's bases" : nil
+        case .later: return nil
+        }
     }
 }
 
@@ -108,15 +129,26 @@ extension BlockHeader {
     private static let checksumLength = 4
     private static let leastFollowingLength = 3 + 2 * checksumLength + chunkLength(LEB128.byteCount(of: 0))
     private static let greatestFollowingLength =
-        32 + baseCountLimit * ChunkPrefix.byteCount
+        32 + baseCountLimit * ChunkPrefix.byteCount + 2 + laterFieldsLimit
         + chunkCountLimit * chunkLength(LEB128.byteCount(of: rawLengthLimit))
 
-    /// What stands for the codec and the depth: delta blocks have a depth, and no others.
-    private var form: UInt8 { depth == 0 ? codec.rawValue : Codec.delta.rawValue + UInt8(depth - 1) }
+    /// Codec, depth, and whether there are later fields, in one byte.
+    private var form: UInt8 {
+        UInt8(depth) | codec.number << Form.codecShift | (laterFields.isEmpty ? 0 : Form.laterFields)
+    }
+
+    /// The parts of the byte `form`.
+    private enum Form {
+        static let depth: UInt8 = 0x1f
+        static let codecShift: UInt8 = 5
+        static let codec: UInt8 = 3
+        static let laterFields: UInt8 = 0x80
+    }
 
     /// Bytes of the header behind the field that says how many these are.
     private var followingLength: Int {
         LEB128.byteCount(of: storedLength) + 1 + (bases.isEmpty ? 0 : 1 + bases.count * ChunkPrefix.byteCount)
+            + (laterFields.isEmpty ? 0 : LEB128.byteCount(of: laterFields.count) + laterFields.count)
             + LEB128.byteCount(of: chunks.count)
             + chunks.reduce(0) { $0 + BlockHeader.chunkLength(LEB128.byteCount(of: $1.length)) }
             + 2 * BlockHeader.checksumLength
@@ -125,16 +157,16 @@ extension BlockHeader {
     /// Bytes of a row of the chunk table, given those of the length in it.
     private static func chunkLength(_ lengthByteCount: Int) -> Int { 1 + lengthByteCount + ChunkID.byteCount }
 
-    /// The checksum that ends the encoded header.
-    package var checksum: UInt32 {
-        let bytes = encoded()
+    /// The checksum that ends the header of the block at `place`.
+    package func checksum(at place: BlockPlace) -> UInt32 {
+        let bytes = encoded(at: place)
         return bytes.withUnsafeBytes {
             $0.littleEndian(at: bytes.count - BlockHeader.checksumLength, as: UInt32.self)
         }
     }
 
-    /// The header's bytes.
-    package func encoded() -> [UInt8] {
+    /// The header's bytes in the block at `place`.
+    package func encoded(at place: BlockPlace) -> [UInt8] {
         var bytes = [UInt8]()
         bytes.reserveCapacity(headerLength)
         bytes += BlockHeader.magic
@@ -144,13 +176,17 @@ extension BlockHeader {
         bytes.append(form)
         if !bases.isEmpty { bytes.append(UInt8(bases.count)) }
         for base in bases { bytes += base.bytes }
+        if !laterFields.isEmpty {
+            LEB128.append(laterFields.count, to: &bytes)
+            bytes += laterFields
+        }
         LEB128.append(chunks.count, to: &bytes)
         for chunk in chunks {
             bytes.append(chunk.kind.rawValue)
             LEB128.append(chunk.length, to: &bytes)
             chunk.id.withUnsafeBytes { bytes.append(contentsOf: $0) }
         }
-        bytes.appendLittleEndian(bytes.withUnsafeBytes { crc32($0) })
+        bytes.appendLittleEndian(bytes.withUnsafeBytes { crc32($0, continuing: place.checksum) })
         return bytes
     }
 
@@ -171,14 +207,17 @@ extension BlockHeader {
 
     /// Reads a header.
     ///
-    /// - Parameter bytes: exactly the header, as long as `headerLength(ofPrefix:)` says.
-    /// - Throws: `FormatError` for anything but the bytes that `encoded()` gives.
-    package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
+    /// - Parameters:
+    ///   - bytes: exactly the header, as long as `headerLength(ofPrefix:)` says.
+    ///   - place: where it was found: a header of a block at another place is refused.
+    /// - Throws: `FormatError` for anything but the bytes that `encoded(at:)` gives.
+    package init(decoding bytes: UnsafeRawBufferPointer, at place: BlockPlace) throws(FormatError) {
         let length = try BlockHeader.headerLength(ofPrefix: bytes)
         if bytes.count < length { throw .truncated }
         guard bytes.count == length else { throw .malformed("bytes after a block's header") }
         let end = length - BlockHeader.checksumLength
-        guard crc32(bytes.slice(0..<end)) == bytes.littleEndian(at: end, as: UInt32.self) else {
+        let checksum = crc32(bytes.slice(0..<end), continuing: place.checksum)
+        guard checksum == bytes.littleEndian(at: end, as: UInt32.self) else {
             throw .checksumMismatch("a block's header")
         }
         var reader = BlockHeaderReader(bytes.slice(0..<end), from: BlockHeader.magic.count)
@@ -186,16 +225,21 @@ extension BlockHeader {
         storedLength = try reader.number()
         payloadChecksum = try reader.bytes(4).littleEndian(at: 0, as: UInt32.self)
         let form = try reader.byte()
-        guard let codec = Codec(rawValue: min(form, Codec.delta.rawValue)) else { throw .malformed("a block's form") }
-        self.codec = codec
-        depth = codec == .delta ? Int(form - Codec.delta.rawValue) + 1 : 0
+        depth = Int(form & Form.depth)
+        codec = Codec(number: form >> Form.codecShift & Form.codec, isDelta: depth > 0)
         var bases = [ChunkPrefix]()
-        if codec == .delta {
+        if depth > 0 {
             for _ in 0..<(try reader.byte()) {
                 bases.append(ChunkPrefix(exactly: try reader.bytes(ChunkPrefix.byteCount)))
             }
         }
         self.bases = bases
+        if form & Form.laterFields != 0 {
+            laterFields = Array(try reader.bytes(try reader.number()))
+            guard !laterFields.isEmpty else { throw .malformed("a block's later fields") }
+        } else {
+            laterFields = []
+        }
         let count = try reader.number()
         guard count <= BlockHeader.chunkCountLimit else { throw .malformed("a block's number of chunks") }
         var chunks = [Chunk]()

@@ -24,21 +24,42 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let operation = ChunkKind(rawValue: 6)
     /// An encoded `ForgottenRecords`.
     package static let forgotten = ChunkKind(rawValue: 7)
+    /// An encoded `RootNotice`.
+    package static let rootNotice = ChunkKind(rawValue: 8)
 
     /// The kinds that this program knows.
     package static let allCases: [ChunkKind] = [
-        .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten,
+        .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten, .rootNotice,
     ]
 }
 
 /// How a block's payload is packed.
 ///
-/// Raw values are part of the archive format.
-package enum Codec: UInt8, Sendable, Hashable, CaseIterable {
+/// Numbers are part of the archive format.
+package enum Codec: Sendable, Hashable {
     /// The raw bytes as they are.
-    case stored = 0
+    case stored
     /// One raw DEFLATE stream (RFC 1951).
-    case deflate = 1
-    /// A delta against the bases.
-    case delta = 2
+    case deflate
+    /// A delta against the bases, compressed as `deflate` is.
+    case delta
+    /// One that came after this program, with or without bases.
+    case later(UInt8)
+
+    init(number: UInt8, isDelta: Bool) {
+        self =
+            switch number {
+            case 0: .stored
+            case 1: isDelta ? .delta : .deflate
+            default: .later(number)
+            }
+    }
+
+    var number: UInt8 {
+        switch self {
+        case .stored: 0
+        case .deflate, .delta: 1
+        case .later(let number): number
+        }
+    }
 }

@@ -13,6 +13,9 @@ public struct ArchiveManifest: Hashable, Sendable {
         /// A segment is sealed once it holds this many bytes.
         package var segmentBytes: Int
 
+        /// The greatest `segmentBytes`: with the block that reaches it, every offset in a segment is below 2^32.
+        package static let segmentBytesLimit = 1 << 31
+
         package init(segmentBytes: Int = 64 << 20) { self.segmentBytes = segmentBytes }
     }
 
@@ -72,6 +75,8 @@ public struct ArchiveManifest: Hashable, Sendable {
         } catch {
             throw .malformed("archive.json: \(error)")
         }
-        guard parameters.segmentBytes > 0 else { throw .malformed("archive.json: segmentBytes") }
+        guard (1...Parameters.segmentBytesLimit).contains(parameters.segmentBytes) else {
+            throw .malformed("archive.json: segmentBytes")
+        }
     }
 }

@@ -12,10 +12,10 @@ package enum SegmentFooter {
         /// The checksum that ends the block's header.
         package let headerChecksum: UInt32
 
-        package init(_ header: BlockHeader, at offset: Int) {
+        package init(_ header: BlockHeader, at place: BlockPlace) {
             self.init(
-                offset: offset, headerLength: header.headerLength, storedLength: header.storedLength,
-                headerChecksum: header.checksum)
+                offset: place.offset, headerLength: header.headerLength, storedLength: header.storedLength,
+                headerChecksum: header.checksum(at: place))
         }
 
         fileprivate init(offset: Int, headerLength: Int, storedLength: Int, headerChecksum: UInt32) {

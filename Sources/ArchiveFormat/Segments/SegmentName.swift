@@ -34,6 +34,9 @@ package struct SegmentName: Hashable, Sendable {
         guard let id = Hex.bytes(idPrefix), Hex.string(id) == idPrefix, self.fileName == fileName else { return nil }
     }
 
+    /// The first 4 bytes of the segment's id as a number.
+    package var segment: UInt32 { UInt32(idPrefix, radix: 16) ?? 0 }
+
     /// The file's name.
     package var fileName: String {
         let date = CivilDate(time)

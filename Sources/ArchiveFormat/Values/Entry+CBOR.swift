@@ -201,6 +201,7 @@ extension Slice {
     /// Reads an array of slices.
     static func read(from reader: inout CBORReader) throws(FormatError) -> [Slice] {
         let count = try reader.array()
+        guard count <= Content.listedSlicesLimit else { throw .malformed("too many slices in a list") }
         var slices = [Slice]()
         slices.reserveCapacity(min(count, Content.slicesLimit))
         for _ in 0..<count {

@@ -121,6 +121,7 @@ extension Content {
     /// Checks a sequence of slices: at least one, none empty, the sum a size that a file can have.
     static func validate(_ slices: [Slice]) throws(FormatError) {
         guard !slices.isEmpty else { throw .malformed("no slices") }
+        guard slices.count <= listedSlicesLimit else { throw .malformed("too many slices in a list") }
         var total: UInt64 = 0
         for slice in slices {
             guard slice.length > 0 else { throw .malformed("an empty slice") }

@@ -74,13 +74,15 @@ public enum Content: Hashable, Sendable {
     public static let inlineLimit = 96
     /// The most slices kept in the entry itself.
     public static let slicesLimit = 16
+    /// The most slices kept in one list.
+    package static let listedSlicesLimit = 4096
 
     /// The content's length in bytes as a file; 0 for a link.
     public var size: UInt64 {
         switch self {
         case .none, .linkTarget: 0
         case .inline(let bytes): UInt64(bytes.count)
-        case .slices(let slices): slices.reduce(0) { $0 + $1.length }
+        case .slices(let slices): slices.reduce(0) { FormatLimits.sum($0, $1.length, FormatLimits.bytes) }
         case .sliceLists(_, let size): size
         }
     }

@@ -36,7 +36,9 @@ extension ForgottenRecords {
             case .time: time = try reader.timestamp()
             case .records:
                 var ids: [ChunkID] = []
-                for _ in 0..<(try reader.array()) { ids.append(try reader.chunkID()) }
+                let count = try reader.array()
+                guard count <= ForgottenRecords.limit else { throw .malformed("the number of forgotten records") }
+                for _ in 0..<count { ids.append(try reader.chunkID()) }
                 records = ids
             }
         }
@@ -52,7 +54,9 @@ extension ForgottenRecords {
 
     /// Records as they were read: their order is checked, not mended.
     private init(time: Timestamp, ordered records: [ChunkID]) throws(FormatError) {
-        guard !records.isEmpty, zip(records, records.dropFirst()).allSatisfy({ $0 < $1 }) else {
+        guard (1...ForgottenRecords.limit).contains(records.count),
+            zip(records, records.dropFirst()).allSatisfy({ $0 < $1 })
+        else {
             throw .malformed("forgotten records out of order, or none")
         }
         self.init(time: time, records: Set(records))

@@ -9,9 +9,24 @@ public struct ForgottenRecords: Hashable, Sendable {
     /// The chunks that hold the records, in ascending order, none twice, at least one.
     public let records: [ChunkID]
 
-    /// Forgets `records`.
+    /// The most records that one chunk tells of.
+    package static let limit = 65_536
+
+    /// Forgets `records`, at most `limit` of them.
     public init(time: Timestamp, records: Set<ChunkID>) {
+        self.init(time: time, sorted: records.sorted())
+    }
+
+    private init(time: Timestamp, sorted records: [ChunkID]) {
         self.time = time
-        self.records = records.sorted()
+        self.records = records
+    }
+
+    /// Forgets `records`, however many they are.
+    package static func splitting(_ records: Set<ChunkID>, at time: Timestamp) -> [ForgottenRecords] {
+        let sorted = records.sorted()
+        return stride(from: 0, to: sorted.count, by: limit).map { start in
+            ForgottenRecords(time: time, sorted: Array(sorted[start...].prefix(limit)))
+        }
     }
 }

@@ -13,12 +13,14 @@ extension GapRecord {
         case start = 3
         case end = 4
         case detail = 5
+        case machine = 6
     }
 
     /// The gap as a chunk's bytes.
     package func encoded() -> [UInt8] {
         var writer = CBORWriter(capacity: 128)
-        writer.map(count: 4 + (host.isEmpty ? 0 : 1) + (detail == nil ? 0 : 1))
+        let optional = [!host.isEmpty, detail != nil, machine != .unknown]
+        writer.map(count: 4 + optional.count { $0 })
         writer.key(Field.rootPath)
         writer.byteString(rootPath)
         if !host.isEmpty {
@@ -35,6 +37,10 @@ extension GapRecord {
             writer.key(Field.detail)
             writer.text(detail)
         }
+        if machine != .unknown {
+            writer.key(Field.machine)
+            writer.machine(machine)
+        }
         return writer.bytes
     }
 
@@ -49,6 +55,7 @@ extension GapRecord {
         var start: Timestamp?
         var end: Timestamp?
         var detail: String?
+        var machine = MachineID.unknown
         var fields = try reader.openFields(Field.self, depth: 0)
         while let field = try fields.next(&reader) {
             switch field {
@@ -58,11 +65,13 @@ extension GapRecord {
             case .start: start = try reader.timestamp()
             case .end: end = try reader.timestamp()
             case .detail: detail = try reader.text()
+            case .machine: machine = try reader.machine()
             }
         }
         try reader.finish()
         guard let rootPath, let cause, let start, let end else { throw .malformed("a gap with fields missing") }
-        try self.init(rootPath: rootPath, host: host, cause: cause, from: start, to: end, detail: detail)
+        try self.init(
+            rootPath: rootPath, host: host, cause: cause, from: start, to: end, detail: detail, machine: machine)
     }
 
     /// Reads a gap.
@@ -72,10 +81,12 @@ extension GapRecord {
 
     /// A gap as it was read: its end is refused, not mended.
     private init(
-        rootPath: [UInt8], host: String, cause: GapCause, from start: Timestamp, to end: Timestamp, detail: String?
+        rootPath: [UInt8], host: String, cause: GapCause, from start: Timestamp, to end: Timestamp, detail: String?,
+        machine: MachineID
     ) throws(FormatError) {
         guard start <= end else { throw .malformed("a gap that ends before it starts") }
-        self.init(rootPath: rootPath, host: host, cause: cause, start: start, end: end, detail: detail)
+        self.init(
+            rootPath: rootPath, host: host, cause: cause, start: start, end: end, detail: detail, machine: machine)
     }
 }
 
@@ -88,8 +99,10 @@ extension GapRecord: Codable {
         let start = try fields.decode(Timestamp.self, forKey: .start)
         let end = try fields.decode(Timestamp.self, forKey: .end)
         let detail = try fields.decodeIfPresent(String.self, forKey: .detail)
+        let machine = try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown
         self = try decoder.checking { () throws(FormatError) in
-            try GapRecord(rootPath: rootPath, host: host, cause: cause, from: start, to: end, detail: detail)
+            try GapRecord(
+                rootPath: rootPath, host: host, cause: cause, from: start, to: end, detail: detail, machine: machine)
         }
     }
 
@@ -101,6 +114,7 @@ extension GapRecord: Codable {
         try fields.encode(start, forKey: .start)
         try fields.encode(end, forKey: .end)
         try fields.encodeIfPresent(detail, forKey: .detail)
+        if machine != .unknown { try fields.encode(machine, forKey: .machine) }
     }
 }
 

@@ -16,12 +16,15 @@ public struct GapRecord: Hashable, Sendable {
     public let end: Timestamp
     /// More about the cause, for people.
     public let detail: String?
+    /// The machine that watched it.
+    public let machine: MachineID
 
     /// A gap of a root.
     ///
     /// - Parameter end: where the clock was set back meanwhile so that it is before `start`, `start` takes its place.
     public init(
-        rootPath: [UInt8], host: String, cause: GapCause, start: Timestamp, end: Timestamp, detail: String? = nil
+        rootPath: [UInt8], host: String, cause: GapCause, start: Timestamp, end: Timestamp, detail: String? = nil,
+        machine: MachineID = .unknown
     ) {
         self.rootPath = rootPath
         self.host = host
@@ -29,6 +32,7 @@ public struct GapRecord: Hashable, Sendable {
         self.start = start
         self.end = max(start, end)
         self.detail = detail
+        self.machine = machine
     }
 }
 

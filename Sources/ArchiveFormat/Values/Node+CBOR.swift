@@ -171,5 +171,11 @@ extension Node.Child {
         guard let id else { throw .malformed("a child without an id") }
         let path = try RelativePath(sharing: shared, of: previous, suffix: suffix)
         self.init(firstPath: path, id: id, entries: entries, bytes: bytes)
+        try validate()
+    }
+
+    func validate() throws(FormatError) {
+        try FormatLimits.check(entries, FormatLimits.entries, "a number of entries")
+        try FormatLimits.check(bytes, FormatLimits.bytes, "a sum of sizes")
     }
 }

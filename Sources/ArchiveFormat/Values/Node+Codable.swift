@@ -92,6 +92,8 @@ extension Node.Child: Codable {
         id = try fields.decode(ChunkID.self, forKey: .id)
         entries = try fields.decodeIfPresent(UInt64.self, forKey: .entries) ?? 0
         bytes = try fields.decodeIfPresent(UInt64.self, forKey: .bytes) ?? 0
+        let child = self
+        try decoder.checking { () throws(FormatError) in try child.validate() }
     }
 
     fileprivate func encode(to encoder: any Encoder, after previous: RelativePath?) throws {

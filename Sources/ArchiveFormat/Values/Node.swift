@@ -35,6 +35,22 @@ public enum Node: Hashable, Sendable {
         }
     }
 
+    /// Entries below this node.
+    public var entryCount: UInt64 {
+        switch self {
+        case .leaf(let entries): UInt64(entries.count)
+        case .inner(_, let children): children.reduce(0) { FormatLimits.sum($0, $1.entries, FormatLimits.entries) }
+        }
+    }
+
+    /// Sum of the sizes of the files below this node, in bytes, as the format has it: at most 2^63 - 1.
+    public var byteCount: UInt64 {
+        switch self {
+        case .leaf(let entries): entries.reduce(0) { FormatLimits.sum($0, $1.size, FormatLimits.bytes) }
+        case .inner(_, let children): children.reduce(0) { FormatLimits.sum($0, $1.bytes, FormatLimits.bytes) }
+        }
+    }
+
     /// The path of the first entry below this node; nil for the tree of nothing.
     public var firstPath: RelativePath? {
         switch self {

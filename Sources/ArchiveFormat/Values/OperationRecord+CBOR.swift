@@ -15,12 +15,15 @@ extension OperationRecord {
         case snapshot = 5
         case path = 6
         case target = 7
+        case machine = 8
     }
 
     /// The operation as a chunk's bytes.
     package func encoded() -> [UInt8] {
         var writer = CBORWriter(capacity: 256)
-        let optional = [!host.isEmpty, before != nil, snapshot != nil, !path.isRoot, target != nil]
+        let optional = [
+            !host.isEmpty, before != nil, snapshot != nil, !path.isRoot, target != nil, machine != .unknown,
+        ]
         writer.map(count: 3 + optional.count { $0 })
         writer.key(Field.rootPath)
         writer.byteString(rootPath)
@@ -48,6 +51,10 @@ extension OperationRecord {
             writer.key(Field.target)
             writer.chunkID(target.chunk)
         }
+        if machine != .unknown {
+            writer.key(Field.machine)
+            writer.machine(machine)
+        }
         return writer.bytes
     }
 
@@ -64,6 +71,7 @@ extension OperationRecord {
         var snapshot: SnapshotID?
         var path = RelativePath.root
         var target: OperationID?
+        var machine = MachineID.unknown
         var fields = try reader.openFields(Field.self, depth: 0)
         while let field = try fields.next(&reader) {
             switch field {
@@ -75,13 +83,14 @@ extension OperationRecord {
             case .snapshot: snapshot = SnapshotID(try reader.chunkID())
             case .path: path = try RelativePath(sharing: 0, of: nil, suffix: reader.presentByteString())
             case .target: target = OperationID(try reader.chunkID())
+            case .machine: machine = try reader.machine()
             }
         }
         try reader.finish()
         guard let rootPath, let kind, let time else { throw .malformed("an operation with fields missing") }
         self.init(
             rootPath: rootPath, host: host, kind: kind, time: time, before: before, snapshot: snapshot, path: path,
-            target: target)
+            target: target, machine: machine)
         try validate()
     }
 
@@ -109,7 +118,8 @@ extension OperationRecord: Codable {
             before: try fields.decodeIfPresent(SnapshotID.self, forKey: .before),
             snapshot: try fields.decodeIfPresent(SnapshotID.self, forKey: .snapshot),
             path: try fields.decodeIfPresent(RelativePath.self, forKey: .path) ?? .root,
-            target: try fields.decodeIfPresent(OperationID.self, forKey: .target))
+            target: try fields.decodeIfPresent(OperationID.self, forKey: .target),
+            machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown)
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
@@ -123,6 +133,7 @@ extension OperationRecord: Codable {
         try fields.encodeIfPresent(snapshot, forKey: .snapshot)
         if !path.isRoot { try fields.encode(path, forKey: .path) }
         try fields.encodeIfPresent(target, forKey: .target)
+        if machine != .unknown { try fields.encode(machine, forKey: .machine) }
     }
 }
 

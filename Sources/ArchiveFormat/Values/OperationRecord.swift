@@ -9,7 +9,7 @@ public import FileIO
 public struct OperationRecord: Hashable, Sendable {
     /// The root's absolute path, as bytes.
     public let rootPath: [UInt8]
-    /// The name of the machine that the root is on.
+    /// The name of the machine, for people.
     public let host: String
     public let kind: OperationKind
     /// When it was recorded; later than all operations of the root before it.
@@ -23,10 +23,13 @@ public struct OperationRecord: Hashable, Sendable {
     public let path: RelativePath
     /// The operation that is undone, redone or completed.
     public let target: OperationID?
+    /// The machine that the root is on.
+    public let machine: MachineID
 
     public init(
         rootPath: [UInt8], host: String, kind: OperationKind, time: Timestamp, before: SnapshotID? = nil,
-        snapshot: SnapshotID? = nil, path: RelativePath = .root, target: OperationID? = nil
+        snapshot: SnapshotID? = nil, path: RelativePath = .root, target: OperationID? = nil,
+        machine: MachineID = .unknown
     ) {
         self.rootPath = rootPath
         self.host = host
@@ -36,6 +39,7 @@ public struct OperationRecord: Hashable, Sendable {
         self.snapshot = snapshot
         self.path = path
         self.target = target
+        self.machine = machine
     }
 }
 

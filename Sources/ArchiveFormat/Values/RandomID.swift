@@ -40,6 +40,9 @@ public struct RandomID<Owner>: Hashable, Sendable {
         return bytes
     }
 
+    /// The first 4 bytes as a number: what `short` shows.
+    package var prefix: UInt32 { UInt32(truncatingIfNeeded: high >> 32) }
+
     /// The id as 32 hex digits.
     public var hex: String { Hex.string(bytes) }
 

@@ -29,6 +29,7 @@ extension RelativePath {
     ) throws(FormatError) {
         guard let previous else {
             guard shared == 0 else { throw .malformed("a first path that shares bytes with none") }
+            try RelativePath.checkLength(suffix.count)
             self.init(unchecked: Array(suffix))
             guard hasValidComponents(from: 0) else { throw .malformed("an invalid path") }
             return
@@ -43,6 +44,7 @@ extension RelativePath {
             guard first != slash, replaced == slash || replaced < first else { throw .malformed("paths out of order") }
         }
         let count = shared + suffix.count
+        try RelativePath.checkLength(count)
         self.init(
             unchecked: [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
                 let buffer = UnsafeMutableRawBufferPointer(buffer)
@@ -53,6 +55,10 @@ extension RelativePath {
                 initialized = count
             })
         guard hasValidComponents(from: shared) else { throw .malformed("an invalid path") }
+    }
+
+    private static func checkLength(_ count: Int) throws(FormatError) {
+        guard count <= FormatLimits.pathBytes else { throw .malformed("a path of \(count) bytes") }
     }
 
     /// Whether the component that holds byte `start` and all after it are valid; the ones before are known to be.

@@ -23,13 +23,16 @@ extension Snapshot {
         case ownerNames = 12
         case groupNames = 13
         case exclusions = 14
+        case sequence = 15
+        case machine = 16
+        case isAside = 17
     }
 
     /// The snapshot as a chunk's bytes.
     package func encoded() -> [UInt8] {
         var writer = CBORWriter(capacity: 512)
         let map = writer.beginSmallMap()
-        var count = 4
+        var count = 5
         func field(_ field: Field, unless isDefault: Bool, _ write: (inout CBORWriter) -> Void) {
             if isDefault { return }
             count += 1
@@ -61,6 +64,10 @@ extension Snapshot {
         field(.ownerNames, unless: ownerNames.isEmpty) { $0.names(ownerNames) }
         field(.groupNames, unless: groupNames.isEmpty) { $0.names(groupNames) }
         field(.exclusions, unless: exclusions == ExclusionRules()) { exclusions.write(to: &$0) }
+        writer.key(Field.sequence)
+        writer.unsigned(sequence)
+        field(.machine, unless: machine == .unknown) { $0.machine(machine) }
+        field(.isAside, unless: !isAside) { $0.boolean(true) }
         writer.endSmallMap(map, count: count)
         return writer.bytes
     }
@@ -87,6 +94,9 @@ extension Snapshot {
         var ownerNames = [UInt32: String]()
         var groupNames = [UInt32: String]()
         var exclusions = ExclusionRules()
+        var sequence: UInt64?
+        var machine = MachineID.unknown
+        var isAside = false
 
         var fields = try reader.openFields(Field.self, depth: 0)
         while let field = try fields.next(&reader) {
@@ -108,14 +118,22 @@ extension Snapshot {
             case .ownerNames: ownerNames = try reader.names()
             case .groupNames: groupNames = try reader.names()
             case .exclusions: exclusions = try ExclusionRules(from: &reader)
+            case .sequence: sequence = try reader.unsigned()
+            case .machine: machine = try reader.machine()
+            case .isAside:
+                isAside = try reader.boolean()
+                guard isAside else { throw .malformed("a default value that is written out") }
             }
         }
         try reader.finish()
-        guard let time, let rootPath, let cause, let tree else { throw .malformed("a snapshot with fields missing") }
+        guard let time, let rootPath, let cause, let tree, let sequence else {
+            throw .malformed("a snapshot with fields missing")
+        }
         self.init(
             time: time, rootPath: rootPath, host: host, cause: cause, label: label, parent: parent, tree: tree,
             totals: totals, changes: changes, changedPaths: changedPaths, problems: problems, storedBytes: storedBytes,
-            ownerNames: ownerNames, groupNames: groupNames, exclusions: exclusions)
+            ownerNames: ownerNames, groupNames: groupNames, exclusions: exclusions, sequence: sequence,
+            machine: machine, isAside: isAside)
         try validate()
     }
 
@@ -127,6 +145,9 @@ extension Snapshot {
     /// Checks the rules that hold between a snapshot's parts.
     func validate() throws(FormatError) {
         guard time.nanoseconds < 1_000_000_000 else { throw .malformed("nanoseconds of a second or more") }
+        guard (1...Snapshot.sequenceLimit).contains(sequence) else {
+            throw .malformed("a sequence number out of range")
+        }
         guard changedPaths.count <= Snapshot.changedPathsLimit else { throw .malformed("too many changed paths") }
         guard zip(changedPaths, changedPaths.dropFirst()).allSatisfy({ $0.path < $1.path }) else {
             throw .malformed("changed paths out of order")
@@ -136,6 +157,14 @@ extension Snapshot {
             throw .malformed("problems out of order")
         }
         try exclusions.validate()
+        try FormatLimits.check(storedBytes, FormatLimits.bytes, "stored bytes")
+        try FormatLimits.check(totals.bytes, FormatLimits.bytes, "a sum of sizes")
+        for count in [totals.files, totals.directories, totals.others] {
+            try FormatLimits.check(count, FormatLimits.entries, "a total")
+        }
+        for count in [changes.added, changes.modified, changes.removed] {
+            try FormatLimits.check(count, FormatLimits.entries, "a number of changes")
+        }
     }
 }
 

@@ -21,7 +21,10 @@ extension Snapshot: Codable {
             storedBytes: try fields.decodeIfPresent(UInt64.self, forKey: .storedBytes) ?? 0,
             ownerNames: try fields.decodeIfPresent(NameTable.self, forKey: .ownerNames)?.names ?? [:],
             groupNames: try fields.decodeIfPresent(NameTable.self, forKey: .groupNames)?.names ?? [:],
-            exclusions: try fields.decodeIfPresent(ExclusionRules.self, forKey: .exclusions) ?? ExclusionRules())
+            exclusions: try fields.decodeIfPresent(ExclusionRules.self, forKey: .exclusions) ?? ExclusionRules(),
+            sequence: try fields.decode(UInt64.self, forKey: .sequence),
+            machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown,
+            isAside: try fields.decodeIfPresent(Bool.self, forKey: .isAside) ?? false)
         let snapshot = self
         try decoder.checking { () throws(FormatError) in try snapshot.validate() }
     }
@@ -43,6 +46,9 @@ extension Snapshot: Codable {
         if !ownerNames.isEmpty { try fields.encode(NameTable(names: ownerNames), forKey: .ownerNames) }
         if !groupNames.isEmpty { try fields.encode(NameTable(names: groupNames), forKey: .groupNames) }
         if exclusions != ExclusionRules() { try fields.encode(exclusions, forKey: .exclusions) }
+        try fields.encode(sequence, forKey: .sequence)
+        if machine != .unknown { try fields.encode(machine, forKey: .machine) }
+        if isAside { try fields.encode(true, forKey: .isAside) }
     }
 }
 

@@ -32,18 +32,27 @@ public struct Snapshot: Hashable, Sendable {
     public var groupNames: [UInt32: String]
     /// What was left out of the tree.
     public var exclusions: ExclusionRules
+    /// Where the snapshot stands among those of its root: one more than its parent, at least 1.
+    public var sequence: UInt64
+    /// The machine that captured it.
+    public var machine: MachineID
+    /// Whether it was captured with other exclusions than those that its root is captured with.
+    public var isAside: Bool
 
     /// The most changed paths a snapshot records.
     public static let changedPathsLimit = 32
     /// The most problems a snapshot records.
     public static let problemsLimit = 64
+    /// The greatest sequence number: the greatest that fits 63 bits.
+    public static let sequenceLimit = UInt64(Int64.max)
 
     public init(
         time: Timestamp, rootPath: [UInt8], host: String, cause: Cause, label: String? = nil,
         parent: SnapshotID? = nil, tree: ChunkID, totals: Totals, changes: ChangeCounts,
         changedPaths: [ChangedPath] = [], problems: [Problem] = [], storedBytes: UInt64,
         ownerNames: [UInt32: String] = [:], groupNames: [UInt32: String] = [:],
-        exclusions: ExclusionRules = ExclusionRules()
+        exclusions: ExclusionRules = ExclusionRules(), sequence: UInt64 = 1, machine: MachineID = .unknown,
+        isAside: Bool = false
     ) {
         self.time = time
         self.rootPath = rootPath
@@ -60,6 +69,9 @@ public struct Snapshot: Hashable, Sendable {
         self.ownerNames = ownerNames
         self.groupNames = groupNames
         self.exclusions = exclusions
+        self.sequence = sequence
+        self.machine = machine
+        self.isAside = isAside
     }
 }
 

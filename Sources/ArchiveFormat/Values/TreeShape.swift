@@ -1,4 +1,4 @@
-// Where a tree is cut into nodes. The shape depends on the paths alone, so equal content gives equal nodes.
+// Where a tree is cut into nodes. The shape depends on the content alone, so equal content gives equal nodes.
 
 package import FileIO
 
@@ -6,6 +6,10 @@ package import FileIO
 package enum TreeShape {
     /// The most entries, or children, of one node.
     package static let maximumEntries = 512
+    /// The weight at which a node ends, so that none becomes too long for a block.
+    package static let fullWeight = 1 << 20
+    /// The greatest weight of an entry that is stored.
+    package static let maximumEntryWeight = 8 << 20
 
     /// Whether a node ends after the entry, or the child whose first path this is.
     ///
@@ -26,4 +30,23 @@ package enum TreeShape {
     }
 
     private static let fnvPrime: UInt64 = 0x0000_0100_0000_01b3
+}
+
+extension Entry {
+    /// The bytes of all that has no small limit: the path, a link's target, slice lists, names and values of attributes.
+    package var weight: Int {
+        var weight = path.bytes.count
+        switch content {
+        case .linkTarget(let target): weight += target.count
+        case .sliceLists(let lists, _): weight += ChunkID.byteCount * lists.count
+        case .none, .inline, .slices: break
+        }
+        for attribute in attributes { weight += attribute.name.count + attribute.value.count }
+        return weight
+    }
+}
+
+extension Node.Child {
+    /// The bytes of the path.
+    package var weight: Int { firstPath.bytes.count }
 }

@@ -31,10 +31,21 @@ struct ExclusionOptions: ParsableArguments {
     @Flag(help: "Enter no directory that carries another file system: so it is without this, too.")
     var oneFileSystem = false
 
+    @Flag(help: "Forget what was left out so far: what these options say holds from now on.")
+    var resetExclusions = false
+
     func validate() throws {
         if crossFileSystems && oneFileSystem {
             throw ValidationError("--cross-file-systems and --one-file-system exclude each other")
         }
+    }
+
+    /// The rules that the options make; nil where there are none of these options.
+    func given() throws -> ExclusionRules? {
+        let isGiven =
+            resetExclusions || !exclude.isEmpty || !excludeFrom.isEmpty || excludeLargerThan != nil || excludeCaches
+            || useGitignore || crossFileSystems || oneFileSystem
+        return isGiven ? try rules() : nil
     }
 
     /// The rules that the options make.

@@ -2,6 +2,7 @@
 
 internal import ArchiverKit
 internal import ArgumentParser
+internal import FileIO
 
 /// Which archive, and how to talk about it.
 struct GlobalOptions: ParsableArguments {
@@ -26,10 +27,20 @@ struct GlobalOptions: ParsableArguments {
         if quiet && verbose { throw ValidationError("--quiet and --verbose exclude each other") }
     }
 
-    /// The archive to work on.
+    /// The archive to work on; what is wrong with it is told on stderr.
     ///
-    /// - Parameter creating: whether to make it where there is none.
-    func openArchive(creating: Bool = false) throws -> Archive {
-        try Archive.open(archive?.path ?? Archive.defaultDirectory, creating: creating)
+    /// - Parameters:
+    ///   - creating: whether to make it where there is none.
+    ///   - isTelling: whether to tell; false where the command's result holds it.
+    func openArchive(creating: Bool = false, isTelling: Bool = true) throws(ArchiverError) -> Archive {
+        let archive = try Archive.open(archive?.path, creating: creating)
+        let console = Console(self)
+        if isTelling { FindingReport(archive.findings).write(console) }
+        if archive.isNew, console.error.isTerminal, !console.isJSON {
+            console.note(
+                "made a new archive: \(Escaping.text(archive.directory.bytes)) "
+                    + "(if there was one before: is its disk mounted?)")
+        }
+        return archive
     }
 }

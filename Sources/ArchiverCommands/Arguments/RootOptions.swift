@@ -6,7 +6,12 @@ internal import ArgumentParser
 struct RootOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Whose snapshots are meant: a remembered directory; else the one you are in.",
-            valueName: "dir"))
+            "The root to use (default: the one that contains the current directory).", valueName: "dir"))
     var root: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The machine that the root is on: its name, or the first digits of its id (default: this one).",
+            valueName: "name"))
+    var host: String?
 }

@@ -16,6 +16,9 @@ struct CaptureCommand: ParsableCommand {
             Files that cannot be read are named, and the exit code is then 3; everything else is captured all the same. \
             The archive is made on first use.
 
+            What is left out is remembered: without options, what was left out before is left out again. With other \
+            options the snapshot is one of its own kind, and the directory's next one is captured as before.
+
             Examples:
               archiver capture ~/thesis
               archiver capture /etc --label before-upgrade
@@ -33,7 +36,8 @@ struct CaptureCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let options = CaptureOptions(
-            label: try label.map { try CaptureCommand.text(ofLabel: $0) }, exclusions: try exclusions.rules())
+            label: try label.map { try CaptureCommand.text(ofLabel: $0) }, exclusions: try exclusions.given(),
+            setsExclusions: exclusions.resetExclusions)
         let archive = try global.openArchive(creating: true)
         var results = [CaptureJSON]()
         var failures = [Failure]()
@@ -72,6 +76,10 @@ struct CaptureCommand: ParsableCommand {
     private func capture(
         _ directory: FilePath, _ options: CaptureOptions, _ archive: Archive, _ console: Console
     ) throws -> CaptureResult {
+        let remembered = try? archive.exclusions(ofRoot: directory)
+        let note = ExclusionText.note(
+            directory.bytes, given: options.exclusions, remembered: remembered, isAside: !options.setsExclusions)
+        if let note { console.note(note) }
         let progress = OperationProgress()
         let line = ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console)
         defer { line.end() }

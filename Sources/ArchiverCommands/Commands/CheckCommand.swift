@@ -9,8 +9,9 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Check that the archive is sound.",
         discussion: """
-            Checks that every block is where it belongs and that every snapshot and every saved state finds all it needs; with --data reads \
-            and verifies every byte. Ends with exit code 2 where anything is damaged, and says what is still good.
+            Checks that every block is where it belongs, that every snapshot's tree is in order and complete, and that \
+            every saved state finds all it needs. With --data it reads and verifies every byte, too: what that passes can \
+            be restored. Ends with exit code 2 where anything is damaged, and says what is still good.
 
             Examples:
               archiver check
@@ -24,7 +25,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let archive = try global.openArchive()
+        let archive = try global.openArchive(isTelling: false)
         let progress = OperationProgress()
         let line = ProgressLine("checking \(Escaping.text(archive.directory.bytes))", progress, console)
         let result: CheckResult
@@ -33,7 +34,9 @@ struct CheckCommand: ParsableCommand {
             result = try archive.check(data: data, progress: progress)
         }
         try console.output.line(console.isJSON ? JSONText.of(CheckJSON(result)) : CheckCommand.summary(result))
-        console.warn(result.findings, count: result.findingCount, limit: result.findings.count) { Escaping.text($0) }
+        console.warn(result.findings, count: result.findingCount, limit: result.findings.count) { finding in
+            Escaping.text(finding.message) + (finding.remedy.map { " — " + Escaping.text($0) } ?? "")
+        }
         if result.findingCount > 0 { throw ExitStatus.damaged }
     }
 

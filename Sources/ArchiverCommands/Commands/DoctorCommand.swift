@@ -25,7 +25,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let doctor = Doctor(
-            archive: global.archive?.path ?? Archive.defaultDirectory, directory: directory?.path,
+            archive: try global.archive?.path ?? Archive.defaultDirectory, directory: directory?.path,
             rules: try exclusions.rules())
         let findings = try doctor.examine()
         if console.isJSON {

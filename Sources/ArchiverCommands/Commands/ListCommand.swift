@@ -71,6 +71,8 @@ struct ListCommand: ParsableCommand {
         let isEmpty =
             try console.isForPerson
             ? showTable(query, context.archive, console) : writeRows(query, context.archive, console)
+        // What is not read may hold snapshots.
+        if context.archive.findings.contains(where: { $0.kind == .unread }) { throw ExitStatus.damaged }
         if isEmpty && !console.isJSON { console.note(emptiness(context)) }
     }
 

@@ -6,28 +6,25 @@ internal import ArgumentParser
 struct RepairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Rebuild the archive's catalogue.",
+        abstract: "Rebuild the archive's catalogue, and a lost archive.json.",
         discussion: """
             The catalogue is an index of the segments, which hold everything; it can be made anew at any time. Use this \
-            where archiver check or another command says so.
+            where archiver check or another command says so. Where archive.json is lost or damaged, it is made anew from the \
+            headers of the segments.
 
             Examples:
-              archiver repair --catalogue
-              archiver repair --catalogue --archive /mnt/backup/archiver
+              archiver repair
+              archiver repair --archive /mnt/backup/archiver
             """)
 
-    @Flag(help: "Make the catalogue anew from the segments.")
+    @Flag(help: "Make the catalogue anew from the segments (the default).")
     var catalogue = false
 
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        guard catalogue else {
-            throw Failure.usage(
-                "nothing to repair was named", remedy: "'archiver repair --catalogue' rebuilds the catalogue")
-        }
         let console = Console(global)
-        let repair = try Archive.repairCatalogue(of: global.archive?.path ?? Archive.defaultDirectory)
+        let repair = try Archive.repairCatalogue(of: global.archive?.path)
         try console.output.line(console.isJSON ? JSONText.of(RepairJSON(repair)) : RepairCommand.summary(repair))
         console.warn(repair.findings, count: repair.findings.count, limit: repair.findings.count) { Escaping.text($0) }
         if !repair.findings.isEmpty { throw ExitStatus.damaged }

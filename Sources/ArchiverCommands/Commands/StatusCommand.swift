@@ -11,7 +11,7 @@ struct StatusCommand: ParsableCommand {
             Asks each running watcher, which answers once it has taken in all that changed before the question: nothing \
             here is read off a file that a dead process may have left. Tells of every remembered directory since when \
             it is watched and how, what could not be captured, and when changes may have been seen late. The exit code \
-            is 0 only if all is well; else each line that begins with “!” says why, and what to do.
+            is 0 only if all is well, and 2 if the archive is damaged; else each line that begins with “!” says why, and what to do.
 
             Examples:
               archiver status
@@ -28,13 +28,14 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let archive = try global.openArchive()
+        let archive = try global.openArchive(isTelling: false)
         let status = try archive.status(of: directory?.path, patience: patience.duration)
         if console.isJSON {
             try console.output.line(JSONText.of(ArchiveStatusJSON(status)))
         } else {
             for line in StatusText.lines(status, console.style) { try console.output.line(line) }
         }
+        if !status.damage.isEmpty { throw ExitStatus.damaged }
         if !status.isWell { throw ExitStatus.failed }
     }
 }

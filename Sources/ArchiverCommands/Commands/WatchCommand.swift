@@ -18,7 +18,8 @@ struct WatchCommand: AsyncParsableCommand {
             up: what finds no room is counted. Nothing is ever written into a watched directory. The archive is made on first use.
 
             What .archiverignore files name, in the words of .gitignore, is left out: neither read nor watched, and never \
-            touched by a restore. SIGUSR1 makes the watcher print what 'archiver status' tells.
+            touched by a restore. What the options leave out is remembered: a watcher without such options leaves out what \
+            the one before did, unless --reset-exclusions is given. SIGUSR1 makes the watcher print what 'archiver status' tells.
 
             Examples:
               archiver watch ~/project --exclude '*.o' --exclude build/
@@ -61,7 +62,7 @@ struct WatchCommand: AsyncParsableCommand {
         let console = Console(global)
         var settings = WatchService.Options(
             settle: settle.duration, maxDelay: maxDelay.duration, backend: backend.backend,
-            exclusions: try exclusions.rules(),
+            exclusions: try exclusions.given(),
             auditInterval: auditInterval.duration == .zero ? nil : auditInterval.duration, waitsForRoots: wait)
         settings.timeScale = timeScale
         let directories = directories.map(\.path)
@@ -69,7 +70,13 @@ struct WatchCommand: AsyncParsableCommand {
         let ending = WatchEnding()
         try Signals.observe(Signals.termination, ending.take)
         let archive = try await Blocking.run { () throws(ArchiverError) in
-            try Archive.open(global.archive?.path ?? Archive.defaultDirectory, creating: true)
+            try global.openArchive(creating: true)
+        }
+        for directory in directories {
+            let remembered = try? archive.exclusions(ofRoot: directory)
+            let note = ExclusionText.note(
+                directory.bytes, given: settings.exclusions, remembered: remembered, isAside: false)
+            if let note { console.note(note) }
         }
         let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")

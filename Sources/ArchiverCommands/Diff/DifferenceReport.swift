@@ -63,8 +63,8 @@ struct DifferenceStatistics: Encodable {
         case .modified: modified += 1
         case .removed: removed += 1
         }
-        leftBytes += difference.left?.size ?? 0
-        rightBytes += difference.right?.size ?? 0
+        leftBytes = FormatLimits.sum(leftBytes, difference.left?.size ?? 0, .max)
+        rightBytes = FormatLimits.sum(rightBytes, difference.right?.size ?? 0, .max)
     }
 }
 

@@ -97,7 +97,7 @@ struct CheckJSON: Encodable {
     let operations: Int
     let states: Int
     let bytesRead: UInt64
-    let findings: [String]
+    let findings: [CheckFindingJSON]
     let findingCount: Int
 
     init(_ result: CheckResult) {
@@ -110,8 +110,23 @@ struct CheckJSON: Encodable {
         operations = result.operations
         states = result.states
         bytesRead = result.bytesRead
-        findings = result.findings
+        findings = result.findings.map(CheckFindingJSON.init)
         findingCount = result.findingCount
+    }
+}
+
+/// Something that a check found.
+struct CheckFindingJSON: Encodable {
+    private let finding: CheckFinding
+
+    init(_ finding: CheckFinding) { self.finding = finding }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(finding.message, forKey: "message")
+        try object.encodeIfPresent(finding.snapshot?.hex, forKey: "snapshot")
+        if let path = finding.path { try object.encode(bytes: path.bytes, forKey: "path") }
+        try object.encodeIfPresent(finding.remedy, forKey: "remedy")
     }
 }
 

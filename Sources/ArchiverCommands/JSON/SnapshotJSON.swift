@@ -16,6 +16,9 @@ struct SnapshotJSON: Encodable {
         try object.encode(record.time, forKey: "time")
         try object.encode(bytes: record.rootPath, forKey: "root")
         try object.encode(record.host, forKey: "host")
+        try object.encode(record.machine.hex, forKey: "machine")
+        try object.encode(record.sequence, forKey: "sequence")
+        try object.encode(record.isAside, forKey: "aside")
         try object.encode(record.parent?.hex, forKey: "parent")
         try object.encode(record.cause.rawValue, forKey: "cause")
         try object.encode(record.label, forKey: "label")
@@ -54,13 +57,16 @@ struct SnapshotJSONRows {
     private var times = TimeWriter()
     private var root: (path: [UInt8], json: String) = ([], "")
     private var host: (name: String, json: String) = ("", "\"\"")
+    private var machine: (id: MachineID, hex: String) = (.unknown, MachineID.unknown.hex)
 
     mutating func append(_ record: SnapshotRecord, _ gaps: [GapRecord], to line: inout LineBuffer) throws {
         if record.rootPath != root.path || root.json.isEmpty {
             root = (record.rootPath, try SnapshotJSONRows.members(root: record.rootPath))
         }
         if record.host != host.name { host = (record.host, try JSONText.of(record.host)) }
+        if record.machine != machine.id { machine = (record.machine, record.machine.hex) }
         append("{\"added\":", record.changes.added, to: &line)
+        append(",\"aside\":", record.isAside ? "true" : "false", to: &line)
         append(",\"bytes\":", record.totals.bytes, to: &line)
         // A cause is letters and hyphens.
         append(",\"cause\":\"", record.cause.rawValue, to: &line)
@@ -71,7 +77,8 @@ struct SnapshotJSONRows {
         line.append(",\"id\":\"")
         line.append(record.id.chunk)
         append("\",\"label\":", try record.label.map { try JSONText.of($0) } ?? "null", to: &line)
-        append(",\"modified\":", record.changes.modified, to: &line)
+        append(",\"machine\":\"", machine.hex, to: &line)
+        append("\",\"modified\":", record.changes.modified, to: &line)
         append(",\"others\":", record.totals.others, to: &line)
         line.append(",\"parent\":")
         if let parent = record.parent {
@@ -84,6 +91,7 @@ struct SnapshotJSONRows {
         append(",\"problems\":", UInt64(clamping: record.problems), to: &line)
         append(",\"removed\":", record.changes.removed, to: &line)
         append(",", root.json, to: &line)
+        append(",\"sequence\":", record.sequence, to: &line)
         append(",\"storedBytes\":", record.storedBytes, to: &line)
         line.append(",\"time\":\"")
         times.append(record.time, to: &line)

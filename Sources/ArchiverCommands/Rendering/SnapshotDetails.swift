@@ -35,6 +35,7 @@ enum SnapshotDetails {
         return [
             ("id", record.id.hex), ("time", isForPerson ? LocalTime.text(record.time) : record.time.rfc3339),
             ("root", Escaping.text(record.rootPath)), ("host", Escaping.text(record.host)),
+            ("sequence", "\(record.sequence)" + (record.isAside ? " (aside: with exclusions of its own)" : "")),
             ("cause", record.cause.rawValue), ("label", record.label.map { Escaping.text($0) } ?? "-"),
             ("parent", record.parent?.hex ?? "-"), ("files", "\(totals.files)"),
             ("directories", "\(totals.directories)"), ("others", "\(totals.others)"), ("size", size(totals.bytes)),

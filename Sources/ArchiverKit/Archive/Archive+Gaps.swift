@@ -36,7 +36,7 @@ extension Archive {
             var latest: [ArchivedRoot: SnapshotRecord] = [:]
             for gap in try gaps(of: query.root, since: query.since, until: query.until).sorted(by: { $0.end < $1.end })
             {
-                let root = ArchivedRoot(path: FilePath(bytes: gap.rootPath), host: gap.host)
+                let root = ArchivedRoot(path: FilePath(bytes: gap.rootPath), machine: gap.machine, host: gap.host)
                 // What is next to a gap is often next to several.
                 if let next = latest[root], next.time >= gap.end {
                     found[next.id]?.append(gap)
@@ -56,6 +56,7 @@ extension Archive {
         guard let number = try number(of: root) else { return nil }
         var filter = listed
         filter.owner = number
+        filter.isByTime = true
         filter.limit = 1
         filter.newestFirst = true
         let before = gap.end.advanced(byNanoseconds: -1)

@@ -27,6 +27,7 @@ extension Archive {
                 filter.offset = back
             case .time(let time):
                 filter.until = time
+                filter.isByTime = true
             case .name(let name):
                 return try snapshot(named: name, filter)
             }

@@ -12,15 +12,35 @@ public struct ArchivedRoot: Sendable, Hashable {
     /// The directory's absolute path.
     public let path: FilePath
     /// The machine it is on.
+    public let machine: MachineID
+    /// What that machine was called last; no part of the root's identity.
     public let host: String
 
     init(_ record: RootRecord) {
-        self.init(path: FilePath(bytes: record.path), host: record.host)
+        self.init(path: FilePath(bytes: record.path), machine: record.machine, host: record.host)
     }
 
-    init(path: FilePath, host: String) {
+    init(path: FilePath, machine: MachineID = .unknown, host: String) {
         self.path = path
+        self.machine = machine
         self.host = host
+    }
+
+    /// The root at `path` on this machine.
+    init(here path: FilePath) {
+        self.init(path: path, machine: Machine.id, host: CurrentProcess.hostName)
+    }
+
+    /// Whether it is on the machine that this program runs on.
+    public var isHere: Bool { machine == Machine.id }
+
+    public static func == (left: ArchivedRoot, right: ArchivedRoot) -> Bool {
+        left.path == right.path && left.machine == right.machine
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        hasher.combine(machine)
     }
 }
 
@@ -69,13 +89,12 @@ extension Archive {
     /// - Parameter directory: an absolute path without symbolic links, or any path of an existing directory.
     public func root(holding directory: FilePath) throws(ArchiverError) -> ArchivedRoot? {
         let absolute = (try? RootDirectory.resolved(directory)) ?? directory
-        let host = CurrentProcess.hostName
         return try roots()
-            .filter { $0.host == host && absolute.starts(with: $0.path) }
+            .filter { $0.isHere && absolute.starts(with: $0.path) }
             .max { $0.path.components.count < $1.path.components.count }
     }
 
-    /// The snapshots that `query` asks for, by time.
+    /// The snapshots that `query` asks for: those of one root in their order, those of several by time.
     public func snapshots(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> [SnapshotRecord] {
         try facing {
             guard let filter = try filter(query) else { return [] }
@@ -91,7 +110,7 @@ extension Archive {
         }
     }
 
-    /// Calls `body` with the snapshots that `query` asks for, by time, until it returns false.
+    /// Calls `body` with the snapshots that `query` asks for, in the order of `snapshots`, until it returns false.
     ///
     /// The first come at once, however many there are, and only some are in memory at a time. `body` may use the archive
     /// and may take its time: nobody waits for it.
@@ -100,7 +119,7 @@ extension Archive {
     ) throws(ArchiverError) {
         try facing {
             guard var filter = try filter(query) else { return }
-            // Those of the only root are found as they are those of all, and lie in the order of time.
+            // Those of the only root lie side by side.
             if filter.owner == nil {
                 let roots = try store.catalogue.roots()
                 if roots.count == 1 { filter.owner = roots.first?.number }
@@ -112,7 +131,7 @@ extension Archive {
                 let records = try store.catalogue.snapshots(filter)
                 for record in records { guard body(record) else { return } }
                 guard let last = records.last, records.count == filter.limit else { return }
-                filter.behind = .init(time: last.time, id: last.id.chunk)
+                filter.behind = .init(sequence: last.sequence, time: last.time, id: last.id.chunk)
                 left -= records.count
                 step = 4096
             }
@@ -133,7 +152,7 @@ extension Archive {
 
     /// The catalogue's number of `root`; nil where the archive has no snapshots of it.
     func number(of root: ArchivedRoot) throws(StorageError) -> Int64? {
-        try store.catalogue.root(path: root.path.bytes, host: root.host)?.number
+        try store.catalogue.root(path: root.path.bytes, machine: root.machine)?.number
     }
 
     /// Everything recorded about a snapshot: changed paths, problems, names of owners.
@@ -141,12 +160,9 @@ extension Archive {
         try facing { try store.snapshot(snapshot.id) }
     }
 
-    /// What the latest snapshot of the root at `path` left out; that is what concerns the root as it is now.
-    func presentExclusions(ofRoot path: [UInt8], host: String) throws -> ExclusionRules {
-        guard let latest = try store.catalogue.latestSnapshot(ofRoot: path, host: host) else {
-            return ExclusionRules()
-        }
-        return try store.snapshot(latest.id).exclusions
+    /// What is left out of snapshots of the root at `path`; that is what concerns the root as it is now.
+    func presentExclusions(ofRoot path: [UInt8], machine: MachineID = Machine.id) throws -> ExclusionRules {
+        try store.exclusions(ofRoot: path, on: machine) ?? ExclusionRules()
     }
 
     /// What `snapshot` holds at `path`; nil for nothing.

@@ -1,6 +1,6 @@
 // The face of the library: an archive and what can be done with it.
 
-internal import ArchiveStorage
+public import ArchiveStorage
 internal import FileIO
 internal import Glibc
 internal import SnapshotTree
@@ -24,10 +24,20 @@ public final class Archive: Sendable {
 
     /// Where the archive is when nothing else is said: `$ARCHIVER_ARCHIVE`, else `$XDG_DATA_HOME/archiver`, else
     /// `~/.local/share/archiver`.
+    ///
+    /// Without `$HOME`, as services may run, the home directory is that of the user's account.
+    /// - Throws: `ArchiverError` of the code `noArchive` where that has none either.
     public static var defaultDirectory: FilePath {
-        if let path = environment("ARCHIVER_ARCHIVE") { return path }
-        if let data = environment("XDG_DATA_HOME"), data.isAbsolute { return data.appending("archiver") }
-        return (environment("HOME") ?? "/").appending(".local/share/archiver")
+        get throws(ArchiverError) {
+            if let path = environment("ARCHIVER_ARCHIVE") { return path }
+            if let data = environment("XDG_DATA_HOME"), data.isAbsolute { return data.appending("archiver") }
+            if let home = environment("HOME") ?? AccountNames.home(of: getuid()), home.isAbsolute {
+                return home.appending(".local/share/archiver")
+            }
+            throw ArchiverError(
+                .noArchive, "no archive is named, and there is no home directory to look in: $HOME is not set",
+                remedy: "name the archive with --archive or $ARCHIVER_ARCHIVE")
+        }
     }
 
     private static func environment(_ name: String) -> FilePath? {
@@ -37,27 +47,52 @@ public final class Archive: Sendable {
 
     /// Opens the archive in `directory`.
     ///
-    /// - Parameter creating: whether to make a new archive where the directory is missing or empty.
+    /// Where some of it is damaged or cannot be read, it is opened all the same: see `findings`.
+    ///
+    /// - Parameters:
+    ///   - directory: nil for `defaultDirectory`.
+    ///   - creating: whether to make a new archive where the directory is missing or empty.
     /// - Throws: `ArchiverError` with the codes `noArchive`, `notAnArchive`, `newerFormat`, `damaged`, `permission`…
     public static func open(
-        _ directory: FilePath = defaultDirectory, creating: Bool = false
+        _ directory: FilePath? = nil, creating: Bool = false
     ) throws(ArchiverError) -> Archive {
         try facing {
             CurrentProcess.raiseOpenFileLimit()
-            return Archive(directory, try ArchiveStore.open(directory, creating: creating))
+            // The process may change its current directory while the archive is open.
+            let place = try (directory ?? defaultDirectory).absolute
+            do throws(StorageError) {
+                return Archive(place, try ArchiveStore.open(place, creating: creating))
+            } catch {
+                // Elsewhere the archive may be on a disk that is not there now, and a new one would hide it.
+                guard error.code == .noArchive, directory == nil, environment("ARCHIVER_ARCHIVE") == nil else {
+                    throw error
+                }
+                throw ArchiverError(
+                    .noArchive, error.message,
+                    remedy:
+                        "make one with 'archiver watch DIR' or 'archiver capture DIR', or name another with --archive",
+                    path: error.path)
+            }
         }
     }
 
-    /// Makes the catalogue of the archive in `directory` anew from its segments.
+    /// What opening the archive found that is not as it should be, and what is known of damage found before.
+    public var findings: [ArchiveFinding] { store.findings }
+
+    /// Whether opening the archive has made it.
+    public var isNew: Bool { store.isNew }
+
+    /// Makes the catalogue of the archive in `directory` anew from its segments, and `archive.json` where that is lost.
     ///
     /// - Throws: `ArchiverError`, with the code `inUse` while another process has the archive open.
-    public static func repairCatalogue(of directory: FilePath) throws(ArchiverError) -> CatalogueRepair {
+    public static func repairCatalogue(of directory: FilePath? = nil) throws(ArchiverError) -> CatalogueRepair {
         try facing {
+            let directory = try (directory ?? defaultDirectory).absolute
             let summary = try ArchiveStore.rebuildCatalogue(of: directory)
             return CatalogueRepair(
                 segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
                 gaps: summary.gaps, states: summary.states, operations: summary.operations, cutBytes: summary.cutBytes,
-                findings: summary.damage)
+                findings: summary.unread + summary.damage)
         }
     }
 

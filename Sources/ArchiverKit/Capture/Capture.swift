@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
+internal import SnapshotTree
 internal import SystemPackage
 
 /// Captures the state of one root.
@@ -23,6 +24,8 @@ struct Capture {
     var onLeftBehind: (@Sendable (RelativePath) -> Void)?
     /// What is taken although the rules leave it out.
     var foreseen: ForeseenRules?
+    /// The root's tree as it was when the caller looked last; nil where the caller asks for all, or made the latest.
+    var lastSeen: ChunkID?
 
     /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
     private static let firstLevel = 3
@@ -41,39 +44,58 @@ struct Capture {
 
     /// Like `run`, where the caller holds the root's capture lock.
     func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
-        let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
+        let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: Machine.id)
         progress?.expect(entries: parent?.totals.entries, bytes: nil)
-        guard let parent else { return try attempt(root, nil, [.subtree(.root)]).result }
+        let rules = try CaptureRules(options, ofRoot: root.path, in: store)
+        guard let parent else { return try attempt(root, nil, nil, rules, [.subtree(.root)]).result }
         do {
-            let first = try attempt(root, parent, ranges)
+            let base = try store.snapshot(parent.id)
+            let ranges = try widened(ranges, to: base, rules)
+            let first = try attempt(root, parent, base, rules, ranges)
             if first.unseen.isEmpty { return first.result }
-            let isDecisive = first.unseen.contains { DirectoryRules.decides($0.path.name, options.exclusions) }
+            let isDecisive = first.unseen.contains { DirectoryRules.decides($0.path.name, rules.exclusions) }
             let wider = isDecisive ? [.subtree(.root)] : (ranges + first.unseen).sorted()
-            return try attempt(root, parent, wider, isLast: true).result
+            return try attempt(root, parent, base, rules, wider, isLast: true).result
         } catch let error as StorageError {
             // What is damaged may well be in the root still: it is all read again and stored where it is lost.
             guard error.code == .damaged else { throw error }
-            return try attempt(root, parent, [.subtree(.root)], isHealing: true).result
+            return try attempt(root, parent, nil, rules, [.subtree(.root)]).result
         }
+    }
+
+    /// `ranges`, and where else `base` may differ from the root: it need not be the state that whoever asks for these
+    /// ranges saw last.
+    private func widened(_ ranges: [PathRange], to base: Snapshot, _ rules: CaptureRules) throws -> [PathRange] {
+        if ranges.contains(.subtree(.root)) { return ranges }
+        if base.isAside || base.exclusions != rules.exclusions { return [.subtree(.root)] }
+        guard let lastSeen, lastSeen != base.tree else { return ranges }
+        var places = DirtySet()
+        for range in ranges { places.mark(range) }
+        var diff = try TreeDiff(left: lastSeen, right: base.tree, in: nodes)
+        while let found = try diff.next() {
+            if let path = found.left?.path ?? found.right?.path { places.mark(.entry(path)) }
+        }
+        return places.ranges
     }
 
     /// Scans `ranges` and commits what it finds, unless it finds that it should have looked elsewhere too.
     ///
     /// - Parameters:
+    ///   - base: the latest snapshot, to build upon; nil where there is none, or to do without it and store again what the
+    ///     archive cannot read any more.
     ///   - isLast: whether to commit in any case.
-    ///   - isHealing: whether to do without the latest tree, and to store again what the archive cannot read any more.
     /// - Returns: what the capture gives, and other names of changed files outside of the ranges. Where there are
     ///   such, nothing was committed.
     private func attempt(
-        _ root: RootDirectory, _ parent: SnapshotRecord?, _ ranges: [PathRange], isLast: Bool = false,
-        isHealing: Bool = false
+        _ root: RootDirectory, _ parent: SnapshotRecord?, _ base: Snapshot?, _ rules: CaptureRules,
+        _ ranges: [PathRange], isLast: Bool = false
     ) throws -> (result: CaptureResult, unseen: [PathRange]) {
+        let isHealing = parent != nil && base == nil
         let commit = try store.beginCommit(healing: isHealing)
-        let base = isHealing ? nil : parent
         do {
             let level = base == nil ? Capture.firstLevel : Capture.changeLevel
             var update = TreeUpdate(
-                base: base?.tree, parent: try base.map { try store.snapshot($0.id) }, nodes: nodes,
+                base: base?.tree, parent: try base.map(withTrueTotals), nodes: nodes,
                 writer: NodeWriter(store, commit: commit, level: level),
                 takesDirectoryTimes: options.cause != .watch && options.cause != .audit,
                 takesSignatures: options.cause == .beforeRestore)
@@ -82,41 +104,46 @@ struct Capture {
             let isInMemory = try FileSystem.of(root.directory.descriptor).isInMemory
             let scan = TreeScan(
                 store: store, nodes: nodes, commit: commit, level: level, progress: progress,
-                rules: options.exclusions, removesExcluded: true,
+                rules: rules.exclusions, removesExcluded: true,
                 isDoubtful: { path, status in
-                    written.closed.contains(path) && (isInMemory || !proofs.vouch(for: path, status))
+                    written.closed.contains(path) && (isInMemory || !proofs.vouches(for: path, status))
                 },
                 onLeftBehind: onLeftBehind, foreseen: foreseen)
             let time = Timestamp.now
+            var read: [(path: RelativePath, changed: Timestamp)] = []
             let unknown = try scan.run(root, base: base?.tree, ranges: ranges) { change in
                 try update.add(change)
                 links.add(change)
+                if change.problem == nil, let new = change.new, let signature = new.signature,
+                    written.closed.contains(new.path)
+                {
+                    read.append((new.path, signature.changed))
+                }
                 progress?.set(storedBytes: commit.storedBytes)
             }
-            let tree = try update.finish() ?? labelledTree(parent)
+            let tree = try update.finish() ?? unchangedTree(parent, base, rules)
             if let parent, !isLast, !ranges.contains(.subtree(.root)) {
                 let unseen = (try linkIndex.otherNames(of: links, in: parent.tree, nodes) + neighbours(of: unknown))
                     .filter { !ranges.contains($0) }
                 if !unseen.isEmpty {
                     commit.abandon()
-                    proofs.forget()
                     return (result(nil, latest: parent, update.tally, update.deferred), unseen)
                 }
             }
-            if isHealing, tree == parent?.tree, options.label == nil {
-                try commit.keep()
-                return (try unchanged(parent, update, root), [])
+            let outcome: CaptureResult
+            if let tree, !isHealing || tree != parent?.tree || options.label != nil || rules.isNews(after: base) {
+                let record = try finish(commit, root, parent, tree, rules, update.tally, time)
+                linkIndex.update(links, to: tree, from: parent?.tree)
+                outcome = result(record, latest: record, update.tally)
+            } else {
+                if isHealing || update.seen != nil { try commit.keep() } else { commit.abandon() }
+                outcome = try unchanged(parent, update, root)
             }
-            guard let tree else {
-                if update.seen == nil { commit.abandon() } else { try commit.keep() }
-                return (try unchanged(parent, update, root), [])
-            }
-            let record = try finish(commit, root, parent, tree, update.tally, time)
-            linkIndex.update(links, to: tree, from: parent?.tree)
-            return (result(record, latest: record, update.tally), [])
+            // Only now is what was read in the archive.
+            for file in read { proofs.add(file.path, changed: file.changed, readAt: time) }
+            return (outcome, [])
         } catch {
             commit.abandon()
-            proofs.forget()
             throw error
         }
     }
@@ -126,20 +153,36 @@ struct Capture {
         Set(unknown.filter(written.changed.contains).compactMap(\.parent)).map { .children($0) }
     }
 
-    /// The tree of `parent` where a new label is all that is new; nil where nothing is.
-    private func labelledTree(_ parent: SnapshotRecord?) -> ChunkID? {
-        options.label == nil || options.label == parent?.label ? nil : parent?.tree
+    /// The tree of `parent` where something else about it is new; nil where nothing is.
+    private func unchangedTree(_ parent: SnapshotRecord?, _ base: Snapshot?, _ rules: CaptureRules) -> ChunkID? {
+        let isLabelNew = options.label != nil && options.label != parent?.label
+        return isLabelNew || rules.isNews(after: base) ? parent?.tree : nil
+    }
+
+    /// The snapshot `base`, for the capture to count on from.
+    ///
+    /// What an archive says of it may be wrong; it must not be wrong for ever after.
+    private func withTrueTotals(_ base: Snapshot) throws -> Snapshot {
+        var snapshot = base
+        snapshot.totals = try nodes.totals(of: snapshot.tree, recorded: snapshot.totals)
+        return snapshot
     }
 
     private func finish(
         _ commit: CommitWriter, _ root: RootDirectory, _ parent: SnapshotRecord?, _ tree: ChunkID,
-        _ tally: ChangeTally, _ time: Timestamp
+        _ rules: CaptureRules, _ tally: ChangeTally, _ time: Timestamp
     ) throws -> SnapshotRecord {
+        // Whatever the clock says, a snapshot is later than its parent, and than what was told of another root there.
+        let notice = try store.catalogue.latestNoticeTime(path: root.path.bytes, machine: Machine.id)
+        let earlier = [parent?.time, notice].compactMap { $0?.advanced(byNanoseconds: 1) }
+        let sequence = min(parent?.sequence ?? 0, Snapshot.sequenceLimit - 1) + 1
         let snapshot = Snapshot(
-            time: time, rootPath: root.path.bytes, host: CurrentProcess.hostName, cause: options.cause,
-            label: options.label, parent: parent?.id, tree: tree, totals: tally.totals, changes: tally.counts,
-            changedPaths: tally.changedPaths, problems: tally.problems, storedBytes: commit.storedBytes,
-            ownerNames: tally.ownerNames, groupNames: tally.groupNames, exclusions: options.exclusions)
+            time: earlier.reduce(time, max), rootPath: root.path.bytes, host: CurrentProcess.hostName,
+            cause: options.cause, label: options.label, parent: parent?.id, tree: tree,
+            totals: tally.totals.keepingLimits,
+            changes: tally.counts, changedPaths: tally.changedPaths, problems: tally.problems,
+            storedBytes: commit.storedBytes, ownerNames: tally.ownerNames, groupNames: tally.groupNames,
+            exclusions: rules.exclusions, sequence: sequence, machine: Machine.id, isAside: rules.isAside)
         let base = try parent.flatMap { try store.base($0.id.chunk) }
         return try commit.commit(snapshot, base: base)
     }
@@ -166,6 +209,15 @@ struct Capture {
 }
 
 extension Totals {
+    /// The totals, where they are more than the format has, its limits.
+    fileprivate var keepingLimits: Totals {
+        Totals(
+            files: min(files, FormatLimits.entries), directories: min(directories, FormatLimits.entries),
+            others: min(others, FormatLimits.entries), bytes: min(bytes, FormatLimits.bytes))
+    }
+
     /// All entries together.
-    var entries: UInt64 { files + directories + others }
+    var entries: UInt64 {
+        [directories, others].reduce(files) { FormatLimits.sum($0, $1, FormatLimits.entries) }
+    }
 }

@@ -11,15 +11,21 @@ public struct CaptureOptions: Sendable {
     public var cause: Cause
     /// The user's name for the snapshot.
     public var label: String?
-    /// What is left out; recorded in the snapshot.
-    public var exclusions: ExclusionRules
+    /// What is left out; nil for what the root's snapshots have left out so far.
+    ///
+    /// Where it is something else, the snapshot is marked as made aside: what the root is captured with stays as it was.
+    public var exclusions: ExclusionRules?
+    /// Whether `exclusions` are what the root is captured with from now on.
+    public var setsExclusions: Bool
 
     public init(
-        cause: Cause = .capture, label: String? = nil, exclusions: ExclusionRules = ExclusionRules()
+        cause: Cause = .capture, label: String? = nil, exclusions: ExclusionRules? = nil,
+        setsExclusions: Bool = false
     ) {
         self.cause = cause
         self.label = label
         self.exclusions = exclusions
+        self.setsExclusions = setsExclusions
     }
 }
 

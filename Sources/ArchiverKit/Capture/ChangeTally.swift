@@ -64,7 +64,10 @@ struct ChangeTally {
 
     mutating func add(_ problem: Problem) {
         problemCount += 1
-        if problems.count < Snapshot.problemsLimit { problems.append(problem) }
+        guard problems.count < Snapshot.problemsLimit else { return }
+        // A problem may be told of a directory after those in it.
+        let index = problems.firstIndex { problem.path < $0.path } ?? problems.endIndex
+        problems.insert(problem, at: index)
     }
 
     private mutating func count(_ entry: Entry, by operation: (UInt64, UInt64) -> UInt64) {

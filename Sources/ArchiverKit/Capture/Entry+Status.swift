@@ -18,6 +18,20 @@ extension FileError {
     }
 }
 
+extension FileStatus {
+    /// The hard-link group of a file: its inode number on the file system of the root; elsewhere a number from 2^63 on
+    /// that stands for file system and inode, as two file systems use the same inode numbers.
+    ///
+    /// - Parameter root: the file system of the root.
+    func linkGroup(besides root: UInt64) -> UInt64 {
+        if device == root { return inode }
+        var bytes: [UInt8] = []
+        for number in [device, inode] { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
+        let hash = ChunkID(hashing: bytes).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        return hash | 1 << 63
+    }
+}
+
 extension Entry {
     /// Whether the status is that of a directory with the same access as before: while it is denied, nothing tells of
     /// changes below, so afterwards everything there is looked at.

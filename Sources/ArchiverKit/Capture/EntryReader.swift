@@ -8,34 +8,34 @@ internal import SystemPackage
 /// Makes entries of objects; one reader a thread.
 final class EntryReader {
     private let files: FileReader
+    /// The file system of the root.
+    private let device: UInt64
 
     /// A file that changes while it is read is read this often before it is called unstable.
     private static let attempts = 3
-    /// An inode that changed less than this many nanoseconds ago may change again without its time showing it: the
-    /// clock that the kernel stamps inodes with ticks every 1 to 10 ms.
-    private static let clockTick: Int64 = 20_000_000
 
-    init(_ files: FileReader) {
+    /// - Parameter device: the file system of the root.
+    init(_ files: FileReader, device: UInt64) {
         self.files = files
+        self.device = device
     }
 
     /// Reads the object that the walk came upon.
     func read(_ suspect: Suspect) throws -> ScanChange {
         do {
-            return suspect.status.kind == .file ? try readFile(suspect) : try readOther(suspect, suspect.status)
+            let change = suspect.status.kind == .file ? try readFile(suspect) : try readOther(suspect, suspect.status)
+            return change.keepingLimits()
         } catch let error as FileError {
             if error.isOfProcess { throw error }
             if error.meansAbsence { return vanished(suspect) }
             if hasBeenReplaced(suspect) {
                 let problem = Problem(
                     path: suspect.path, reason: .unstable, detail: "it was replaced while it was read")
-                return ScanChange(old: suspect.old, new: suspect.old, problem: problem)
+                return ScanChange(old: suspect.old, new: known(suspect), problem: problem)
             }
             // One object that cannot be read must not stop the capture: what was known of it stays.
             let problem = Problem(path: suspect.path, reason: .unreadable, detail: error.code.description)
-            // What is below a directory is captured nevertheless, and must have one.
-            let new = suspect.status.kind == .directory ? asSeen(suspect) : suspect.old
-            return ScanChange(old: suspect.old, new: new, problem: problem)
+            return ScanChange(old: suspect.old, new: known(suspect), problem: problem)
         }
     }
 
@@ -50,15 +50,16 @@ final class EntryReader {
     }
 
     /// What is captured of an object that is no longer there.
-    ///
-    /// A directory stays as it was when the walk came by: that has found its files, which must have a directory.
     private func vanished(_ suspect: Suspect) -> ScanChange {
-        ScanChange(old: suspect.old, new: suspect.status.kind == .directory ? asSeen(suspect) : nil)
+        ScanChange(old: suspect.old, new: suspect.status.kind == .directory ? known(suspect) : nil)
     }
 
-    /// The entry of a directory of which no more is known than what the walk saw.
-    private func asSeen(_ suspect: Suspect) -> Entry {
-        entry(
+    /// What is known of an object that cannot be read: what was captured before.
+    ///
+    /// A directory is as it was when the walk came by: that has found its files, which must have a directory.
+    private func known(_ suspect: Suspect) -> Entry? {
+        guard suspect.status.kind == .directory else { return suspect.old }
+        return entry(
             suspect.path, suspect.status, content: .none, attributes: suspect.old?.attributes ?? [], isSettled: false,
             isUnstable: false)
     }
@@ -89,7 +90,7 @@ final class EntryReader {
     private func quickAttempt(_ suspect: Suspect) throws -> Entry? {
         let before = suspect.status
         let path = suspect.path
-        guard EntryReader.isSettled(before) else { return nil }
+        guard Settling.isSettled(before.changed) else { return nil }
         let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
         let content: Content?
         do {
@@ -116,7 +117,7 @@ final class EntryReader {
         // O_NONBLOCK: a FIFO may have taken the file's place, and nobody may be writing to it.
         let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
         let before = try settledStatus(of: file, path)
-        let isSettled = EntryReader.isSettled(before)
+        let isSettled = Settling.isSettled(before.changed)
         guard before.kind == .file else { return isLast ? try readOther(suspect, before).new : nil }
         guard let content = try files.read(file, before, old: suspect.old?.content, path: path) else { return nil }
         let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
@@ -131,14 +132,11 @@ final class EntryReader {
     /// leaves behind is another time.
     private func settledStatus(of file: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> FileStatus {
         let status = try FileStatus.read(file, path: path)
-        if EntryReader.isSettled(status) || status.kind != .file { return status }
-        usleep(UInt32(EntryReader.clockTick / 1000))
+        if status.kind != .file { return status }
+        let wait = Settling.wait(for: status.changed)
+        if wait == 0 { return status }
+        usleep(UInt32(wait / 1000) + 1)
         return try FileStatus.read(file, path: path)
-    }
-
-    /// Whether a further change of the inode is sure to show in its time.
-    private static func isSettled(_ status: FileStatus) -> Bool {
-        status.changed < Timestamp.now.advanced(byNanoseconds: -clockTick)
     }
 
     private func readOther(_ suspect: Suspect, _ status: FileStatus) throws -> ScanChange {
@@ -152,7 +150,7 @@ final class EntryReader {
             of: suspect.name, in: directory.descriptor, path: FilePath(suspect.path))
         let new = entry(
             suspect.path, status, content: content, attributes: attributes,
-            isSettled: EntryReader.isSettled(status), isUnstable: false)
+            isSettled: Settling.isSettled(status.changed), isUnstable: false)
         // A change of what is in a directory stamps both times with the same instant.
         return ScanChange(old: suspect.old, new: new, isTimeSet: status.modified != status.changed)
     }
@@ -171,7 +169,7 @@ final class EntryReader {
             modified: status.modified,
             content: content,
             device: status.specialDevice,
-            linkGroup: status.kind != .directory && status.links > 1 ? status.inode : nil,
+            linkGroup: status.kind != .directory && status.links > 1 ? status.linkGroup(besides: device) : nil,
             attributes: attributes,
             signature: isSettled && !isUnstable ? signature : nil,
             isUnstable: isUnstable)

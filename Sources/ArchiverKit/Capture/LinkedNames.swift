@@ -9,15 +9,21 @@ internal import SnapshotTree
 /// Collects the hard-linked files among a scan's changes, to find their other names.
 struct LinkedNames {
     fileprivate var changes: [RelativePath: (old: UInt64?, new: UInt64?)] = [:]
+    /// Inodes of files with several names: what had one name only is found by that.
+    fileprivate var inodes: Set<UInt64> = []
 
     /// Takes the next change.
     mutating func add(_ change: ScanChange) {
         guard change.old != change.new, let path = change.path else { return }
         let groups = (old: change.old?.linkGroup, new: change.new?.linkGroup)
-        if groups.old != nil || groups.new != nil { changes[path] = groups }
+        guard groups.old != nil || groups.new != nil else { return }
+        changes[path] = groups
+        for entry in [change.old, change.new] {
+            if let entry, let group = entry.linkGroup { inodes.insert(entry.signature?.inode ?? group) }
+        }
     }
 
-    fileprivate var inodes: Set<UInt64> {
+    fileprivate var groups: Set<UInt64> {
         Set(changes.values.flatMap { [$0.old, $0.new] }.compactMap { $0 })
     }
 }
@@ -37,13 +43,14 @@ final class LinkIndex: Sendable {
     /// Goes through the whole tree where the index is of another one, or where a file got its second name; that costs
     /// no look at the file system.
     func otherNames(of changed: LinkedNames, in tree: ChunkID, _ nodes: StoredNodes) throws -> [PathRange] {
-        let inodes = changed.inodes
-        if inodes.isEmpty { return [] }
+        let groups = changed.groups
+        if groups.isEmpty { return [] }
         var state = state.withLock { $0 }
         if state.tree != tree { state = State(tree: tree, names: try LinkIndex.names(in: tree, nodes)) }
-        var others = inodes.flatMap { state.names[$0] ?? [] }
-        let unknown = inodes.filter { state.names[$0] == nil }
-        if !unknown.isEmpty { others += try LinkIndex.singleNames(of: unknown, in: tree, nodes) }
+        var others = groups.flatMap { state.names[$0] ?? [] }
+        if groups.contains(where: { state.names[$0] == nil }) {
+            others += try LinkIndex.singleNames(of: changed.inodes, in: tree, nodes)
+        }
         self.state.withLock { $0 = state }
         return others.filter { changed.changes[$0] == nil }.map { .entry($0) }
     }

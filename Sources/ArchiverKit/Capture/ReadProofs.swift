@@ -19,21 +19,20 @@ final class ReadProofs: Sendable {
     init() {}
 
     /// Whether a file whose status is as it was captured surely has the content that was captured.
-    ///
-    /// Where it does not say so, the file is going to be read, and counts as proven from then on if its change is old
-    /// enough.
-    func vouch(for path: RelativePath, _ status: FileStatus, at now: Timestamp = .now) -> Bool {
-        known.withLock { known in
-            if known[path] == status.changed { return true }
-            guard status.changed.advanced(byNanoseconds: ReadProofs.writeBack) < now else { return false }
-            if known.count >= ReadProofs.limit { known.removeAll() }
-            known[path] = status.changed
-            return false
-        }
+    func vouches(for path: RelativePath, _ status: FileStatus) -> Bool {
+        known.withLock { $0[path] == status.changed }
     }
 
-    /// Forgets everything: what was to be read was not, or what was read is not kept.
-    func forget() {
-        known.withLock { $0.removeAll() }
+    /// Takes in that a file was read, and that what was read is kept.
+    ///
+    /// - Parameters:
+    ///   - changed: the file's time of change then; it proves the content if it was long enough ago.
+    ///   - time: when the reading began, or before.
+    func add(_ path: RelativePath, changed: Timestamp, readAt time: Timestamp) {
+        guard changed.advanced(byNanoseconds: ReadProofs.writeBack) < time else { return }
+        known.withLock { known in
+            if known.count >= ReadProofs.limit { known.removeAll() }
+            known[path] = changed
+        }
     }
 }

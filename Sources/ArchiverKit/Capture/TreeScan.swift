@@ -34,9 +34,9 @@ struct TreeScan {
         let packer: ChunkPacker
         let reader: EntryReader
 
-        init(_ packer: ChunkPacker, _ progress: OperationProgress?) {
+        init(_ packer: ChunkPacker, device: UInt64, _ progress: OperationProgress?) {
             self.packer = packer
-            reader = EntryReader(FileReader(packer, progress: progress))
+            reader = EntryReader(FileReader(packer, progress: progress), device: device)
         }
     }
 
@@ -57,7 +57,9 @@ struct TreeScan {
     ) throws -> [RelativePath] {
         let archive = try FileStatus.read(CName(), in: Descriptor.open(store.layout.directory, O_RDONLY | O_DIRECTORY))
         let appender = commit.map { BlockAppender(store, $0, level: level) }
-        let workers = Pool { [store, progress] in Worker(ChunkPacker(store, appender), progress) }
+        let workers = Pool { [store, progress] in
+            Worker(ChunkPacker(store, appender), device: root.status.device, progress)
+        }
         return try withoutActuallyEscaping(body) { body in
             let pipeline = OrderedPipeline<[ScanItem], [ScanChange]>(
                 width: TreeScan.width,
@@ -75,7 +77,7 @@ struct TreeScan {
                 emit: { item in
                     batch.append(item)
                     if case .suspect(let suspect) = item, suspect.status.kind == .file {
-                        batchBytes += suspect.status.size
+                        batchBytes = FormatLimits.sum(batchBytes, suspect.status.size, .max)
                     }
                     if batch.count >= TreeScan.batchItems || batchBytes >= TreeScan.batchBytes {
                         try pipeline.submit(batch)

@@ -19,6 +19,7 @@ struct TreeUpdate {
     /// Changes before the first that matters; they go into the tree only if one comes.
     private var waiting: [ScanChange] = []
     private var hasForgotten = false
+    private var parents: ParentCheck
     private(set) var tally: ChangeTally
     /// The finished tree, also where nothing that matters changed; nil where it is the base.
     private(set) var seen: ChunkID?
@@ -40,6 +41,7 @@ struct TreeUpdate {
         self.takesDirectoryTimes = takesDirectoryTimes
         self.takesSignatures = takesSignatures
         tally = ChangeTally(parent: parent)
+        parents = ParentCheck(base: base, nodes: nodes)
     }
 
     /// Takes the next change in walk order.
@@ -69,14 +71,17 @@ struct TreeUpdate {
 
     private mutating func apply(_ change: ScanChange) throws {
         guard let path = change.path else { return }
+        try parents.add(path, old: change.old, new: change.new)
         tally.add(change)
         try editor?.apply(change.new.map { .put($0) } ?? .remove(path))
     }
 
     /// Finishes the tree.
     ///
+    /// - Throws: `StorageError` of the code `damaged` where it would hold something without its directory.
     /// - Returns: its root node; nil where nothing that matters changed.
     mutating func finish() throws -> ChunkID? {
+        try parents.finish()
         guard let root = try editor?.finish() else { return nil }
         try writer.flush()
         seen = root

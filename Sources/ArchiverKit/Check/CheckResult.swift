@@ -1,5 +1,24 @@
 // What a check of an archive found.
 
+public import ArchiveFormat
+public import FileIO
+
+/// Something in an archive that is not as it should be.
+public struct CheckFinding: Sendable, Hashable {
+    /// What it is, as a sentence without its full stop that names the segment, block, snapshot or path.
+    public let message: String
+    /// The first snapshot that it concerns; nil where it is of none, or where that is not known.
+    public let snapshot: SnapshotID?
+    /// The path in the snapshot that it concerns.
+    public let path: RelativePath?
+    /// What to do about it.
+    public let remedy: String?
+}
+
+extension CheckFinding: CustomStringConvertible {
+    public var description: String { message }
+}
+
 /// What a check of an archive covered and found.
 public struct CheckResult: Sendable {
     public internal(set) var segments = 0
@@ -16,15 +35,8 @@ public struct CheckResult: Sendable {
     public internal(set) var operations = 0
     /// Bytes read from segments.
     public internal(set) var bytesRead: UInt64 = 0
-    /// The first findings, each a sentence that names the segment, block, snapshot or path; empty: all is well.
-    public internal(set) var findings: [String] = []
+    /// The first findings; empty: all is well.
+    public internal(set) var findings: [CheckFinding] = []
     /// How many findings there were.
     public internal(set) var findingCount = 0
-
-    private static let findingsLimit = 1000
-
-    mutating func find(_ text: String) {
-        findingCount += 1
-        if findings.count < CheckResult.findingsLimit { findings.append(text) }
-    }
 }

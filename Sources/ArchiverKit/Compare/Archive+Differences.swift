@@ -41,8 +41,11 @@ extension Archive {
         try facing {
             let root = try RootDirectory.open(directory)
             do {
-                let rules = try presentExclusions(ofRoot: left.rootPath, host: left.host)
-                let scopes = SnapshotScopes(left.tree, try store.snapshot(left.id).exclusions, self)
+                let own = try store.snapshot(left.id).exclusions
+                // What was captured with other rules than usual is compared with those.
+                let rules =
+                    left.isAside ? own : try presentExclusions(ofRoot: left.rootPath, machine: left.machine)
+                let scopes = SnapshotScopes(left.tree, own, self)
                 try scanDifferences(of: root, from: left.tree, ranges: [.subtree(path)], rules) { difference, _ in
                     if let added = difference.right, difference.left == nil, try scopes.excludes(added) { return }
                     guard body(difference) else { throw Stop() }

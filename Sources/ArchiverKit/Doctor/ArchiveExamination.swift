@@ -60,7 +60,7 @@ struct ArchiveExamination {
                     "the archive is on the same file system as the directory: if that breaks, both are lost",
                     remedy: "copy the archive elsewhere now and then, or keep it on another disk"))
         }
-        if exists, let finding = contents { findings.append(finding) }
+        if exists { findings += contents }
         return findings
     }
 
@@ -89,18 +89,25 @@ struct ArchiveExamination {
         return Finding("room", .good, text)
     }
 
-    /// What is wrong with what is in the archive's directory; nil where nothing is.
-    private var contents: Finding? {
+    /// What is wrong with what is in the archive's directory.
+    private var contents: [Finding] {
         do {
+            let archive = try Archive.open(path)
+            var findings = archive.findings.map { finding in
+                Finding("archive", finding.kind == .cut ? .note : .bad, finding.message, remedy: finding.remedy)
+            }
             let newest = SnapshotQuery(newestFirst: true, limit: 1)
-            guard let latest = try Archive.open(path).snapshots(newest).first, latest.time > .now else { return nil }
-            return Finding(
-                "clock", .bad, "the latest snapshot is of a time to come: the clock was set back",
-                remedy: "set the clock right; what is captured before that time will not count as the latest")
+            if let latest = try archive.snapshots(newest).first, latest.time > .now {
+                findings.append(
+                    Finding(
+                        "clock", .bad, "the latest snapshot is of a time to come: the clock was set back",
+                        remedy: "set the clock right; what is captured before that time will not count as the latest"))
+            }
+            return findings
         } catch {
             // An empty directory becomes an archive.
-            if error.code == .noArchive { return nil }
-            return Finding("archive", .bad, error.message, remedy: error.remedy)
+            if error.code == .noArchive { return [] }
+            return [Finding("archive", .bad, error.message, remedy: error.remedy)]
         }
     }
 }

@@ -47,7 +47,7 @@ struct TreeSurvey {
         case .suspect(let suspect):
             if suspect.status.kind == .directory { directories += 1 } else { files += 1 }
             guard suspect.status.kind == .file else { return }
-            bytes += suspect.status.size
+            bytes = FormatLimits.sum(bytes, suspect.status.size, .max)
             let directory = suspect.directory.descriptor.number
             let isReadable = suspect.name.withPointer { faccessat(directory, $0, R_OK, AT_EACCESS) == 0 }
             if !isReadable { noteUnreadable(suspect.path) }

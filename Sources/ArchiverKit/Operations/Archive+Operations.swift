@@ -14,7 +14,7 @@ extension Archive {
         try facing {
             let number = try root.map { try self.number(of: $0) ?? -1 }
             let records = try store.catalogue.operations(root: number)
-            let logs = Dictionary(grouping: records) { RootName(path: $0.record.rootPath, host: $0.record.host) }
+            let logs = Dictionary(grouping: records) { RootName(path: $0.record.rootPath, machine: $0.record.machine) }
                 .values.map { OperationLog(replaying: $0).operations }
             return logs.flatMap(\.self).sorted { ($0.record.time, $0.id) < ($1.record.time, $1.id) }
         }
@@ -57,5 +57,5 @@ extension Archive {
 
 private struct RootName: Hashable {
     let path: [UInt8]
-    let host: String
+    let machine: MachineID
 }

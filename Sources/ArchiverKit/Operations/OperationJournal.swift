@@ -60,22 +60,12 @@ final class OperationJournal {
         _ kind: OperationKind, before: SnapshotID? = nil, _ snapshot: SnapshotID?, at path: RelativePath = .root,
         target: OperationID?
     ) throws(StorageError) -> OperationID {
-        let host = CurrentProcess.hostName
         // The log is read in the order of times, so no clock that was set back may change it.
-        let latest = try store.catalogue.latestOperationTime(ofRoot: rootPath, host: host)
-        let time = latest.map { max(.now, $0.next) } ?? .now
+        let latest = try store.catalogue.latestOperationTime(ofRoot: rootPath, machine: Machine.id)
+        let time = latest.map { max(.now, $0.advanced(byNanoseconds: 1)) } ?? .now
         return try store.enter(
             OperationRecord(
-                rootPath: rootPath, host: host, kind: kind, time: time, before: before, snapshot: snapshot, path: path,
-                target: target))
-    }
-}
-
-extension Timestamp {
-    /// The next nanosecond.
-    fileprivate var next: Timestamp {
-        nanoseconds < 999_999_999
-            ? Timestamp(seconds: seconds, nanoseconds: nanoseconds + 1)
-            : Timestamp(seconds: seconds == .max ? seconds : seconds + 1)
+                rootPath: rootPath, host: CurrentProcess.hostName, kind: kind, time: time, before: before,
+                snapshot: snapshot, path: path, target: target, machine: Machine.id))
     }
 }

@@ -42,7 +42,7 @@ struct Reversing {
 
     /// The next `count` steps.
     private func steps(_ count: Int) throws -> [OperationLog.Step] {
-        let root = try archive.store.catalogue.root(path: rootPath.bytes, host: CurrentProcess.hostName)
+        let root = try archive.store.catalogue.root(path: rootPath.bytes, machine: Machine.id)
         let records = try root.map { try archive.store.catalogue.operations(root: $0.number) } ?? []
         let steps = OperationLog(replaying: records).steps(reversal)
         guard steps.count >= count else { throw nothingLeft(steps.count) }
@@ -114,7 +114,7 @@ struct Reversing {
         let filter = Catalogue.SnapshotFilter(idPrefix: id.hex, limit: 1)
         if let found = try archive.store.catalogue.snapshots(filter).first {
             try archive.checkListing(of: found)
-            if found.isOf(ArchivedRoot(path: rootPath, host: CurrentProcess.hostName)) { return found }
+            if found.isOf(ArchivedRoot(here: rootPath)) { return found }
             throw ArchiverError(
                 .otherRoot,
                 "the operation on \(rootPath) would bring back snapshot \(id.short), which is of \(found.root.path)",

@@ -132,7 +132,7 @@ struct OwnerMapping: Sendable {
     init(_ snapshot: Snapshot?) {
         ownerNames = snapshot?.ownerNames ?? [:]
         groupNames = snapshot?.groupNames ?? [:]
-        isForeign = snapshot.map { $0.host != CurrentProcess.hostName } ?? false
+        isForeign = snapshot.map { $0.machine != Machine.id } ?? false
     }
 
     /// The owner and group that `entry` gets on this machine: by name if it was captured on another one and the name

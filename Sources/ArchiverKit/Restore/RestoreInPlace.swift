@@ -39,7 +39,7 @@ struct RestoreInPlace {
     /// The caller holds the root's capture lock.
     func run(_ journal: OperationJournal) throws -> RestoreResult {
         guard let root = try existing() else { return try makeRoot(journal) }
-        let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
+        let rules = try archive.presentExclusions(ofRoot: root.path.bytes)
         let leftBehind = Locked([RelativePath]())
         var before = capture(.beforeRestore, rules)
         before.onLeftBehind = { path in leftBehind.withLock { $0.append(path) } }
@@ -264,7 +264,7 @@ struct RestoreInPlace {
         }
         let restore = try widened(in: root)
         result.path = restore.source.path
-        let rules = try archive.presentExclusions(ofRoot: root.path.bytes, host: CurrentProcess.hostName)
+        let rules = try archive.presentExclusions(ofRoot: root.path.bytes)
         let exempt = try restore.rules(in: root, rules)
         var steps = try restore.steps(in: root, rules, try exempt?.foreseen([]))
         if let exempt {

@@ -8,14 +8,14 @@ internal import SystemPackage
 extension SnapshotRecord {
     /// Whether it is a state of `root`: the one place that says what makes two roots the same.
     package func isOf(_ root: ArchivedRoot) -> Bool {
-        rootPath == root.path.bytes && host == root.host
+        rootPath == root.path.bytes && machine == root.machine
     }
 
     /// The root that it is a state of.
-    package var root: ArchivedRoot { ArchivedRoot(path: FilePath(bytes: rootPath), host: host) }
+    package var root: ArchivedRoot { ArchivedRoot(path: FilePath(bytes: rootPath), machine: machine, host: host) }
 
     /// Whether that root is one of this machine.
-    package var isOfThisMachine: Bool { host == CurrentProcess.hostName }
+    package var isOfThisMachine: Bool { machine == Machine.id }
 }
 
 extension Archive {
@@ -48,7 +48,8 @@ extension Archive {
     /// - Throws: `ArchiverError` of the code `damaged`.
     func checkListing(of snapshot: SnapshotRecord) throws {
         let own = try store.snapshot(snapshot.id)
-        if own.tree == snapshot.tree, own.rootPath == snapshot.rootPath, own.host == snapshot.host { return }
+        let place = try store.catalogue.place(of: own)
+        if own.tree == snapshot.tree, place.path == snapshot.rootPath, place.machine == snapshot.machine { return }
         throw ArchiverError(
             .damaged, "the catalogue tells of snapshot \(snapshot.id.short) what the snapshot itself does not say",
             remedy: "'archiver repair --catalogue' makes the catalogue anew", path: directory)

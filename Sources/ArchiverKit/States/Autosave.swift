@@ -29,7 +29,9 @@ public final class Autosave: Sendable {
     /// How often the state has changed so far; nil where only the state itself tells.
     private let changeCount: (@Sendable () -> UInt64)?
     private let progress: Locked<Progress>
-    /// The changes that are saved. Held while a state is saved, so that an older one never comes after a newer one.
+    /// The changes that are saved.
+    ///
+    /// Held while a state is saved, so that an older one never comes after a newer one.
     private let saving: Locked<UInt64?>
     private let queue = DispatchQueue(label: "archiver.autosave")
     private let sources = Locked<(changes: [Subscription], timer: (any DispatchSourceTimer)?)>(([], nil))

@@ -152,7 +152,10 @@ extension ArchiveStore {
         while let piece = try pieces.next() {
             switch piece {
             case .data(let data): bytes += data
-            case .hole(let count): bytes += [UInt8](repeating: 0, count: Int(clamping: count))
+            case .hole:
+                throw StorageError(
+                    .damaged, layout.directory, "the state saved as '\(record.title)' has a hole, which no state has",
+                    remedy: "run 'archiver check'; other states stay usable")
             }
         }
         return bytes

@@ -19,8 +19,9 @@ enum Termination {
     private static let waiting = Locked<[ObjectIdentifier: Weak]>([:])
     private static let pipeEnd = Atomic<CInt>(-1)
     private static let signals = [SIGTERM, SIGINT]
-    /// The process that `atexit` was asked for in; 0 before. A child that only begins another program has none of its
-    /// threads, and saves nothing.
+    /// The process that `atexit` was asked for in, or 0 before that.
+    ///
+    /// A child that only begins another program has none of its threads, and saves nothing.
     private static let process = Atomic<pid_t>(0)
     /// How long the end of the program waits, in seconds.
     private static let patience = 10.0

@@ -21,7 +21,8 @@ extension Archive {
             let now = Timestamp.now
             let roots = try roots(directory)
             let free = try FileSystem.freeBytes(of: Descriptor.open(self.directory, O_RDONLY | O_DIRECTORY))
-            var concerns: [Concern] = []
+            let damage = findings.filter { $0.kind != .cut }
+            var concerns = damage.map { Concern($0.message, remedy: $0.remedy) }
             if !store.isWritable {
                 concerns.append(Concern("the archive cannot be written to", remedy: "make its directory writable"))
             }
@@ -36,8 +37,8 @@ extension Archive {
                 let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
                 totals.storedBytes = overflows ? .max : sum
             }
-            // An archive may be there for programs' states alone.
-            if roots.isEmpty, states.count == 0 {
+            // An archive may be there for programs' states alone, or for roots that were retired.
+            if roots.isEmpty, states.count == 0, try !self.roots().contains(where: \.isHere) {
                 concerns.append(Concern("nothing is watched", remedy: "run 'archiver watch DIR'"))
             }
             // Asked first: watchers capture before they answer.
@@ -45,7 +46,7 @@ extension Archive {
             let limits = KernelLimits.current
             return ArchiveStatus(
                 directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, states: states,
-                roots: statuses,
+                damage: damage, roots: statuses,
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],
                     queuedEvents: limits[.inotifyQueue], marks: limits[.fanotifyMarks]),
@@ -77,9 +78,13 @@ extension Archive {
 
     /// The roots of this machine that have snapshots or a watcher.
     private func roots(_ directory: FilePath?) throws -> [ArchivedRoot] {
-        let host = CurrentProcess.hostName
-        let known = try roots().filter { $0.host == host }
-        guard let directory else { return known }
+        let known = try roots().filter(\.isHere)
+        guard let directory else {
+            // Nobody is to worry about what was retired, unless it is watched all the same.
+            return try known.filter { root in
+                try retirement(of: root) == nil || RootLock.isWatched(root.path, in: store.layout)
+            }
+        }
         let path = try RootDirectory.resolvedAsFarAsItExists(directory)
         if let root = known.first(where: { $0.path == path }) { return [root] }
         guard try RootLock.isWatched(path, in: store.layout) else {
@@ -88,7 +93,7 @@ extension Archive {
                 remedy: "run 'archiver watch \(path)'",
                 path: path)
         }
-        return [ArchivedRoot(path: path, host: host)]
+        return [ArchivedRoot(here: path)]
     }
 
     private func status(

@@ -44,6 +44,8 @@ public struct ArchiveStatus: Sendable {
     public let freeBytes: UInt64
     /// What programs have saved.
     public internal(set) var states = StateTotals()
+    /// What is damaged or cannot be read in the archive; it is among the concerns.
+    public internal(set) var damage: [ArchiveFinding] = []
     public let roots: [RootStatus]
     /// The system's limits on watching.
     public let limits: WatchLimits

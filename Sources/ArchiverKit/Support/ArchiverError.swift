@@ -76,6 +76,12 @@ public struct ArchiverError: Error, Sendable {
         self.candidates = candidates
     }
 
+    /// An archive that was opened is not at its path any more.
+    static func archiveGone(_ archive: FilePath) -> ArchiverError {
+        ArchiverError(
+            .noArchive, "the archive \(archive) is not there any more", remedy: "is its disk mounted?", path: archive)
+    }
+
     init(_ error: StorageError) {
         let code: Code =
             switch error.code {

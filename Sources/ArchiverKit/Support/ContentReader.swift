@@ -16,10 +16,14 @@ struct ContentReader {
     private var inline: [UInt8]?
     private var slices: ArraySlice<Slice> = []
     private var lists: ArraySlice<ChunkID> = []
+    /// The list that the slices are of, and the bytes of the content that are not read yet.
+    private var list: ChunkID?
+    private var left: UInt64
 
     /// A reader at the start of `content`.
     init(_ content: Content, in store: ArchiveStore) {
         self.store = store
+        left = content.size
         switch content {
         case .none, .linkTarget: break
         case .inline(let bytes): inline = bytes
@@ -32,12 +36,21 @@ struct ContentReader {
     mutating func next() throws -> Piece? {
         if let bytes = inline {
             inline = nil
+            left = 0
             return .data(bytes)
         }
         while slices.isEmpty, let list = lists.popFirst() {
+            self.list = list
             slices = try ContentReader.slices(in: list, of: store)[...]
         }
-        guard let slice = slices.popFirst() else { return nil }
+        let slice = slices.popFirst()
+        // A size that lies must neither be written nor be waited for.
+        guard let length = slice?.length ?? (left == 0 ? 0 : nil), length <= left else {
+            throw try store.undecodable(
+                list ?? slice?.chunk ?? ChunkID(hashing: []), .malformed("a file's size is wrong"))
+        }
+        left -= length
+        guard let slice else { return nil }
         guard let chunk = slice.chunk else { return .hole(slice.length) }
         let bytes = try store.read(chunk)
         guard UInt64(bytes.count) == slice.length else {

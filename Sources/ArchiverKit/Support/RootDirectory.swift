@@ -48,7 +48,12 @@ struct RootDirectory: Sendable {
     ///   - resolved: the root's path without symbolic links.
     ///   - path: as the user gave it.
     static func checkIsOutside(_ archive: FilePath, _ resolved: FilePath, as path: FilePath) throws {
-        guard resolved.starts(with: try self.resolved(archive)) else { return }
+        let place: FilePath
+        do { place = try self.resolved(archive) } catch let error as ArchiverError {
+            guard error.code == .noSuchDirectory else { throw error }
+            throw ArchiverError.archiveGone(archive)
+        }
+        guard resolved.starts(with: place) else { return }
         throw ArchiverError(
             .unsuitableRoot, "\(path) is the archive's own directory or lies in it",
             remedy: "capture another directory, or use another archive with --archive", path: path)

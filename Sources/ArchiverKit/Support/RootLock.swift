@@ -11,7 +11,10 @@ internal import SystemPackage
 enum RootLock {
     /// Becomes the only process that captures `root`; waits for another capture's end.
     static func capturing(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
-        try FileLock.exclusive(path("capture", root, layout))
+        do { return try FileLock.exclusive(path("capture", root, layout)) } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            throw ArchiverError.archiveGone(layout.directory)
+        }
     }
 
     /// Becomes the only process that captures `root`; waits for another capture's end until `mustStop` says otherwise.
@@ -21,7 +24,10 @@ enum RootLock {
         _ root: FilePath, in layout: ArchiveLayout, unless mustStop: () -> Bool
     ) throws -> FileLock {
         let path = path("capture", root, layout)
-        if let lock = try FileLock.tryExclusive(path) { return lock }
+        do { if let lock = try FileLock.tryExclusive(path) { return lock } } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            throw ArchiverError.archiveGone(layout.directory)
+        }
         let wait = try LockWait(path)
         while true {
             if let lock = try wait.lock(within: .milliseconds(50)) { return lock }
@@ -57,7 +63,7 @@ enum RootLock {
     /// When the latest watcher of `root` was last at work; nil where there was none.
     static func lastWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Timestamp? {
         do throws(FileError) {
-            let file = try Descriptor.open(path("watch", root, layout), O_RDONLY)
+            let file = try Descriptor.openFile(path("watch", root, layout), O_RDONLY)
             return try FileStatus.read(file).modified
         } catch {
             guard error.code == .noSuchFileOrDirectory else { throw error }

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Locking
 internal import SnapshotTree
+internal import SystemPackage
 
 /// Reads nodes from an archive; safe to use from several threads.
 final class StoredNodes: NodeSource, Sendable {
@@ -17,9 +18,23 @@ final class StoredNodes: NodeSource, Sendable {
         self.store = store
     }
 
+    /// The archive's directory.
+    var directory: FilePath { store.layout.directory }
+
+    func node(_ id: ChunkID, at place: NodePlace?) throws(StorageError) -> Node {
+        let node = try node(id)
+        if let problem = place?.problem(of: node) { throw try store.undecodable(id, .malformed(problem)) }
+        return node
+    }
+
+    private func node(_ id: ChunkID) throws(StorageError) -> Node {
+        if let known = recent.withLock({ $0.value(for: id) }) { return known }
+        return try read(id)
+    }
+
+    /// - Parameter level: the level the node must have; nil where any will do.
     func node(_ id: ChunkID, level: Int?) throws(StorageError) -> Node {
-        let node: Node
-        if let known = recent.withLock({ $0.value(for: id) }) { node = known } else { node = try read(id) }
+        let node = try node(id)
         if let level, node.level != level {
             throw try store.undecodable(id, .malformed("a node is of level \(node.level) instead of \(level)"))
         }

@@ -58,15 +58,18 @@ extension RootCaretaker {
     private func compareAll() async throws(ArchiverError) -> AuditResult {
         let (time, start) = (Timestamp.now, ContinuousClock.now)
         let watching = await watch.audit()
+        // What others captured meanwhile may be a state that the watcher would not have captured like that.
+        if let caughtUp = try await capture([]).snapshot { service.tell(.snapshot(caughtUp)) }
         journal.beginCollecting()
         let progress = OperationProgress()
-        let (archive, rules, path) = (service.archive, service.options.exclusions, path)
+        let (archive, rules, path) = (service.archive, rules, path)
         let changed: [RelativePath]
         do throws(ArchiverError) {
             // Of low priority, and without the root's lock: captures go on meanwhile.
             changed = try await Blocking.runInBackground { () throws(ArchiverError) in
                 try facing {
-                    try archive.changedPaths(of: path, rules, limit: RootCaretaker.pathsLimit, progress)
+                    try archive.current().archive.changedPaths(
+                        of: path, rules, limit: RootCaretaker.pathsLimit, progress)
                 }
             }
         } catch {
@@ -99,8 +102,8 @@ extension Archive {
         of path: FilePath, _ rules: ExclusionRules, limit: Int, _ progress: OperationProgress
     ) throws -> [RelativePath] {
         let root = try RootDirectory.open(path)
-        let host = CurrentProcess.hostName
-        guard let latest = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, host: host) else { return [] }
+        let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: Machine.id)
+        guard let latest = parent else { return [] }
         var paths: [RelativePath] = []
         do {
             try scanDifferences(

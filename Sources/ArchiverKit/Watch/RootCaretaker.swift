@@ -21,6 +21,10 @@ final class RootCaretaker: Sendable {
     private let lock: Locked<FileLock?>
     /// When the watcher before this one was last at work; nil where there was none.
     private let lastWatched: Timestamp?
+    /// What is left out.
+    let rules: ExclusionRules
+    /// The root's tree as it was when this watcher looked last.
+    private let lastSeen = Locked<ChunkID?>(nil)
     private let linkIndex = LinkIndex()
     private let proofs = ReadProofs()
     /// Comes to 1 when the root is being watched.
@@ -33,6 +37,8 @@ final class RootCaretaker: Sendable {
     /// Whether the root is not there and its appearance is waited for.
     private let isAwaited = Atomic(false)
     private let server = Locked<ControlServer?>(nil)
+    /// Which opening of the archive the lock is of.
+    private let archiveNumber = Locked(0)
     let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
 
     /// After a failed capture, the next is tried after this long, then twice as long, and so on.
@@ -41,18 +47,21 @@ final class RootCaretaker: Sendable {
 
     /// - Parameters:
     ///   - path: absolute, without symbolic links as far as it exists.
+    ///   - rules: what is left out.
     ///   - lock: the root's lock for watching.
     init(
-        _ service: WatchService, _ path: FilePath, _ lock: consuming FileLock, lastWatched: Timestamp?,
+        _ service: WatchService, _ path: FilePath, _ rules: ExclusionRules, _ lock: consuming FileLock,
+        lastWatched: Timestamp?,
         _ watcher: TreeWatcher
     ) throws {
         self.service = service
         self.path = path
+        self.rules = rules
         self.lock = Locked(lock)
         self.lastWatched = lastWatched
-        let archive = try FileStatus.read(Descriptor.open(service.archive.directory, O_RDONLY | O_DIRECTORY))
+        let archive = try FileStatus.read(Descriptor.open(service.archive.latest.directory, O_RDONLY | O_DIRECTORY))
         watch = watcher.watch(
-            path, excluding: [FileIdentity(archive)], rules: service.options.exclusions,
+            path, excluding: [FileIdentity(archive)], rules: rules,
             timing: WatchTiming(
                 settle: service.options.settle, maxDelay: service.options.maxDelay,
                 timeScale: service.options.timeScale))
@@ -101,6 +110,25 @@ final class RootCaretaker: Sendable {
         lock.withLock { $0 = nil }
     }
 
+    /// Takes the root's lock and listens for questions in an archive that was opened anew.
+    ///
+    /// - Returns: whether it was: then nothing of what was captured before need be in it.
+    private func moveLock(to opened: WatchedArchive.Opened) -> Bool {
+        let isNew = archiveNumber.withLock { number in
+            defer { number = opened.number }
+            return number != opened.number
+        }
+        // Where only the catalogue was lost, the lock is held already.
+        if isNew, let new = try? RootLock.watching(path, in: opened.archive.store.layout) {
+            var new: FileLock? = new
+            lock.withLock { $0 = new.take() }
+            // The end of the former one takes the socket's name along.
+            server.withLock { $0 = nil }
+            try? listen()
+        }
+        return isNew
+    }
+
     /// Notes in the lock's file that the watcher is at work.
     private func touchLock() {
         lock.withLock { $0?.touch() }
@@ -133,7 +161,7 @@ final class RootCaretaker: Sendable {
     }
 
     private func listen() throws {
-        let path = RootLock.socket(of: path, in: service.archive.store.layout)
+        let path = RootLock.socket(of: path, in: service.archive.latest.store.layout)
         let server: ControlServer
         do {
             server = try ControlServer(at: path) { [weak self] request in
@@ -212,8 +240,8 @@ final class RootCaretaker: Sendable {
                 let error = ArchiverError(any: error)
                 // A root that goes while it is captured is the watcher's to tell.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return true }
-                journal.captureFailed(error)
-                service.tell(.error(root: path, error))
+                // The same again is no news.
+                if journal.captureFailed(error) { service.tell(.error(root: path, error)) }
                 return false
             }
         }
@@ -240,21 +268,25 @@ final class RootCaretaker: Sendable {
 
     func capture(_ ranges: [PathRange], cause: Cause = .watch) async throws(ArchiverError) -> CaptureResult {
         let (archive, progress) = (service.archive, service.progress)
-        let options = CaptureOptions(cause: cause, exclusions: service.options.exclusions)
+        let options = CaptureOptions(cause: cause, exclusions: rules, setsExclusions: true)
         journal.captureBegins()
         let ranges = journal.addDeferred(to: ranges)
         let written = journal.written
         let result = try await Blocking.run { [self] () throws(ArchiverError) in
             try facing {
                 progress.reset()
+                let opened = try archive.current()
+                let (archive, ranges) = (opened.archive, moveLock(to: opened) ? [.subtree(.root)] : ranges)
                 let root = try RootDirectory.open(path)
                 try checkIdentity(of: root)
                 let capture = Capture(
                     store: archive.store, nodes: archive.nodes, options: options, progress: progress,
-                    linkIndex: linkIndex, written: written, proofs: proofs)
+                    linkIndex: linkIndex, written: written, proofs: proofs, lastSeen: lastSeen.withLock { $0 })
                 let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
                 let result = try capture.runLocked(root, ranges)
+                lastSeen.withLock { $0 = result.latest.tree }
                 withExtendedLifetime(lock) {}
+                try service.archive.check(opened)
                 touchLock()
                 return result
             }
@@ -303,7 +335,9 @@ final class RootCaretaker: Sendable {
     private func gap(_ gap: Gap) -> GapRecord { self.gap(gap.cause.recorded, from: gap.start, to: gap.end) }
 
     private func gap(_ cause: GapCause, from start: Timestamp, to end: Timestamp) -> GapRecord {
-        GapRecord(rootPath: path.bytes, host: CurrentProcess.hostName, cause: cause, start: start, end: end)
+        GapRecord(
+            rootPath: path.bytes, host: CurrentProcess.hostName, cause: cause, start: start, end: end,
+            machine: Machine.id)
     }
 
     /// Enters gaps into the archive; where that fails now, with the next capture.
@@ -317,12 +351,12 @@ final class RootCaretaker: Sendable {
     private func enterUnrecorded() async {
         let unrecorded = journal.takeUnrecorded()
         if unrecorded.isEmpty { return }
-        let (store, hooks) = (service.archive.store, service.options.hooks)
+        let (archive, hooks) = (service.archive, service.options.hooks)
         do {
             try await Blocking.run { () throws(ArchiverError) in
                 try facing {
                     try hooks.beforeEnteringGaps()
-                    try store.enter(unrecorded)
+                    try archive.current().archive.store.enter(unrecorded)
                 }
             }
         } catch {

@@ -107,10 +107,12 @@ final class WatchJournal: Sendable {
         }
     }
 
-    func captureFailed(_ error: ArchiverError) {
+    /// - Returns: whether the capture before failed for another reason, or not at all.
+    func captureFailed(_ error: ArchiverError) -> Bool {
         state.withLock { state in
             state.isCapturing = false
-            state.failure = WatcherStatus.Trouble(message: error.message, remedy: error.remedy)
+            defer { state.failure = WatcherStatus.Trouble(message: error.message, remedy: error.remedy) }
+            return state.failure?.message != error.message
         }
     }
 

@@ -20,14 +20,15 @@ public final class WatchService: Sendable {
 
         /// How changes are noticed.
         public var backend: Backend
-        /// What is left out.
-        public var exclusions: ExclusionRules
+        /// What is left out from now on; nil for what each root's snapshots have left out so far.
+        public var exclusions: ExclusionRules?
         /// How often everything is compared with the latest snapshot; nil for never.
         public var auditInterval: Duration?
         /// Whether a root that is not there is waited for.
         public var waitsForRoots: Bool
-        /// By how much every interval that is not set here is shorter than usual: retries, polling, looking for a root that
-        /// is gone. Tests compress time, so that they need not skip it.
+        /// By how much every interval that is not set here is shorter than usual.
+        ///
+        /// That is retries, polling, and looking for a root that is gone: tests compress time instead of skipping it.
         package var timeScale = 1
         /// Events that wait for slow observers; those beyond are dropped and counted.
         package var eventLimit = 1024
@@ -36,7 +37,7 @@ public final class WatchService: Sendable {
 
         public init(
             settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2), backend: Backend = .auto,
-            exclusions: ExclusionRules = ExclusionRules(), auditInterval: Duration? = .seconds(3600),
+            exclusions: ExclusionRules? = nil, auditInterval: Duration? = .seconds(3600),
             waitsForRoots: Bool = false
         ) {
             self.settle = settle
@@ -105,7 +106,7 @@ public final class WatchService: Sendable {
     private let unsaved = Locked<[FilePath: ArchiverError]>([:])
     /// The capture under way.
     public let progress = OperationProgress()
-    let archive: Archive
+    let archive: WatchedArchive
     let options: Options
     private let paths: [FilePath]
     private let roots = Locked<[RootCaretaker]>([])
@@ -118,8 +119,9 @@ public final class WatchService: Sendable {
 
     /// A service for the directories `roots`; nothing happens before `run`.
     public init(_ archive: Archive, roots: [FilePath], _ options: Options = Options()) {
-        self.archive = archive
-        paths = roots
+        self.archive = WatchedArchive(archive)
+        // The process may change its current directory before `run`.
+        paths = roots.map(\.absolute)
         self.options = options
         outbox = EventOutbox(events, limit: options.eventLimit)
     }
@@ -213,16 +215,23 @@ public final class WatchService: Sendable {
         return results
     }
 
+    /// What is left out of the root at `path`.
+    private func rules(of path: FilePath) throws -> ExclusionRules {
+        try options.exclusions ?? archive.latest.presentExclusions(ofRoot: path.bytes)
+    }
+
     /// Opens and locks all roots, so that either all are watched or none.
     private func open() throws -> [RootCaretaker] {
-        let roots = try WatchedPaths(paths, options, archive)
+        let archive = archive.latest
+        let roots = try WatchedPaths(paths, options, archive, rules: rules)
         for (inner, outer) in roots.covered { tell(.covered(root: inner, by: outer)) }
         let watcher = try TreeWatcher.make(options.backend)
         let layout = archive.store.layout
         let opened = try roots.paths.map { path in
             let lastWatched = try RootLock.lastWatched(path, in: layout)
             return try RootCaretaker(
-                self, path, RootLock.watching(path, in: layout), lastWatched: lastWatched, watcher)
+                self, path, try rules(of: path), RootLock.watching(path, in: layout), lastWatched: lastWatched,
+                watcher)
         }
         self.roots.withLock { $0 = opened }
         return opened

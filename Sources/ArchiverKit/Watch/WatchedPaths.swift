@@ -12,8 +12,12 @@ struct WatchedPaths {
     /// Roots that lie in other roots, which capture them.
     private(set) var covered: [(inner: FilePath, outer: FilePath)] = []
 
+    /// - Parameter rules: what is left out of a root.
     /// - Throws: `ArchiverError` where one of them cannot be a root.
-    init(_ given: [FilePath], _ options: WatchService.Options, _ archive: Archive) throws {
+    init(
+        _ given: [FilePath], _ options: WatchService.Options, _ archive: Archive,
+        rules: (FilePath) throws -> ExclusionRules
+    ) throws {
         var roots: [FilePath: RootDirectory?] = [:]
         for path in given {
             let (resolved, root) = try WatchedPaths.open(path, options, archive)
@@ -23,7 +27,7 @@ struct WatchedPaths {
             let outer = paths.filter { $0 != inner && inner.starts(with: $0) }
                 .max { $0.components.count < $1.components.count }
             guard let outer, let root = roots[outer] ?? nil else { continue }
-            if try WatchedPaths.captures(root, inner, roots[inner] ?? nil, options.exclusions) {
+            if try WatchedPaths.captures(root, inner, roots[inner] ?? nil, rules(outer)) {
                 covered.append((inner, outer))
             }
         }

@@ -6,6 +6,7 @@ import FileIO
 
 enum GoldenValues {
     static let id = ChunkID(hashing: Array("chunk".utf8))
+    static let machine = MachineID(deriving: Array("machine".utf8))
     private static let time = Timestamp(seconds: 1_795_256_130, nanoseconds: 123_456_789)
 
     private static func path(_ text: String) -> RelativePath { RelativePath(unchecked: Array(text.utf8)) }
@@ -67,7 +68,8 @@ enum GoldenValues {
             Problem(path: path("c"), reason: .unreadable, detail: "Permission denied"),
             Problem(path: path("d"), reason: .unstable, detail: ""),
         ],
-        storedBytes: 1234, ownerNames: [0: "root", 1000: "u"], groupNames: [100: "users"])
+        storedBytes: 1234, ownerNames: [0: "root", 1000: "u"], groupNames: [100: "users"], sequence: 300,
+        machine: machine)
 
     /// With all that version 1 knows about exclusions.
     static let snapshotWithExclusions = Snapshot(
@@ -76,11 +78,11 @@ enum GoldenValues {
         exclusions: ExclusionRules(
             patterns: [Array("*.o".utf8), [0x21, 0xff, 0x2f]],
             ignoreFileNames: [".gitignore", ".archiverignore"].map { Array($0.utf8) }, largerThan: 1 << 30,
-            excludesCaches: true, crossesMounts: true))
+            excludesCaches: true, crossesMounts: true), isAside: true)
 
     static let gap = GapRecord(
         rootPath: Array("/home/u/docs".utf8), host: "host", cause: .overflow, start: time,
-        end: Timestamp(seconds: time.seconds + 1), detail: "16384 events")
+        end: Timestamp(seconds: time.seconds + 1), detail: "16384 events", machine: machine)
 
     static let gapBlockHeader = BlockHeader(
         codec: .stored, depth: 0, storedLength: 150, payloadChecksum: 0x1234_5678, bases: [],
@@ -89,7 +91,11 @@ enum GoldenValues {
     static let operation = OperationRecord(
         rootPath: Array("/home/u/docs".utf8), host: "host", kind: .undo, time: time, before: SnapshotID(id),
         snapshot: SnapshotID(ChunkID(hashing: [])), path: RelativePath(unchecked: [0x61, 0x2f, 0xff]),
-        target: OperationID(id))
+        target: OperationID(id), machine: machine)
+
+    static let rootNotice = RootNotice(
+        rootPath: Array("/home/u/docs".utf8), host: "host", kind: .moved, time: time, machine: machine,
+        newPath: [0x2f, 0xff], newMachine: MachineID(deriving: Array("other".utf8)))
 
     static let blockHeader = BlockHeader(
         codec: .delta, depth: 2, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [ChunkPrefix(id)],
@@ -103,8 +109,13 @@ enum GoldenValues {
         created: time)
 
     static let footerBlocks: [SegmentFooter.Block] = [
-        .init(blockHeader, at: 64), .init(blockHeader, at: 64 + blockHeader.blockLength),
+        .init(blockHeader, at: place), .init(blockHeader, at: secondPlace),
     ]
+
+    /// The first and the second place in the golden segment.
+    static let place = BlockPlace(segment: segmentHeader.segment.prefix, offset: 64)
+    private static let secondPlace = BlockPlace(
+        segment: segmentHeader.segment.prefix, offset: 64 + blockHeader.blockLength)
 
     static let footer = SegmentFooter.encoded(
         blocks: footerBlocks, indexOffset: 64 + 2 * blockHeader.blockLength)
@@ -119,9 +130,10 @@ enum GoldenValues {
     static let encodings: [String: [UInt8]] = [
         "leaf.cbor": leaf.encoded(), "inner.cbor": inner.encoded(), "empty-tree.cbor": Node.leaf([]).encoded(),
         "slice-list.cbor": sliceList.encoded(), "snapshot.cbor": snapshot.encoded(),
-        "block-header": blockHeader.encoded(), "segment-header": segmentHeader.encoded(), "segment-footer": footer,
+        "block-header": blockHeader.encoded(at: place), "segment-header": segmentHeader.encoded(),
+        "segment-footer": footer,
         "archive.json": manifest.encoded(), "snapshot-exclusions.cbor": snapshotWithExclusions.encoded(),
-        "gap.cbor": gap.encoded(), "block-header-gaps": gapBlockHeader.encoded(),
-        "operation.cbor": operation.encoded(),
+        "gap.cbor": gap.encoded(), "block-header-gaps": gapBlockHeader.encoded(at: place),
+        "operation.cbor": operation.encoded(), "root-notice.cbor": rootNotice.encoded(),
     ]
 }

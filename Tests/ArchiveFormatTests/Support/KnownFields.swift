@@ -5,7 +5,7 @@ import ArchiveFormat
 /// Items without what is passed over, and with what is taken for something else.
 enum KnownFields {
     static func snapshot(_ item: CBORValue) -> CBORValue {
-        fields(0...14, of: item) { key, value in
+        fields(0...17, of: item) { key, value in
             switch key {
             case 7: part(0...3, of: value)
             case 8: part(0...2, of: value)
@@ -17,9 +17,11 @@ enum KnownFields {
         }
     }
 
-    static func gap(_ item: CBORValue) -> CBORValue { fields(0...5, of: item) { $1 } }
+    static func gap(_ item: CBORValue) -> CBORValue { fields(0...6, of: item) { $1 } }
 
-    static func operation(_ item: CBORValue) -> CBORValue { fields(0...7, of: item) { $1 } }
+    static func operation(_ item: CBORValue) -> CBORValue { fields(0...8, of: item) { $1 } }
+
+    static func rootNotice(_ item: CBORValue) -> CBORValue { fields(0...6, of: item) { $1 } }
 
     /// The fields of a map with keys in `keys`, their values replaced by `known`, or left out where that is nil.
     private static func fields(

@@ -78,7 +78,7 @@ extension SeededGenerator {
             return .leaf(paths(0...40).map { entry(at: $0) })
         }
         let children = paths(1...40).map {
-            Node.Child(firstPath: $0, id: chunkID(), entries: number(), bytes: number())
+            Node.Child(firstPath: $0, id: chunkID(), entries: number(bits: 48), bytes: number(bits: 63))
         }
         return .inner(level: Int.random(in: 1...255, using: &self), children: children)
     }
@@ -105,19 +105,23 @@ extension SeededGenerator {
             totals: random.oneIn(3)
                 ? Totals()
                 : Totals(
-                    files: random.number(), directories: random.number(), others: random.number(bits: 2),
-                    bytes: random.number()),
+                    files: random.number(bits: 48), directories: random.number(bits: 48),
+                    others: random.number(bits: 2),
+                    bytes: random.number(bits: 63)),
             changes: random.oneIn(3)
                 ? ChangeCounts()
-                : ChangeCounts(added: random.number(), modified: random.number(bits: 2), removed: random.number()),
+                : ChangeCounts(
+                    added: random.number(bits: 48), modified: random.number(bits: 2), removed: random.number(bits: 48)),
             changedPaths: random.paths(0...Snapshot.changedPathsLimit).map {
                 ChangedPath(path: $0, change: [.added, .modified, .removed].randomElement(using: &random) ?? .added)
             },
             problems: random.paths(0...8).map {
                 Problem(path: $0, reason: random.oneIn(2) ? .unreadable : .unstable, detail: random.text())
             },
-            storedBytes: random.oneIn(4) ? 0 : random.number(), ownerNames: random.names(), groupNames: random.names(),
-            exclusions: random.oneIn(3) ? ExclusionRules() : random.exclusionRules())
+            storedBytes: random.oneIn(4) ? 0 : random.number(bits: 63), ownerNames: random.names(),
+            groupNames: random.names(),
+            exclusions: random.oneIn(3) ? ExclusionRules() : random.exclusionRules(),
+            sequence: 1 + random.number(bits: 62), machine: random.machine(), isAside: random.oneIn(3))
     }
 
     mutating func exclusionRules() -> ExclusionRules {
@@ -140,7 +144,7 @@ extension SeededGenerator {
         return GapRecord(
             rootPath: random.bytes(0, 20), host: random.text(),
             cause: GapCause.allCases.randomElement(using: &random) ?? .overflow, start: random.timestamp(),
-            end: random.timestamp(), detail: random.oneIn(2) ? random.text() : nil)
+            end: random.timestamp(), detail: random.oneIn(2) ? random.text() : nil, machine: random.machine())
     }
 
     mutating func operation() -> OperationRecord {
@@ -152,7 +156,20 @@ extension SeededGenerator {
             rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
             before: random.oneIn(2) ? SnapshotID(id()) : nil, snapshot: random.oneIn(2) ? SnapshotID(id()) : nil,
             path: random.oneIn(2) ? random.path() : .root,
-            target: kind != .restore || random.oneIn(2) ? OperationID(id()) : nil)
+            target: kind != .restore || random.oneIn(2) ? OperationID(id()) : nil, machine: random.machine())
+    }
+
+    mutating func machine() -> MachineID { oneIn(3) ? .unknown : MachineID(deriving: bytes(0, 8)) }
+
+    mutating func rootNotice() -> RootNotice {
+        var random = self
+        defer { self = random }
+        let kind = RootNoticeKind.allCases.randomElement(using: &random) ?? .moved
+        let newMachine = random.machine()
+        return RootNotice(
+            rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
+            machine: random.machine(), newPath: kind == .moved || random.oneIn(2) ? random.bytes(0, 20) : nil,
+            newMachine: newMachine == .unknown ? nil : newMachine)
     }
 
     mutating func sliceList() -> SliceList { SliceList(slices: slices(1...40)) }
@@ -165,12 +182,19 @@ extension SeededGenerator {
                 length: Int(number(bits: 19)), id: chunkID())
         }
         let raw = chunks.reduce(0) { $0 + $1.length }
-        let codec = Codec.allCases[below(Codec.allCases.count)]
-        let bases = codec != .delta ? [] : (0..<Int.random(in: 1...8, using: &self)).map { _ in ChunkPrefix(chunkID()) }
+        let codec: Codec = [.stored, .deflate, .delta, .later(2), .later(3)][below(5)]
+        let fields = oneIn(5) ? bytes(1, 40) : []
+        let hasBases =
+            switch codec {
+            case .stored, .deflate: false
+            case .delta: true
+            case .later: oneIn(2)
+            }
+        let bases = !hasBases ? [] : (0..<Int.random(in: 1...8, using: &self)).map { _ in ChunkPrefix(chunkID()) }
         return BlockHeader(
             codec: codec, depth: bases.isEmpty ? 0 : Int.random(in: 1...16, using: &self),
             storedLength: codec == .stored ? raw : Int.random(in: 0...raw, using: &self),
-            payloadChecksum: UInt32(number(bits: 32)), bases: bases, chunks: chunks)
+            payloadChecksum: UInt32(number(bits: 32)), bases: bases, chunks: chunks, laterFields: fields)
     }
 }
 

@@ -49,7 +49,8 @@ extension ArchiveStore {
         let snapshot = Snapshot(
             time: Timestamp(seconds: Int64(number)), rootPath: Array("/root".utf8), host: "host", cause: .capture,
             label: "\(number)", parent: parent?.id, tree: node.id, totals: Totals(files: UInt64(contents.count)),
-            changes: ChangeCounts(added: 1), storedBytes: UInt64(writer.storedBytes))
+            changes: ChangeCounts(added: 1), storedBytes: UInt64(writer.storedBytes),
+            sequence: UInt64(number) + 1)
         let record = try writer.commit(snapshot, base: parent.flatMap { try base($0.id.chunk) })
         return Commit(record: record, snapshot: snapshot, chunks: chunks)
     }
@@ -63,15 +64,20 @@ extension ArchiveStore {
 
 extension SnapshotRecord {
     /// A snapshot that is in no segment.
-    static func sample(_ number: Int, at time: Timestamp) -> SnapshotRecord {
+    static func sample(_ number: Int, at time: Timestamp, sequence: UInt64 = 1) -> SnapshotRecord {
         let id = ChunkID(hashing: Array("snapshot \(number)".utf8))
         return SnapshotRecord(
             id: SnapshotID(id), time: time, rootPath: Array("/root".utf8), host: "host",
             cause: Cause.allCases[number % Cause.allCases.count], label: number % 3 == 0 ? "label\0\(number)" : nil,
             parent: number % 4 == 0 ? nil : SnapshotID(id), tree: id,
             totals: Totals(files: 1, directories: 2, others: 3, bytes: 4),
-            changes: ChangeCounts(added: 5, modified: 6, removed: 7), problems: 8, storedBytes: UInt64(number))
+            changes: ChangeCounts(added: 5, modified: 6, removed: 7), problems: 8, storedBytes: UInt64(number),
+            sequence: sequence)
     }
+}
+
+extension MachineID {
+    static let sample = MachineID(deriving: Array("sample".utf8))
 }
 
 extension GapRecord {

@@ -110,6 +110,64 @@ struct PartialRestoreTests {
         #expect(access(work.path("tree/disk/inner").string, F_OK) != 0)
     }
 
+    @Test("A further name on another file system becomes a copy, and that is said", .enabled(if: getuid() == 0))
+    func copies() throws {
+        let work = try Workplace()
+        try work.write("file", "linked")
+        #expect(mkdir(work.path("tree/disk").string, 0o755) == 0)
+        #expect(link(work.path("tree/file").string, work.path("tree/disk/name").string) == 0)
+        let id = try work.capture()
+        try work.remove("tree/disk/name")
+        guard try shell("mount", "-t", "tmpfs", "tmpfs", work.path("tree/disk").string) else { return }
+        defer { _ = try? shell("umount", work.path("tree/disk").string) }
+        #expect(try work.run("capture", work.root.string, "--reset-exclusions", "--cross-file-systems").status == 0)
+        let outcome = try restore(work, id)
+        #expect(outcome.status == 0 && outcome.errorText.contains(" is a copy: "), "\(outcome.errorText)")
+        #expect(try work.read("tree/disk/name") == Array("linked".utf8))
+    }
+
+    @Test("Files of two file systems with one inode number stay two files", .enabled(if: getuid() == 0))
+    func inodes() throws {
+        let work = try Workplace()
+        for disk in ["one", "two"] {
+            let path = work.path("tree/\(disk)").string
+            #expect(mkdir(path, 0o755) == 0)
+            guard try shell("mount", "-t", "tmpfs", "tmpfs", path) else { return }
+        }
+        defer { for disk in ["one", "two"] { _ = try? shell("umount", work.path("tree/\(disk)").string) } }
+        var inodes: Set<UInt64> = []
+        for disk in ["one", "two"] {
+            try work.write("\(disk)/file", disk)
+            #expect(link(work.path("tree/\(disk)/file").string, work.path("tree/\(disk)/name").string) == 0)
+            var status = stat()
+            #expect(stat(work.path("tree/\(disk)/file").string, &status) == 0)
+            inodes.insert(UInt64(status.st_ino))
+        }
+        // Only where the numbers coincide is anything shown.
+        guard inodes.count == 1 else { return }
+        #expect(try work.run("capture", work.root.string, "--cross-file-systems").status == 0)
+        let outcome = try work.run("restore", "latest", "--root", work.root.string, "--target", work.path("out").string)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(try work.difference(of: work.path("out"), and: "tree") == "")
+    }
+
+    @Test(
+        "Programs that run as somebody else are named where the snapshot is of another machine",
+        .enabled(if: getuid() == 0))
+    func privileges() throws {
+        let work = try Workplace()
+        try work.write("tool", "tool")
+        #expect(chmod(work.path("tree/tool").string, 0o4755) == 0)
+        let capture = [
+            "ARCHIVER_MACHINE_ID=elsewhere", Workplace.program.string, "capture", work.root.string, "--archive",
+            work.archive.string,
+        ]
+        #expect(try ChildProcess.run("env", capture.map { Array($0.utf8) }).status == 0)
+        let outcome = try work.run(
+            "restore", "latest", "--root", work.root.string, "--target", work.path("out").string)
+        #expect(outcome.status == 0 && outcome.errorText.contains("tool runs as its owner"), "\(outcome.errorText)")
+    }
+
     @Test("A file whose chunk is damaged is named, and the rest is restored")
     func damage() throws {
         let work = try Workplace()

@@ -117,7 +117,8 @@ struct SnapshotListTests {
                     tree: id,
                     totals: Totals(files: number(0), directories: number(1), others: number(2), bytes: number(3)),
                     changes: ChangeCounts(added: number(4), modified: number(5), removed: number(6)), problems: index,
-                    storedBytes: number(7))
+                    storedBytes: number(7), sequence: number(8), machine: MachineID(deriving: [UInt8(which)]),
+                    isAside: index % 2 == 1)
             }
         }
     }()

@@ -37,11 +37,17 @@ final class Workplace {
 
     /// Runs `archiver` with `arguments` to its end, outside of the tree.
     @discardableResult
-    func run(_ arguments: String...) throws -> ChildProcess.Outcome { try run(arguments) }
+    func run(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess.Outcome {
+        try run(arguments.map { Array($0.utf8) }, in: place.path, environment: environment)
+    }
 
     @discardableResult
-    func run(_ arguments: [[UInt8]], in directory: FilePath) throws -> ChildProcess.Outcome {
-        try ChildProcess.run(Workplace.program, arguments, environment: environment, directory: directory)
+    func run(
+        _ arguments: [[UInt8]], in directory: FilePath, environment: [String: String] = [:]
+    ) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            Workplace.program, arguments, environment: self.environment.merging(environment) { $1 },
+            directory: directory)
     }
 
     @discardableResult

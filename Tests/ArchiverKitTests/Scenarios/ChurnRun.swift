@@ -16,6 +16,8 @@ enum Mishap: String, CaseIterable {
     case stopped
     /// It is killed and started again, and again.
     case killed
+    /// It compares everything all the time.
+    case audited
     /// It has a handful of watches and marks for the whole tree.
     case limited
 }
@@ -38,6 +40,7 @@ struct ChurnVariant: Sendable, CustomTestStringConvertible {
         switch mishap {
         // Without limits what is chosen is inotify.
         case .none, .killed: backend != .auto
+        case .audited: backend == .inotify
         case .stopped: backend != .auto && backend != .poll
         case .limited: backend != .poll && Namespace.isPossible
         }
@@ -80,7 +83,7 @@ final class ChurnRun {
             var watcher = try await watch()
             let churns = try (0..<3).map { _ in try churn(operations) }
             switch variant.mishap {
-            case .none, .limited: break
+            case .none, .audited, .limited: break
             case .stopped: try await stop(watcher, operations / 4)
             case .killed: for _ in 1...3 { watcher = try await killed(watcher, operations / 4) }
             }
@@ -104,6 +107,7 @@ final class ChurnRun {
             BuiltProgram.path(of: "archiver"), "watch", root.string, "--json", "--settle", "5ms", "--max-delay", "50ms",
             "--archive", archive.string, "--backend", variant.backend.rawValue,
         ]
+        if variant.mishap == .audited { words += ["--audit-interval", "2ms", "--time-scale", "1000"] }
         if variant.mishap == .limited {
             let script = "\(Namespace.limiting(to: 12)) && exec \"$@\""
             words = ["unshare", "-Ur", "sh", "-c", script, "sh"] + Namespace.asUser + words

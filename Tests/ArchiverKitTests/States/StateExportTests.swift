@@ -157,8 +157,8 @@ struct StateExportTests {
         for data in [true, false] {
             let result = try again.check(data: data)
             #expect(result.states == 2)
-            #expect(result.findings.contains { $0.contains(bad.id.short) && $0.contains("'bad'") })
-            #expect(!result.findings.contains { $0.contains(good.id.short) })
+            #expect(result.findings.contains { $0.message.contains(bad.id.short) && $0.message.contains("'bad'") })
+            #expect(!result.findings.contains { $0.message.contains(good.id.short) })
         }
         let target = sandbox.base.full("bad.json")
         ArchiverError.expect(.damaged) { _ = try again.export(bad, to: target) }

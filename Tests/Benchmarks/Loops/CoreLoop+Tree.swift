@@ -67,7 +67,7 @@ private final class MemoryNodes: NodeSource, NodeSink {
     /// Whether new nodes are only encoded and named, and not kept.
     var isFrozen = false
 
-    func node(_ id: ChunkID, level: Int?) throws(Missing) -> Node {
+    func node(_ id: ChunkID, at place: NodePlace?) throws(Missing) -> Node {
         guard let node = nodes[id] else { throw Missing(id: id) }
         return node
     }

@@ -4,11 +4,11 @@ import ArchiveFormat
 import FileIO
 import SnapshotTree
 
-/// A store of nodes in memory; refuses nodes that are missing or of the wrong level, as a stored archive does.
+/// A store of nodes in memory; refuses nodes that are missing or not what their parents say, as a stored archive does.
 final class MemoryNodes: NodeSource, NodeSink {
     enum Failure: Error, Equatable {
         case missing(ChunkID)
-        case wrongLevel(Int, expected: Int)
+        case wrong(String)
     }
 
     private(set) var nodes: [ChunkID: Node] = [:]
@@ -17,10 +17,10 @@ final class MemoryNodes: NodeSource, NodeSink {
     /// New nodes that were stored, by level; equal ones are stored once.
     private(set) var writes: [Int: Int] = [:]
 
-    func node(_ id: ChunkID, level: Int?) throws(Failure) -> Node {
+    func node(_ id: ChunkID, at place: NodePlace?) throws(Failure) -> Node {
         reads.append(id)
         guard let node = nodes[id] else { throw .missing(id) }
-        if let level, node.level != level { throw .wrongLevel(node.level, expected: level) }
+        if let problem = place?.problem(of: node) { throw .wrong(problem) }
         return node
     }
 
@@ -67,7 +67,7 @@ extension MemoryNodes {
     func treeByTheBook(of entries: [Entry]) throws(Failure) -> ChunkID {
         if entries.isEmpty { return try store(.leaf([]), predecessor: nil) }
         var parts: [Node.Child] = []
-        for run in runs(entries, level: 0, path: \.path) {
+        for run in runs(entries, level: 0, path: \.path, weight: \.weight) {
             let id = try store(.leaf(run), predecessor: nil)
             let bytes = run.reduce(0) { $0 + $1.size }
             parts.append(Node.Child(firstPath: run[0].path, id: id, entries: UInt64(run.count), bytes: bytes))
@@ -75,7 +75,7 @@ extension MemoryNodes {
         var level = 1
         while parts.count > 1 || TreeShape.cutsAfter(path: parts[0].firstPath, level: level) {
             var above: [Node.Child] = []
-            for run in runs(parts, level: level, path: \.firstPath) {
+            for run in runs(parts, level: level, path: \.firstPath, weight: \.weight) {
                 let id = try store(.inner(level: level, children: run), predecessor: nil)
                 above.append(
                     Node.Child(
@@ -88,14 +88,18 @@ extension MemoryNodes {
         return parts[0].id
     }
 
-    private func runs<Item>(_ items: [Item], level: Int, path: (Item) -> RelativePath) -> [[Item]] {
+    private func runs<Item>(
+        _ items: [Item], level: Int, path: (Item) -> RelativePath, weight: (Item) -> Int
+    ) -> [[Item]] {
         var runs: [[Item]] = []
         var run: [Item] = []
+        var runWeight = 0
         for item in items {
             run.append(item)
-            if run.count == 512 || TreeShape.cutsAfter(path: path(item), level: level) {
+            runWeight += weight(item)
+            if run.count == 512 || runWeight >= 1_048_576 || TreeShape.cutsAfter(path: path(item), level: level) {
                 runs.append(run)
-                run = []
+                (run, runWeight) = ([], 0)
             }
         }
         return run.isEmpty ? runs : runs + [run]

@@ -1,0 +1,24 @@
+// The greatest numbers of the format. Readers refuse greater ones, so that no sum of what is stored can trap.
+
+/// Limits of stored numbers.
+package enum FormatLimits {
+    /// Of sizes of files, of sums of them, and of stored bytes: what `off_t` can say.
+    package static let bytes = UInt64(Int64.max)
+    /// Of entries in a tree, and of all other counts.
+    package static let entries: UInt64 = 1 << 48
+    /// Of the bytes of a path.
+    package static let pathBytes = 65_535
+
+    /// Refuses a number that is more than `limit`.
+    static func check(_ number: UInt64, _ limit: UInt64, _ name: String) throws(FormatError) {
+        guard number <= limit else { throw .malformed("\(name) of more than \(limit)") }
+    }
+
+    /// `left + right`, or `limit` where that is more.
+    ///
+    /// Sums of many numbers are the same in any order, so a tree's sums depend on its content alone.
+    package static func sum(_ left: UInt64, _ right: UInt64, _ limit: UInt64) -> UInt64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? limit : min(sum, limit)
+    }
+}

@@ -1,0 +1,56 @@
+// What a user tells of a root: that it lies elsewhere now, or is there no more.
+
+public import FileIO
+
+/// Something that a user told of a root, stored as a chunk of its own.
+public struct RootNotice: Hashable, Sendable {
+    /// The root's absolute path until then, as bytes.
+    public let rootPath: [UInt8]
+    /// The machine's name, for people.
+    public let host: String
+    public let kind: RootNoticeKind
+    /// When it was told: later than all records of the root before it.
+    public let time: Timestamp
+    /// The machine that the root is on.
+    public let machine: MachineID
+    /// Where the root has been moved to, as bytes; nil where it has not.
+    public let newPath: [UInt8]?
+    /// The machine that it has been moved to; nil where it stays on its own.
+    public let newMachine: MachineID?
+
+    public init(
+        rootPath: [UInt8], host: String, kind: RootNoticeKind, time: Timestamp, machine: MachineID,
+        newPath: [UInt8]? = nil, newMachine: MachineID? = nil
+    ) {
+        self.rootPath = rootPath
+        self.host = host
+        self.kind = kind
+        self.time = time
+        self.machine = machine
+        self.newPath = newPath
+        self.newMachine = newMachine
+    }
+}
+
+/// What is told of a root.
+///
+/// Raw values are part of the archive format, by the rules of `Cause`. A word that is not known is passed over.
+public struct RootNoticeKind: RawRepresentable, Sendable, Hashable, CaseIterable {
+    public let rawValue: String
+
+    /// The kind called `rawValue`; nil where that is no word.
+    public init?(rawValue: String) {
+        guard rawValue.isCauseWord else { return nil }
+        self.rawValue = rawValue
+    }
+
+    private init(known: String) { rawValue = known }
+
+    /// What was recorded of the root until then is of a root at another path, or on another machine.
+    public static let moved = RootNoticeKind(known: "moved")
+    /// The root is no longer watched, and nobody is to worry about that.
+    public static let retired = RootNoticeKind(known: "retired")
+
+    /// The kinds that this program knows.
+    public static let allCases: [RootNoticeKind] = [.moved, .retired]
+}

@@ -1,0 +1,113 @@
+// The catalogue's notices of roots: which have been moved, and which are retired.
+
+package import ArchiveFormat
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+/// A notice of a root and the chunk that holds it.
+package struct StoredNotice: Sendable, Hashable {
+    package let id: ChunkID
+    package let record: RootNotice
+
+    init(id: ChunkID, record: RootNotice) {
+        self.id = id
+        self.record = record
+    }
+
+    /// A notice that is to be stored.
+    package init(_ record: RootNotice) {
+        self.init(id: ChunkID(hashing: record.encoded()), record: record)
+    }
+}
+
+/// Whose records something is: a path on a machine, which may have been of another root at another time.
+struct RootPlace: Hashable {
+    var path: [UInt8]
+    var machine: MachineID
+    var time: Timestamp
+}
+
+extension Catalogue {
+    /// When the newest notice of the root at `path` was made; nil where there is none.
+    package func latestNoticeTime(path: [UInt8], machine: MachineID) throws(StorageError) -> Timestamp? {
+        let sql = """
+            SELECT seconds, nanoseconds FROM notice WHERE path = ? AND machine = ?
+            ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
+            """
+        return try read { db in
+            try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(path), Data(machine.bytes)])
+                .map { Timestamp(seconds: $0[0], nanoseconds: $0[1]) }
+        }
+    }
+
+    /// Enters notices of any segments.
+    func enter(_ notices: [StoredNotice]) throws(StorageError) {
+        try write { db in for notice in notices { try insert(notice, into: db) } }
+    }
+
+    /// Where the root lies now that `snapshot` is of.
+    package func place(of snapshot: Snapshot) throws(StorageError) -> (path: [UInt8], machine: MachineID) {
+        try read { db in
+            let place = RootPlace(path: snapshot.rootPath, machine: snapshot.machine, time: snapshot.time)
+            let present = try Catalogue.present(place, in: db)
+            return (present.path, present.machine)
+        }
+    }
+
+    /// Where the root lies now that was at `place` then.
+    static func present(_ place: RootPlace, in db: Database) throws -> RootPlace {
+        let moves = try db.cachedStatement(
+            sql: """
+                SELECT newPath, newMachine, seconds, nanoseconds FROM notice
+                WHERE path = ? AND machine = ? AND kind = 'moved' AND (seconds, nanoseconds) >= (?, ?)
+                ORDER BY seconds, nanoseconds, id LIMIT 1
+                """)
+        var place = place
+        // Each move is later than the one before, so there is an end.
+        while let move = try Row.fetchOne(
+            moves,
+            arguments: [
+                Data(place.path), Data(place.machine.bytes), place.time.seconds, place.time.nanoseconds,
+            ])
+        {
+            guard let path = move[0] as Data? else { break }
+            place.path = Array(path)
+            place.machine = (move[1] as Data?).flatMap { MachineID(Array($0)) } ?? place.machine
+            place.time = Timestamp(seconds: move[2], nanoseconds: move[3]).advanced(byNanoseconds: 1)
+        }
+        return place
+    }
+
+    /// Enters `notice`; what was recorded of a root that was moved becomes that of the root at its new path.
+    func insert(_ notice: StoredNotice, into db: Database) throws {
+        let record = notice.record
+        let machine = Data(record.machine.bytes)
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO notice VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Data(notice.id.bytes), Data(record.rootPath), machine, record.kind.rawValue, record.time.seconds,
+                record.time.nanoseconds, record.newPath.map { Data($0) }, record.newMachine.map { Data($0.bytes) },
+            ])
+        guard record.kind == .moved,
+            let old = try Row.fetchOne(
+                db, sql: "SELECT id, host FROM root WHERE path = ? AND machine = ?",
+                arguments: [Data(record.rootPath), machine])
+        else { return }
+        let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
+        let number: Int64 = old[0]
+        let new = try enterRoot(place, host: old[1], into: db)
+        if new == number { return }
+        for (table, time) in [
+            ("snapshot", "seconds, nanoseconds"), ("gap", "startSeconds, startNanoseconds"),
+            ("operation", "seconds, nanoseconds"),
+        ] {
+            try db.execute(
+                sql: "UPDATE OR REPLACE \(table) SET root = ? WHERE root = ? AND (\(time)) <= (?, ?)",
+                arguments: [new, number, record.time.seconds, record.time.nanoseconds])
+        }
+        let uses = ["snapshot", "gap", "operation"].map { "NOT EXISTS (SELECT 1 FROM \($0) WHERE root = ?1)" }
+        try db.execute(
+            sql: "DELETE FROM root WHERE id = ?1 AND \(uses.joined(separator: " AND "))", arguments: [number])
+    }
+}

@@ -1,0 +1,97 @@
+// `archiver roots`: the directories that an archive remembers, and what a user tells of them.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import SystemPackage
+
+struct RootsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "roots",
+        abstract: "List the directories that the archive remembers; tell that one was moved or is given up.",
+        discussion: """
+            A root is a directory on a machine. The machine is known by an id of its own, so that a new host name changes \
+            nothing. A pipe gets one line a root with tabs between the columns: path, host, machine, snapshots, time \
+            of the latest, state, what is left out.
+
+            Examples:
+              archiver roots
+              archiver roots move ~/thesis ~/done/thesis
+              archiver roots forget ~/old-project
+            """,
+        subcommands: [RootsListCommand.self, RootsMoveCommand.self, RootsForgetCommand.self],
+        defaultSubcommand: RootsListCommand.self)
+}
+
+struct RootsListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the roots.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let console = Console(global)
+        let roots = try global.openArchive().rootSummaries()
+        if console.isJSON { return try console.output.line(JSONText.of(roots.map(RootSummaryJSON.init))) }
+        if roots.isEmpty { return console.note("The archive holds no snapshots yet; 'archiver watch DIR' makes them.") }
+        for line in RootList.lines(roots, console) { try console.output.line(line) }
+    }
+}
+
+struct RootsMoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move",
+        abstract: "Tell that a directory lies elsewhere now.",
+        discussion: """
+            Its snapshots, gaps and operations are those of the directory at the new path from then on; nothing is \
+            moved on the disk. Tell it before the directory is captured at its new path. With --host, a directory of \
+            another machine becomes one of this machine.
+            """)
+
+    @Argument(help: ArgumentHelp("Where it was.", valueName: "old"))
+    var old: PathArgument
+
+    @Argument(help: ArgumentHelp("Where it is now.", valueName: "new"))
+    var new: PathArgument
+
+    @Option(
+        help: ArgumentHelp("The machine that it was on: its name, or the first digits of its id.", valueName: "name"))
+    var host: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let archive = try global.openArchive()
+        let root = try RootContext.root(at: old.path.resolved, onHost: host, in: archive)
+        try archive.move(root, to: new.path)
+        Console(global).note(
+            "The snapshots of \(Escaping.text(root.path.bytes)) are now those of \(Escaping.text(new.path.resolved.bytes))."
+        )
+    }
+}
+
+struct RootsForgetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Tell that a directory is no longer watched.",
+        discussion: """
+            'archiver status' does not ask for its watcher any more. Its snapshots stay in the archive. It is remembered \
+            again as soon as it is captured again.
+            """)
+
+    @Argument(help: ArgumentHelp("The directory, as 'archiver roots' shows it.", valueName: "dir"))
+    var directory: PathArgument
+
+    @Option(
+        help: ArgumentHelp("The machine that it is on: its name, or the first digits of its id.", valueName: "name"))
+    var host: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let archive = try global.openArchive()
+        let root = try RootContext.root(at: directory.path.resolved, onHost: host, in: archive)
+        try archive.retire(root)
+        Console(global).note(
+            "\(Escaping.text(root.path.bytes)) is no longer expected to be watched; its snapshots stay.")
+    }
+}

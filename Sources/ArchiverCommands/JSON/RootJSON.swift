@@ -1,0 +1,31 @@
+// Roots as JSON.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import Exclusions
+internal import FileIO
+
+/// A root as `roots --json` shows it.
+struct RootSummaryJSON: Encodable {
+    let summary: RootSummary
+
+    init(_ summary: RootSummary) { self.summary = summary }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: summary.root.path.bytes, forKey: "root")
+        try object.encode(summary.root.host, forKey: "host")
+        try object.encode(summary.root.machine.hex, forKey: "machine")
+        try object.encode(summary.root.isHere, forKey: "here")
+        try object.encode(summary.isWatched, forKey: "watched")
+        try object.encode(summary.retired?.rfc3339, forKey: "retired")
+        try object.encode(summary.snapshotCount, forKey: "snapshots")
+        try object.encode(summary.latest.map(SnapshotJSON.init), forKey: "latest")
+        var rules = object.nestedContainer(keyedBy: JSONKey.self, forKey: "exclusions")
+        try rules.encode(summary.exclusions.patterns.map { Escaping.text($0) }, forKey: "patterns")
+        try rules.encode(summary.exclusions.ignoreFileNames.map { Escaping.text($0) }, forKey: "ignoreFiles")
+        try rules.encode(summary.exclusions.largerThan, forKey: "largerThan")
+        try rules.encode(summary.exclusions.excludesCaches, forKey: "caches")
+        try rules.encode(summary.exclusions.crossesMounts, forKey: "crossesFileSystems")
+    }
+}

@@ -1,0 +1,45 @@
+// Roots as lines of text.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+/// Lists of roots for people and for programs.
+enum RootList {
+    private static let columns = [
+        TextTable.Column(title: "root"), TextTable.Column(title: "host"),
+        TextTable.Column(title: "snapshots", alignment: .right), TextTable.Column(title: "latest"),
+        TextTable.Column(title: "state"), TextTable.Column(title: "left out"),
+    ]
+
+    /// A table for a person, plain lines for a program.
+    static func lines(_ roots: [RootSummary], _ console: Console) -> [String] {
+        guard console.isForPerson else { return roots.map(plain) }
+        var table = TextTable(columns)
+        for summary in roots {
+            table.add([
+                Escaping.text(summary.root.path.bytes), Escaping.text(summary.root.host), "\(summary.snapshotCount)",
+                summary.latest.map { LocalTime.text($0.time) } ?? "", summary.state,
+                ExclusionText.text(summary.exclusions) ?? "",
+            ])
+        }
+        return table.aligned(console.style)
+    }
+
+    /// One line with tabs.
+    static func plain(_ summary: RootSummary) -> String {
+        TextTable.plain([
+            Escaping.text(summary.root.path.bytes), Escaping.text(summary.root.host), summary.root.machine.hex,
+            "\(summary.snapshotCount)", summary.latest?.time.rfc3339 ?? "", summary.state,
+            ExclusionText.text(summary.exclusions) ?? "",
+        ])
+    }
+}
+
+extension RootSummary {
+    /// How it is cared for, in a word.
+    var state: String {
+        isWatched ? "watched" : retired != nil ? "retired" : root.isHere ? "not-watched" : "elsewhere"
+    }
+}

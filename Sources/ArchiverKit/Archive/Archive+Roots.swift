@@ -1,0 +1,100 @@
+// The roots of an archive: what there is of each, and what a user tells of them.
+
+internal import ArchiveFormat
+public import ArchiveStorage
+public import Exclusions
+public import FileIO
+public import SystemPackage
+
+/// A root and what there is of it.
+public struct RootSummary: Sendable {
+    public let root: ArchivedRoot
+    public let snapshotCount: Int
+    public let latest: SnapshotRecord?
+    /// What it is captured with.
+    public let exclusions: ExclusionRules
+    /// Whether a process of this machine watches it.
+    public let isWatched: Bool
+    /// When it was retired; nil where it was not, or has been captured since.
+    public let retired: Timestamp?
+}
+
+extension Archive {
+    /// The roots that the archive has snapshots of, by path, those of other machines too.
+    public func rootSummaries() throws(ArchiverError) -> [RootSummary] {
+        try facing {
+            try store.catalogue.roots().map { record in
+                let root = ArchivedRoot(record)
+                return RootSummary(
+                    root: root, snapshotCount: try store.catalogue.count(.init(of: record.number)),
+                    latest: try store.catalogue.snapshots(.init(of: record.number, newestFirst: true, limit: 1)).first,
+                    exclusions: try presentExclusions(ofRoot: record.path, machine: record.machine),
+                    isWatched: try root.isHere && RootLock.isWatched(root.path, in: store.layout),
+                    retired: try store.catalogue.retirement(of: record))
+            }
+        }
+    }
+
+    /// What the root at `directory` of this machine is captured with; nil where it has no snapshots.
+    public func exclusions(ofRoot directory: FilePath) throws(ArchiverError) -> ExclusionRules? {
+        try facing {
+            let path = try RootDirectory.resolvedAsFarAsItExists(directory)
+            return try store.exclusions(ofRoot: path.bytes, on: Machine.id)
+        }
+    }
+
+    /// Tells that `root` lies at `directory` of this machine now: its snapshots, gaps and operations are of that root.
+    ///
+    /// - Throws: `ArchiverError`, with the code `unsuitableRoot` where the archive has records of that root already, and
+    ///   `locked` where `root` is being watched.
+    public func move(_ root: ArchivedRoot, to directory: FilePath) throws(ArchiverError) {
+        try facing {
+            let path = try RootDirectory.resolvedAsFarAsItExists(directory).absolute
+            try RootDirectory.checkIsOutside(self.directory, path, as: directory)
+            if try store.catalogue.root(path: path.bytes, machine: Machine.id) != nil {
+                throw ArchiverError(
+                    .unsuitableRoot, "the archive has snapshots of \(path) already",
+                    remedy: "tell of a move before the directory is captured at its new place", path: path)
+            }
+            let isElsewhere = root.isHere ? nil : Machine.id
+            try tell(root, .moved, to: path, on: isElsewhere)
+        }
+    }
+
+    /// Tells that `root` is no longer to be watched: its snapshots stay, and `status` does not ask for a watcher.
+    ///
+    /// It ends when the root is captured again.
+    public func retire(_ root: ArchivedRoot) throws(ArchiverError) {
+        try facing { try tell(root, .retired) }
+    }
+
+    private func tell(
+        _ root: ArchivedRoot, _ kind: RootNoticeKind, to newPath: FilePath? = nil, on newMachine: MachineID? = nil
+    ) throws {
+        if root.isHere, try RootLock.isWatched(root.path, in: store.layout) {
+            throw ArchiverError(
+                .locked, "\(root.path) is being watched", remedy: "end its watcher first", path: root.path)
+        }
+        let lock = try RootLock.capturing(root.path, in: store.layout)
+        let (path, machine) = (root.path.bytes, root.machine)
+        // Later than all that is known of the root, whatever the clock says: that is what the notice is about.
+        let earlier = [
+            try store.catalogue.latestSnapshot(ofRoot: path, machine: machine)?.time,
+            try store.catalogue.latestOperationTime(ofRoot: path, machine: machine),
+            try store.catalogue.latestNoticeTime(path: path, machine: machine),
+            try number(of: root).flatMap { try store.catalogue.gaps(root: $0).last?.start },
+        ]
+        let time = earlier.compactMap { $0?.advanced(byNanoseconds: 1) }.reduce(.now, max)
+        try store.enter(
+            RootNotice(
+                rootPath: path, host: root.host, kind: kind, time: time, machine: machine, newPath: newPath?.bytes,
+                newMachine: newMachine))
+        withExtendedLifetime(lock) {}
+    }
+
+    /// When `root` was retired; nil where it was not, or has been captured since.
+    func retirement(of root: ArchivedRoot) throws -> Timestamp? {
+        guard let record = try store.catalogue.root(path: root.path.bytes, machine: root.machine) else { return nil }
+        return try store.catalogue.retirement(of: record)
+    }
+}

@@ -1,0 +1,56 @@
+// Checking deltas without unpacking them: is there what they are told against, and do chains end?
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+
+/// The blocks that stand on others.
+///
+/// Where each is deeper than its bases, all chains end within the format's limit. Only where one is not, as two writers may
+/// have stored a base at different depths, are its bases followed: what was read a moment ago can be read however long its
+/// chain is, and a restore would still refuse it.
+struct DeltaCheck {
+    private struct Delta {
+        let place: BlockLocation
+        let depth: Int
+        let base: ChunkPrefix
+    }
+
+    private var deltas: [Delta] = []
+    /// How many blocks a block really stands on, of those that were followed.
+    private var depths: [BlockLocation: Int] = [:]
+
+    mutating func add(_ header: BlockHeader, at place: BlockLocation) {
+        for base in header.bases { deltas.append(Delta(place: place, depth: header.depth, base: base)) }
+    }
+
+    /// Checks the blocks against the chunks that there are.
+    mutating func run(_ chunks: ChunkTable, _ store: ArchiveStore, _ report: CheckReport) {
+        for delta in deltas {
+            if let depth = chunks.depth(of: delta.base), depth < delta.depth { continue }
+            do throws(StorageError) {
+                _ = try depth(of: delta.place, store, stepsLeft: ArchiveStore.chainLimit)
+            } catch {
+                report.find(error.message, remedy: error.remedy)
+            }
+        }
+    }
+
+    private mutating func depth(
+        of place: BlockLocation, _ store: ArchiveStore, stepsLeft: Int
+    ) throws(StorageError) -> Int {
+        if let known = depths[place] {
+            guard known <= stepsLeft else { throw try store.tooDeep(place) }
+            return known
+        }
+        guard stepsLeft >= 0 else { throw try store.tooDeep(place) }
+        var depth = 0
+        for base in try store.blockHeader(at: place).bases {
+            guard let (_, below) = try store.catalogue.chunk(beginning: base) else {
+                throw StorageError.missing(base, in: store.layout.directory)
+            }
+            depth = max(depth, 1 + (try self.depth(of: below, store, stepsLeft: stepsLeft - 1)))
+        }
+        depths[place] = depth
+        return depth
+    }
+}

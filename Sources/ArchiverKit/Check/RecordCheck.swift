@@ -1,0 +1,96 @@
+// Checking records: can everything that the segments hold be read and is it listed, and is there what it refers to?
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+
+/// Checks gaps, saved states, operations, what is forgotten, and that all snapshots are listed.
+struct RecordCheck {
+    private let store: ArchiveStore
+    private let found: FoundRecords
+    private let contents: ContentCheck
+    private let report: CheckReport
+
+    init(_ store: ArchiveStore, _ found: FoundRecords, _ contents: ContentCheck, _ report: CheckReport) {
+        self.store = store
+        self.found = found
+        self.contents = contents
+        self.report = report
+    }
+
+    func run(_ listed: ListedRecords) throws {
+        try checkSnapshots()
+        try checkGaps()
+        try checkStates()
+        for state in listed.states { check(state) }
+        try checkOperations()
+        for id in found.forgotten {
+            read("what is forgotten, \(id)") { () throws(StorageError) in try store.forgotten(id) }
+        }
+    }
+
+    /// Those that are listed are checked with their trees.
+    private func checkSnapshots() throws {
+        for id in found.snapshots {
+            if try store.catalogue.hasSnapshot(id) || store.catalogue.isForgotten(id.chunk) { continue }
+            let name = "snapshot \(id.short)"
+            let snapshot = read(name, snapshot: id) { () throws(StorageError) in try store.snapshot(id) }
+            if snapshot != nil { report.find(inCatalogue: "\(name) is not in the catalogue", snapshot: id) }
+        }
+    }
+
+    private func checkGaps() throws {
+        let listed = Set(try store.catalogue.gaps())
+        for id in Set(found.gaps) {
+            guard let gap = read("gap \(id)", { () throws(StorageError) in try store.gap(id) }) else { continue }
+            report.result.gaps += 1
+            if !listed.contains(gap) { report.find(inCatalogue: "gap \(id) is not in the catalogue") }
+        }
+    }
+
+    private func checkStates() throws {
+        for id in found.states {
+            if try store.catalogue.hasState(id) || store.catalogue.isForgotten(id.chunk) { continue }
+            let name = "state \(id.short)"
+            let state = read(name) { () throws(StorageError) in try store.stateRecord(id) }
+            if state != nil { report.find(inCatalogue: "\(name) is not in the catalogue") }
+        }
+    }
+
+    private func check(_ state: SavedState) {
+        report.result.states += 1
+        let name = "state \(state.id.short) of '\(state.title)'"
+        guard let record = read(name, { () throws(StorageError) in try store.stateRecord(state.id) }) else { return }
+        if let fault = contents.fault(in: record.content) {
+            report.find("\(name) \(fault)", remedy: "load an older state of the title")
+        }
+    }
+
+    private func checkOperations() throws {
+        let listed = Set(try store.catalogue.operations())
+        for id in Set(found.operations) {
+            let name = "operation \(id.short)"
+            guard let record = read(name, { () throws(StorageError) in try store.operation(id) }) else { continue }
+            report.result.operations += 1
+            if !listed.contains(StoredOperation(id: id, record: record)) {
+                report.find(inCatalogue: "\(name) is not in the catalogue")
+            }
+            let references = [record.before?.chunk, record.snapshot?.chunk, record.target?.chunk]
+            for chunk in references.compactMap({ $0 }) where !found.chunks.contains(chunk) {
+                report.find(
+                    "\(name) refers to \(chunk), which is lost",
+                    remedy: "it cannot be undone; restore a snapshot that 'archiver list' names instead")
+            }
+        }
+    }
+
+    /// What `body` reads; nil where it cannot, which is reported.
+    @discardableResult
+    private func read<Record>(
+        _ name: String, snapshot: SnapshotID? = nil, _ body: () throws(StorageError) -> Record
+    ) -> Record? {
+        do throws(StorageError) { return try body() } catch {
+            report.find("\(name): \(error.message)", snapshot: snapshot, remedy: error.remedy)
+            return nil
+        }
+    }
+}

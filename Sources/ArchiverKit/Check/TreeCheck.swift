@@ -1,0 +1,103 @@
+// Checking snapshots: does each have a tree that is in order, with all contents, and with the totals that it tells?
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import SnapshotTree
+
+/// Checks snapshots; what several share is looked at once.
+final class TreeCheck {
+    private let store: ArchiveStore
+    private let contents: ContentCheck
+    private let report: CheckReport
+    private var validator: TreeValidator<StoredNodes>
+    private var links: LinkCheck
+
+    init(_ store: ArchiveStore, _ nodes: StoredNodes, _ contents: ContentCheck, _ report: CheckReport) {
+        self.store = store
+        self.contents = contents
+        self.report = report
+        validator = TreeValidator(nodes)
+        links = LinkCheck(nodes)
+    }
+
+    func check(_ record: SnapshotRecord) throws {
+        report.result.snapshots += 1
+        let before = report.result.findingCount
+        do {
+            if try isGood(record) { return report.result.goodSnapshots += 1 }
+        } catch let error as StorageError {
+            report.find(
+                "snapshot \(record.id.short): \(error.message)", snapshot: record.id, remedy: error.remedy)
+        }
+        if report.result.findingCount == before {
+            report.find("snapshot \(record.id.short) shares the damage", snapshot: record.id, remedy: TreeCheck.remedy)
+        }
+    }
+
+    private static let remedy = "other snapshots and paths stay usable; capture again what is still there"
+
+    private func isGood(_ record: SnapshotRecord) throws -> Bool {
+        let snapshot = try store.snapshot(record.id)
+        guard record.agrees(with: snapshot) else {
+            report.find(
+                inCatalogue: "snapshot \(record.id.short) differs from the catalogue", snapshot: record.id)
+            return false
+        }
+        let visitor = visitor(of: record.id)
+        guard let summary = try validator.validate(tree: snapshot.tree, visitor) else { return false }
+        if let fault = snapshot.fault(summary) {
+            report.find("snapshot \(record.id.short): \(fault)", snapshot: record.id, remedy: TreeCheck.remedy)
+            return false
+        }
+        var linked: [ChunkID] = []
+        try validator.forEachLinkedLeaf(in: snapshot.tree, visitor) { linked.append($0) }
+        if let fault = try links.fault(in: linked) {
+            visitor.report(fault)
+            return false
+        }
+        return true
+    }
+
+    private func visitor(of snapshot: SnapshotID) -> TreeValidator<StoredNodes>.Visitor {
+        let find = { [report] (path: RelativePath, message: String) in
+            report.find(
+                "snapshot \(snapshot.short): \(message)", snapshot: snapshot, path: path, remedy: TreeCheck.remedy)
+        }
+        return TreeValidator.Visitor(
+            entry: { [contents] (entry: Entry) throws(StorageError) -> Bool in
+                guard let fault = contents.fault(in: entry.content) else { return true }
+                find(entry.path, "\(entry.path) \(fault)")
+                return false
+            },
+            report: { find($0.path, $0.message) })
+    }
+}
+
+extension SnapshotRecord {
+    /// Whether the catalogue says of the snapshot what the snapshot says.
+    fileprivate func agrees(with snapshot: Snapshot) -> Bool {
+        tree == snapshot.tree && time == snapshot.time && rootPath == snapshot.rootPath && host == snapshot.host
+            && cause == snapshot.cause && label == snapshot.label && parent == snapshot.parent
+            && totals == snapshot.totals && changes == snapshot.changes && problems == snapshot.problems.count
+    }
+}
+
+extension Snapshot {
+    /// What the snapshot says of its tree that is not so; nil where all is.
+    fileprivate func fault(_ tree: TreeSummary) -> String? {
+        if tree.totals != totals {
+            return "its tree holds \(tree.totals.text) instead of \(totals.text)"
+        }
+        // Which paths changed is known only together with the tree before, which may be gone.
+        let (changed, overflow) = changes.added.addingReportingOverflow(changes.modified)
+        if overflow || changed > tree.entries {
+            return "more entries are said to be new or changed than there are"
+        }
+        return nil
+    }
+}
+
+extension Totals {
+    fileprivate var text: String { "\(files) files, \(directories) directories, \(others) others, \(bytes) bytes" }
+}

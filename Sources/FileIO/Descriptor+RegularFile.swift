@@ -1,0 +1,31 @@
+// Opening a path at which there must be a file: whatever else stands there is refused at once.
+
+internal import Glibc
+package import SystemPackage
+
+extension Descriptor {
+    /// Opens the regular file at `path`; a symbolic link to one is followed.
+    ///
+    /// Opening a FIFO would wait for its other end, and opening a device may do anything: neither waits here.
+    ///
+    /// - Throws: `FileError`; its operation names the kind of what is there where that is no regular file.
+    package static func openFile(
+        _ path: FilePath, _ flags: CInt, permissions: UInt16 = 0
+    ) throws(FileError) -> Descriptor {
+        let file = try open(path, flags | O_NONBLOCK | O_NOCTTY, permissions: permissions)
+        let kind = try FileStatus.read(file).kind
+        guard kind == .file else { throw FileError("\(FileError.useOfOther)\(name(kind)) at", path, .notSupported) }
+        return file
+    }
+
+    private static func name(_ kind: FileKind) -> String {
+        switch kind {
+        case .file: "file"
+        case .directory: "directory"
+        case .symbolicLink: "symbolic link"
+        case .fifo: "FIFO"
+        case .socket: "socket"
+        case .characterDevice, .blockDevice: "device"
+        }
+    }
+}

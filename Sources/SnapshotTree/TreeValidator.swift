@@ -1,0 +1,181 @@
+// Whether trees are what the format says: in order, with the directories that hold their entries, and with the sums
+// that inner nodes tell.
+
+package import ArchiveFormat
+internal import FileIO
+
+/// Checks trees that have many nodes in common: each node is looked at once while it is remembered.
+///
+/// A node is right or wrong by itself and by its neighbours, whatever tree it is in; so what is remembered of it is what
+/// its neighbours have to know. Its memory is bounded however many trees there are. No node is gone through twice for one
+/// tree that is in order, so a forged tree, too, takes no more than one look at each of its nodes.
+package struct TreeValidator<Source: NodeSource> {
+    /// What the validator tells of: nothing here stops it.
+    package struct Visitor {
+        /// Looks at an entry's content; returns whether it is good.
+        package let entry: (Entry) throws(Source.Failure) -> Bool
+        /// Is told of everything that is wrong.
+        package let report: (TreeFault) -> Void
+
+        package init(
+            entry: @escaping (Entry) throws(Source.Failure) -> Bool, report: @escaping (TreeFault) -> Void
+        ) {
+            self.entry = entry
+            self.report = report
+        }
+    }
+
+    private enum Judgement {
+        case good(TreeSummary)
+        case bad
+    }
+
+    private let source: Source
+    private var known = RecentValues<ChunkID, Judgement>(capacity: 1 << 16)
+
+    package init(_ source: Source) {
+        self.source = source
+    }
+
+    /// Checks the tree whose root node is `id`.
+    ///
+    /// - Returns: what the tree holds; nil where something is wrong with it.
+    package mutating func validate(
+        tree id: ChunkID, _ visitor: Visitor
+    ) throws(Source.Failure) -> TreeSummary? {
+        guard let summary = try summary(of: id, level: nil, at: .root, visitor) else { return nil }
+        guard summary.firstPath.isRoot else {
+            visitor.report(TreeFault(.root, "the tree has no entry of the root"))
+            return nil
+        }
+        return summary
+    }
+
+    /// What the node `id` and everything below it hold; nil where something is wrong.
+    ///
+    /// Calls itself once for each level of nodes, of which there are at most 256.
+    private mutating func summary(
+        of id: ChunkID, level: Int?, at path: RelativePath, _ visitor: Visitor
+    ) throws(Source.Failure) -> TreeSummary? {
+        switch known[id] {
+        case .good(let summary) where level == nil || summary.level == level: return summary
+        case .bad: return nil
+        default: break
+        }
+        let node: Node
+        do throws(Source.Failure) {
+            node = try source.node(id, at: nil)
+        } catch {
+            visitor.report(TreeFault(path, "a part of its tree is lost: \(error)"))
+            known.keep(.bad, for: id)
+            return nil
+        }
+        if let level, node.level != level {
+            visitor.report(TreeFault(path, "a node of its tree is of level \(node.level) instead of \(level)"))
+            known.keep(.bad, for: id)
+            return nil
+        }
+        let found =
+            switch node {
+            case .leaf(let entries): try summary(of: entries, at: path, visitor)
+            case .inner(let level, let children): try summary(of: children, level: level, visitor)
+            }
+        known.keep(found.map { .good($0) } ?? .bad, for: id)
+        return found
+    }
+
+    private func summary(
+        of entries: [Entry], at path: RelativePath, _ visitor: Visitor
+    ) throws(Source.Failure) -> TreeSummary? {
+        guard let first = entries.first else {
+            visitor.report(TreeFault(path, "a node of its tree is empty"))
+            return nil
+        }
+        var summary = TreeSummary(first)
+        var isGood = try isGood(first, visitor)
+        for entry in entries.dropFirst() {
+            let fits = visitor.accepts(
+                TreeRules.fault(at: entry.path, after: summary.lastPath, isDirectory: summary.lastIsDirectory))
+            let isEntryGood = try self.isGood(entry, visitor)
+            isGood = isGood && fits && isEntryGood
+            summary.add(entry)
+        }
+        return visitor.accepts(summary.fault) && isGood ? summary : nil
+    }
+
+    private func isGood(_ entry: Entry, _ visitor: Visitor) throws(Source.Failure) -> Bool {
+        let isWell = visitor.accepts(TreeRules.fault(in: entry))
+        return try visitor.entry(entry) && isWell
+    }
+
+    private mutating func summary(
+        of children: [Node.Child], level: Int, _ visitor: Visitor
+    ) throws(Source.Failure) -> TreeSummary? {
+        var whole: TreeSummary?
+        var isGood = true
+        for child in children {
+            guard let part = try summary(of: child.id, level: level - 1, at: child.firstPath, visitor),
+                visitor.accepts(child.fault(part))
+            else {
+                isGood = false
+                continue
+            }
+            guard var sum = whole else {
+                whole = TreeSummary(level: level, first: part)
+                continue
+            }
+            let fault = TreeRules.fault(at: part.firstPath, after: sum.lastPath, isDirectory: sum.lastIsDirectory)
+            // Where a child is lost, its neighbours cannot be compared.
+            if isGood, !visitor.accepts(fault) { isGood = false }
+            sum.add(part)
+            whole = sum
+        }
+        guard isGood, let whole, visitor.accepts(whole.fault) else { return nil }
+        return whole
+    }
+
+    // MARK: Hard links
+
+    /// Calls `body` with the leaves of a good tree that hold one of several names of a file.
+    package mutating func forEachLinkedLeaf(
+        in id: ChunkID, _ visitor: Visitor, _ body: (ChunkID) throws(Source.Failure) -> Void
+    ) throws(Source.Failure) {
+        guard let summary = try summary(of: id, level: nil, at: .root, visitor), summary.hasLinks else { return }
+        guard case .inner(_, let children) = try source.node(id, at: nil) else { return try body(id) }
+        for child in children { try forEachLinkedLeaf(in: child.id, visitor, body) }
+    }
+}
+
+extension TreeValidator.Visitor {
+    /// Reports `fault` where there is one.
+    fileprivate func accepts(_ fault: TreeFault?) -> Bool {
+        guard let fault else { return true }
+        report(fault)
+        return false
+    }
+}
+
+extension TreeSummary {
+    fileprivate var fault: TreeFault? {
+        overflows ? TreeFault(firstPath, "sizes from \(firstPath) on add up to more than there can be") : nil
+    }
+}
+
+extension Node.Child {
+    /// What is wrong with what is told of the child; nil where it is as `summary` says.
+    fileprivate func fault(_ summary: TreeSummary) -> TreeFault? {
+        if summary.firstPath != firstPath {
+            return TreeFault(firstPath, "a node begins with \(summary.firstPath) instead of \(firstPath)")
+        }
+        if summary.entries != entries {
+            return TreeFault(
+                firstPath, "a node from \(firstPath) on has \(summary.entries) entries instead of \(entries)")
+        }
+        if summary.totals.bytes != bytes {
+            return TreeFault(
+                firstPath,
+                "files of the node from \(firstPath) on have \(summary.totals.bytes) bytes instead of \(bytes)")
+        }
+        return nil
+    }
+}

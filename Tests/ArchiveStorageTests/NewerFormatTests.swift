@@ -1,0 +1,30 @@
+// Segments of a format that came after this program: refused by their version, never passed over.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import Testing
+
+@Suite("Segments of a newer format")
+struct NewerFormatTests {
+    @Test("an archive with a segment of a greater version is refused by that version", arguments: [true, false])
+    func newerSegment(isKnown: Bool) throws {
+        let directory = try TemporaryDirectory()
+        _ = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
+        if isKnown { _ = try ArchiveStore.open(directory.path, creating: false).commit(2, [[2]]) }
+        let segment = try onlySegment(in: directory.path)
+        var bytes = try segment.readFile()
+        bytes[8] = 2
+        try segment.writeFile(bytes)
+        for suffix in ["", "-wal", "-shm"] {
+            try? directory.path.appending("catalogue.sqlite" + suffix).removeFile()
+        }
+        for _ in 1...2 {
+            let error = try failure { try ArchiveStore.open(directory.path, creating: false) }
+            #expect(error?.code == .newerFormat)
+            #expect(error?.message.contains("version 2") == true, "\(error?.message ?? "opened")")
+        }
+        #expect(try segment.readFile() == bytes)
+    }
+}

@@ -1,0 +1,167 @@
+// Where a command meets faults: a tree, an archive and something outside, made anew for every fault.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import TestSupport
+
+/// A place that can be put back to what it was, and what is to be found in it.
+final class FaultPlace {
+    /// Something that is not as it must be.
+    struct Wrong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let place: FilePath
+    /// All that the command can reach.
+    var work: FilePath { place.appending("work") }
+    var tree: FilePath { work.appending("tree") }
+    var archive: FilePath { work.appending("archive") }
+    /// What `work` was before the fault.
+    var original: FilePath { place.appending("original") }
+    var originalTree: FilePath { original.appending("tree") }
+    var recording: FilePath { place.appending("recording") }
+    /// The announced snapshots, the oldest first; `kept` has copies of their trees.
+    private(set) var announced: [String] = []
+    private let random: SeededGenerator
+
+    init(_ random: SeededGenerator) throws {
+        self.random = random
+        // In memory nothing waits for a disk.
+        let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        var template = Array("\(parent)/archiver-faults-XXXXXX\0".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Wrong(description: "no place in \(parent)") }
+        place = template.withUnsafeBufferPointer { FilePath(platformString: Array($0)) }
+        for name in ["home", "kept", "work", "work/outside"] { try makeDirectory(name) }
+        try write("../outside/precious", "untouched\n")
+        var random = random
+        for index in 0..<4 { try write("d\(index)/f\(index)", String(repeating: "file \(index)\n", count: 9)) }
+        try write("big", random.noise(180_000))
+        try write("text", String(repeating: "line\n", count: 2_000))
+        try write("empty", "")
+        try shell("cd \(tree) && ln -s text link && ln text hard")
+    }
+
+    deinit { _ = try? shell("rm -rf \(place)") }
+
+    // MARK: Preparing
+
+    private func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: place.pushing(FilePath(name)).string, withIntermediateDirectories: true)
+    }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws {
+        let path = tree.pushing(FilePath(name))
+        try FileManager.default.createDirectory(
+            atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
+        guard FileManager.default.createFile(atPath: path.string, contents: Data(bytes)) else {
+            throw Wrong(description: "cannot write \(path)")
+        }
+    }
+
+    func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
+
+    @discardableResult
+    func shell(_ command: String) throws -> String {
+        let outcome = try ChildProcess.run("sh", ["-ec", command].map { Array($0.utf8) })
+        guard outcome.status == 0 else { throw Wrong(description: "\(command): \(outcome.errorText)") }
+        return outcome.text
+    }
+
+    /// Changes of several kinds.
+    func edit() throws {
+        try shell("cd \(tree) && echo changed >> text && rm -rf d0 && mkdir d9 && echo new > d9/new && seq 500 > d2/x")
+    }
+
+    func editAgain() throws {
+        try shell("cd \(tree) && echo again >> text && printf X | dd of=big bs=1 seek=9000 conv=notrunc 2>&1")
+        try shell("cd \(tree) && mv d3 d33 && rm -r d1 d9 && seq 900 > d2/x")
+    }
+
+    /// Captures the tree and keeps a copy of it.
+    func capture() throws {
+        let outcome = try run("capture", tree.string, "--json")
+        guard outcome.status == 0, let id = try Workplace.announced(outcome) else {
+            throw Wrong(description: "capture: exit \(outcome.status) \(outcome.errorText)")
+        }
+        announced.append(id)
+        try shell("cp -a \(tree) \(kept(announced.count - 1))")
+    }
+
+    /// Has segments filled and sealed quickly.
+    func fillSegments(at bytes: Int) throws {
+        try shell(#"sed -i -E 's/("segmentBytes" *: *)[0-9]+/\1\#(bytes)/' \#(archive)/archive.json"#)
+    }
+
+    /// The copy of the tree at the announced snapshot `index`.
+    func kept(_ index: Int) -> FilePath { place.appending("kept").appending("\(index)") }
+
+    // MARK: Running
+
+    var environment: [String: String] {
+        ["ARCHIVER_ARCHIVE": archive.string, "HOME": place.appending("home").string]
+    }
+
+    func run(_ words: String...) throws -> ChildProcess.Outcome { try run(words) }
+
+    func run(_ words: [String]) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(Workplace.program, words.map { Array($0.utf8) }, environment: environment)
+    }
+
+    func runWithFaults(
+        _ options: [String], _ words: [String]
+    ) throws -> (outcome: ChildProcess.Outcome, calls: [FaultTool.Call]) {
+        try FaultTool.run(
+            options, below: work, list: place.appending("list"), words, environment: environment)
+    }
+
+    /// Keeps everything as it is now, to be put back.
+    func keepOriginal() throws { try shell("cp -a \(work) \(original)") }
+    func putBack() throws { try shell("rm -rf \(work) && cp -a \(original) \(work)") }
+    func clear() throws { try shell("rm -rf \(work)") }
+
+    // MARK: Looking
+
+    /// What `diff -r` says of two trees.
+    func difference(_ one: FilePath, _ other: FilePath) throws -> String {
+        let words = ["-r", "--no-dereference", one.string, other.string]
+        return try ChildProcess.run("diff", words.map { Array($0.utf8) }).text
+    }
+
+    func leftovers(in directory: FilePath) throws -> String { try shell("find \(directory) -name '.archiver-*'") }
+
+    /// The ids of all snapshots.
+    func listed() throws -> [String] {
+        let outcome = try run("list", "--json", "--root", tree.string)
+        if outcome.status != 0 {
+            guard announced.isEmpty else { throw Wrong(description: "list: \(outcome.errorText)") }
+            return []
+        }
+        return try JSON.array(outcome.output).compactMap { $0["id"] as? String }
+    }
+
+    /// Restores the snapshot `id` elsewhere.
+    func restored(_ id: String) throws -> FilePath {
+        let out = place.appending("out")
+        try shell("rm -rf \(out)")
+        let outcome = try run("restore", id, "--target", out.string)
+        guard outcome.status == 0 else {
+            throw Wrong(description: "restore of \(id.prefix(8)): exit \(outcome.status) \(outcome.errorText)")
+        }
+        return out
+    }
+
+    /// The paths below `tree`, with what they hold.
+    func content(_ tree: FilePath) -> [String: Data] {
+        let files = FileManager.default
+        var content: [String: Data] = [:]
+        for case let path as String in files.enumerator(atPath: tree.string) ?? .init() {
+            let full = tree.string + "/" + path
+            let link = try? files.destinationOfSymbolicLink(atPath: full)
+            content[path] = link.map { Data($0.utf8) } ?? files.contents(atPath: full) ?? Data("directory".utf8)
+        }
+        return content
+    }
+}

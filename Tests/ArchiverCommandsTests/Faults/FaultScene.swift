@@ -1,0 +1,203 @@
+// The commands that meet faults, and what must hold after each.
+
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A command in a place, and what it promises.
+struct FaultScene: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    /// Makes the place what the command begins with.
+    let prepare: @Sendable (FaultPlace) throws -> Void
+    /// The program and its arguments.
+    let words: @Sendable (FaultPlace) -> [String]
+    /// Throws where something is wrong; the exit status is minus SIGKILL or SIGPWR where the program could not end.
+    let verify: @Sendable (FaultPlace, ChildProcess.Outcome) throws -> Void
+
+    private init(
+        _ name: String, prepare: @escaping @Sendable (FaultPlace) throws -> Void,
+        words: @escaping @Sendable (FaultPlace) -> [String],
+        verify: @escaping @Sendable (FaultPlace, ChildProcess.Outcome) throws -> Void
+    ) {
+        testDescription = name
+        self.prepare = prepare
+        self.words = words
+        self.verify = verify
+    }
+
+    static let all = captures + restores + catalogues + [saving]
+
+    // MARK: Captures
+
+    static let captures = [
+        capture("the first capture, which makes the archive") { _ in },
+        capture("a following capture") { try $0.prepareHistory() },
+        capture("a capture that seals segments") { place in
+            try place.prepareHistory()
+            try place.fillSegments(at: 30_000)
+        },
+    ]
+
+    private static func capture(
+        _ name: String, prepare: @escaping @Sendable (FaultPlace) throws -> Void
+    ) -> FaultScene {
+        FaultScene(
+            name, prepare: prepare, words: { program + ["capture", $0.tree.string, "--json"] },
+            verify: { place, outcome in
+                let new = try Workplace.announced(outcome)
+                if outcome.status == 0, new == nil { throw FaultPlace.Wrong(description: "exit 0, nothing announced") }
+                if new != nil || place.hasArchive {
+                    try place.checkArchive(new: new, states: [place.originalTree])
+                }
+                try place.checkAfterwards()
+            })
+    }
+
+    // MARK: Restores
+
+    static let restores = [
+        FaultScene(
+            "a restore in place", prepare: { try $0.prepareHistory() },
+            words: { program + ["restore", $0.announced[0], "--root", $0.tree.string, "--json"] },
+            verify: { place, outcome in
+                let wanted = place.kept(0)
+                try place.checkTree(place.tree, old: place.originalTree, wanted: wanted, after: outcome)
+                try place.checkArchive(states: [place.originalTree, wanted, place.tree])
+                try place.repeatUntil(wanted, ["restore", place.announced[0], "--root", place.tree.string])
+                try place.checkNothingIsGone()
+                try place.checkAfterwards()
+            }),
+        FaultScene(
+            "an undo",
+            prepare: { place in
+                try place.prepareHistory()
+                try place.capture()
+                _ = try place.run("restore", place.announced[0], "--root", place.tree.string)
+                try place.write("since", "work done since\n")
+            },
+            words: { program + ["undo", $0.tree.string, "--json"] },
+            verify: { place, outcome in
+                let wanted = place.kept(2)
+                try place.checkTree(place.tree, old: place.originalTree, wanted: wanted, after: outcome)
+                try place.checkArchive(states: [place.originalTree, wanted, place.tree, place.kept(0)])
+                try place.repeatUntil(wanted, ["undo", place.tree.string])
+                let redo = try place.run("redo", place.tree.string)
+                let difference = try place.difference(place.originalTree, place.tree)
+                guard redo.status == 0, difference.isEmpty else {
+                    throw FaultPlace.Wrong(description: "redo: \(redo.errorText)\(difference)")
+                }
+                try place.checkAfterwards()
+            }),
+        FaultScene(
+            "a restore into a new directory", prepare: { try $0.prepareHistory() },
+            words: { program + ["restore", $0.announced[1], "--target", $0.target.string, "--json"] },
+            verify: { place, outcome in
+                let wanted = place.kept(1)
+                try place.expectEqual(place.tree, place.originalTree)
+                if outcome.isDone { try place.expectEqual(place.target, wanted) }
+                try place.checkArchive(states: [place.originalTree])
+                let again = try place.run("restore", place.announced[1], "--target", place.target.string)
+                // One that was killed at its very end has nothing left to do.
+                let difference = try place.difference(wanted, place.target)
+                let isDone = again.status == 0 || again.errorText.contains("not empty")
+                guard isDone, difference.isEmpty else {
+                    throw FaultPlace.Wrong(description: "once more: \(again.errorText)\(difference)")
+                }
+                try place.checkAfterwards()
+            }),
+    ]
+
+    // MARK: Opening
+
+    static let catalogues = [
+        listing("opening with an older catalogue", catalogue: "cp -a \(older)/. ."),
+        listing("opening without a catalogue", catalogue: ":"),
+        listing("opening with garbage for a catalogue", catalogue: "seq 9999 > catalogue.sqlite"),
+        listing("repair", catalogue: "cp -a \(older)/. .", ["repair", "--catalogue"]),
+    ]
+
+    private static let older = "../../older"
+
+    private static func listing(_ name: String, catalogue: String, _ words: [String]? = nil) -> FaultScene {
+        FaultScene(
+            name,
+            prepare: { place in
+                try place.capture()
+                try place.fillSegments(at: 60_000)
+                try place.shell("cd \(place.archive) && mkdir \(older) && cp -a catalogue* \(older)")
+                try place.edit()
+                try place.capture()
+                try place.editAgain()
+                try place.capture()
+                try place.shell("cd \(place.archive) && rm catalogue* && \(catalogue)")
+            },
+            words: { program + (words ?? ["list", "--json", "--root", $0.tree.string]) },
+            verify: { place, outcome in
+                if words == nil, outcome.status == 0 {
+                    let ids = try JSON.array(outcome.output).compactMap { $0["id"] as? String }
+                    if ids != place.announced {
+                        throw FaultPlace.Wrong(description: "exit 0, and \(ids.count) snapshots listed")
+                    }
+                }
+                try place.checkArchive(states: [place.originalTree])
+                try place.checkAfterwards()
+            })
+    }
+
+    // MARK: States
+
+    static let saving = FaultScene(
+        "a program saves its state",
+        prepare: { place in
+            try place.capture()
+            let first = try ChildProcess.run(FilePath(game[0]), [Array(game[1].utf8)], environment: place.environment)
+            guard first.status == 0 else { throw FaultPlace.Wrong(description: first.errorText) }
+            // Another state is wanted: the same one is not saved again.
+            _ = try ChildProcess.run(
+                FilePath(game[0]), [Array("network".utf8)], environment: place.environment)
+        },
+        words: { _ in game },
+        verify: { place, outcome in
+            let loaded = try ChildProcess.run(
+                FilePath(game[0]), (game.dropFirst() + ["--load"]).map { Array($0.utf8) },
+                environment: place.environment)
+            guard loaded.status == 0, loaded.text == "loaded: attempts 2, level 2, score 9002\n" else {
+                throw FaultPlace.Wrong(description: "loading: \(loaded.text)\(loaded.errorText)")
+            }
+            try place.checkArchive(states: [])
+            try place.checkAfterwards()
+        })
+
+    private static let program = [Workplace.program.string]
+    private static let game = [BuiltProgram.path(of: "examples"), "game"]
+}
+
+extension FaultPlace {
+    /// Where a restore into a new directory goes.
+    fileprivate var target: FilePath { work.appending("target") }
+    fileprivate var hasArchive: Bool {
+        FileManager.default.fileExists(atPath: archive.appending("archive.json").string)
+    }
+
+    /// Two snapshots, and a tree that differs from both.
+    fileprivate func prepareHistory() throws {
+        try capture()
+        try edit()
+        try capture()
+        try editAgain()
+    }
+
+    /// The same command again finishes what was begun, and leaves nothing of its own.
+    fileprivate func repeatUntil(_ wanted: FilePath, _ words: [String]) throws {
+        if try !difference(wanted, tree).isEmpty {
+            let again = try run(words)
+            let difference = try difference(wanted, tree)
+            guard again.status == 0, difference.isEmpty else {
+                throw Wrong(description: "once more: exit \(again.status) \(again.errorText)\(difference)")
+            }
+        }
+        let leftovers = try leftovers(in: tree)
+        if !leftovers.isEmpty { throw Wrong(description: "left behind: \(leftovers)") }
+    }
+}

@@ -1,0 +1,54 @@
+// Several processes from the first moment: one makes the archive, the others find it.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite(.serialized)
+struct ManyProcessesTests {
+    private static let processes = 8
+
+    @Test("Eight captures that make the archive together make one, and all their snapshots are in it")
+    func creation() throws {
+        let work = try Workplace()
+        for number in 0..<ManyProcessesTests.processes {
+            try FileManager.default.createDirectory(
+                atPath: work.path("roots/\(number)").string, withIntermediateDirectories: true)
+            try "\(number)".write(
+                toFile: work.path("roots/\(number)/file").string, atomically: false, encoding: .utf8)
+        }
+        for round in 0..<25 {
+            let archive = work.path("archive-\(round)").string
+            let running = try (0..<ManyProcessesTests.processes).map { number in
+                try work.start("capture", work.path("roots/\(number)").string, "--archive", archive, "-q")
+            }
+            for process in running {
+                let outcome = try process.finish()
+                #expect(outcome.status == 0, "round \(round): \(outcome.errorText)")
+            }
+            let listed = try JSON.array(work.run("list", "--all", "--json", "--archive", archive).output)
+            #expect(listed.count == ManyProcessesTests.processes, "round \(round)")
+            // The catalogue, too, is made anew by several at once.
+            for suffix in ["", "-wal", "-shm"] { unlink(archive + "/catalogue.sqlite" + suffix) }
+            let readers = try (0..<4).map { _ in try work.start("list", "--all", "--json", "--archive", archive) }
+            for reader in readers {
+                #expect(try JSON.array(reader.finish().output).count == ManyProcessesTests.processes, "round \(round)")
+            }
+            let check = try work.run("check", "--data", "--archive", archive)
+            #expect(check.status == 0, "round \(round): \(check.text)\(check.errorText)")
+        }
+    }
+
+    @Test("First captures of one root at once make one snapshot")
+    func oneRoot() throws {
+        let work = try Workplace()
+        for round in 0..<5 {
+            let archive = work.path("archive-\(round)").string
+            let running = try (0..<4).map { _ in try work.start("capture", work.root.string, "--archive", archive) }
+            for process in running { #expect(try process.finish().status == 0) }
+            #expect(try JSON.array(work.run("list", "--json", "--archive", archive).output).count == 1)
+        }
+    }
+}

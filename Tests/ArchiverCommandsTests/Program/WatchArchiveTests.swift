@@ -1,0 +1,77 @@
+// `archiver watch` and an archive that goes, comes back, or is another one.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+struct WatchArchiveTests {
+    private func watching(_ work: Workplace) throws -> ChildProcess {
+        let process = try work.start("watch", work.root.string, "--json", "--settle", "1ms", "--time-scale", "100")
+        _ = try process.line { $0.contains("\"event\":\"watching\"") }
+        return process
+    }
+
+    private func shell(_ work: Workplace, _ script: String) throws {
+        let outcome = try ChildProcess.run(
+            "sh", ["-c", script].map { Array($0.utf8) }, environment: ["ARCHIVE": work.archive.string])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+    }
+
+    /// Waits for a snapshot that is in the archive with `content`.
+    private func expectSnapshot(
+        _ work: Workplace, _ process: ChildProcess, _ content: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let event = try JSON.object(process.line { $0.contains("\"event\":\"snapshot\"") })
+        let id = try #require(event["id"] as? String, sourceLocation: sourceLocation)
+        #expect(try work.run("cat", "\(id):new").text == content, sourceLocation: sourceLocation)
+        #expect(try work.run("cat", "\(id):notes/todo.txt").text == "one\ntwo\n", sourceLocation: sourceLocation)
+    }
+
+    @Test(
+        "An archive that is gone is missed once, nothing is announced meanwhile, and capturing goes on when it is back")
+    func gone() throws {
+        let work = try Workplace()
+        let process = try watching(work)
+        try shell(work, "mv \"$ARCHIVE\" \"$ARCHIVE.away\"")
+        try work.write("new", "1")
+        let error = try JSON.object(process.line { $0.contains("\"event\":\"error\"") })
+        #expect(error["code"] as? String == "noArchive")
+        #expect(access(work.archive.string, F_OK) != 0, "an archive was made in its place")
+        try shell(work, "mv \"$ARCHIVE.away\" \"$ARCHIVE\"")
+        try expectSnapshot(work, process, "1")
+        process.send(SIGTERM)
+        let outcome = try process.finish()
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(outcome.lines.filter { $0.contains("\"event\":\"error\"") }.count == 1, "\(outcome.text)")
+    }
+
+    @Test(
+        "Into an archive that has come to the place of the first, everything is captured, and status finds the watcher")
+    func replaced() throws {
+        let work = try Workplace()
+        try work.write("other/file", "x")
+        let process = try watching(work)
+        try shell(work, "rm -rf \"$ARCHIVE\"")
+        #expect(try work.run("capture", work.root.appending("other").string).status == 0)
+        try work.write("new", "2")
+        try expectSnapshot(work, process, "2")
+        #expect(try work.run("status", work.root.string).status == 0)
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+        #expect(try work.run("check", "--data").status == 0)
+    }
+
+    @Test("What is captured after the catalogue was deleted is listed")
+    func withoutCatalogue() throws {
+        let work = try Workplace()
+        let process = try watching(work)
+        try shell(work, "rm \"$ARCHIVE\"/catalogue*")
+        try work.write("new", "3")
+        try expectSnapshot(work, process, "3")
+        #expect(try work.listed().count == 2)
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+    }
+}

@@ -1,0 +1,256 @@
+// Which snapshot a capture builds on, which one is the latest, and whose rules hold.
+
+import ArchiveFormat
+import ArchiveStorage
+import Exclusions
+import FileIO
+import FileWatching
+import Foundation
+import SnapshotTree
+import SystemPackage
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("The base of captures")
+struct BaseTests {
+    private static let noBuild = ExclusionRules(patterns: [Array("build/".utf8)])
+
+    private func paths(_ snapshot: SnapshotRecord, in sandbox: Sandbox) throws -> [String] {
+        var paths: [String] = []
+        try sandbox.archive.forEachEntry(in: snapshot) { entry in
+            if !entry.path.isRoot { paths.append(String(decoding: entry.path.bytes, as: UTF8.self)) }
+            return true
+        }
+        return paths
+    }
+
+    /// Enters a snapshot like `record`, made at `time`.
+    private func enter(
+        like record: SnapshotRecord, at time: Timestamp, in sandbox: Sandbox,
+        _ change: (inout Snapshot) -> Void = { _ in }
+    ) throws -> SnapshotRecord {
+        let store = sandbox.archive.store
+        var snapshot = try store.snapshot(record.id)
+        snapshot.time = time
+        snapshot.parent = record.id
+        snapshot.sequence = record.sequence + 1
+        change(&snapshot)
+        return try store.beginCommit().commit(snapshot, base: nil)
+    }
+
+    @Test("a clock that jumped forward and back: the latest snapshot is the last that was made")
+    func clock() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "past")
+        let first = try sandbox.capture()
+        let future = try enter(like: first, at: Timestamp(seconds: 4_000_000_000), in: sandbox)
+        try sandbox.root.write("f", "present")
+        let present = try sandbox.capture()
+        #expect([first, future, present].map(\.sequence) == [1, 2, 3])
+        #expect(present.time == future.time.advanced(byNanoseconds: 1))
+        let root = try #require(try sandbox.archive.root(at: sandbox.root.directory))
+        #expect(try sandbox.archive.snapshot(.latest, of: root) == present)
+        #expect(try sandbox.archive.snapshots(SnapshotQuery(root: root)) == [first, future, present])
+        // The tree is as it was, so there is nothing to capture.
+        #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
+        try sandbox.root.write("f", "later")
+        _ = try sandbox.archive.restore(sandbox.archive.snapshot(.latest, of: root))
+        #expect(try sandbox.root.read("f") == Array("present".utf8))
+        // What a reader finds whose clock differs, or in an archive of two that were merged.
+        let rebuilt = try sandbox.reopened()
+        #expect(try rebuilt.snapshots(SnapshotQuery(root: root)).map(\.sequence) == [1, 2, 3, 4, 5])
+    }
+
+    @Test("a snapshot at the end of time and of all numbers has successors all the same")
+    func endOfNumbers() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "1")
+        let first = try sandbox.capture()
+        _ = try enter(like: first, at: Timestamp(seconds: .max, nanoseconds: 999_999_999), in: sandbox) {
+            $0.sequence = Snapshot.sequenceLimit
+        }
+        try sandbox.root.write("f", "22")
+        let next = try sandbox.capture()
+        #expect(next.sequence == Snapshot.sequenceLimit && next.totals.bytes == 2)
+    }
+
+    @Test("when the latest snapshot is forgotten, the next capture builds on the one before")
+    func forgotten() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("a", "1")
+        try sandbox.root.write("b", "1")
+        let first = try sandbox.capture()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try sandbox.root.write("a", "22")
+        try sandbox.root.makeDirectory("new")
+        try sandbox.root.write("new/file", "new")
+        let second = try await watcher.nextSnapshot { $0.totals.files == 3 }
+        let all = try sandbox.archive.snapshots().filter { $0.sequence > first.sequence }
+        try sandbox.archive.store.forget(Set(all.map(\.id.chunk)))
+        // Only `b` changes, so that is all the watcher is told of.
+        try sandbox.root.write("b", "333")
+        let third = try await watcher.nextSnapshot { $0.id != second.id && $0.totals.bytes == 8 }
+        #expect(third.parent == first.id && third.sequence == 2)
+        try await watcher.stop()
+        let latest = try #require(try sandbox.archive.snapshots().last)
+        try sandbox.restored(latest).expect(equals: TreeListing(of: sandbox.root.directory), "after forgetting")
+        try sandbox.expectCleanArchive()
+    }
+
+    @Test("a capture with other exclusions beside a watcher takes nothing from the watcher's snapshots")
+    func exclusionsBeside() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "1")
+        try sandbox.root.makeDirectory("build")
+        try sandbox.root.write("build/o", "1")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let aside = try sandbox.archive.capture(
+            sandbox.root.directory, CaptureOptions(exclusions: BaseTests.noBuild)
+        ).snapshot
+        let made = try #require(aside)
+        #expect(made.isAside)
+        #expect(try paths(made, in: sandbox) == ["f"])
+        try sandbox.root.write("f", "22")
+        let next = try await watcher.nextSnapshot()
+        #expect(!next.isAside)
+        #expect(try paths(next, in: sandbox) == ["build", "build/o", "f"])
+        try sandbox.root.write("build/o", "333")
+        let last = try await watcher.nextSnapshot { $0.totals.bytes == 5 }
+        try sandbox.restored(last).expect(equals: TreeListing(of: sandbox.root.directory), "the watcher's snapshot")
+        try await watcher.stop()
+        try sandbox.expectCleanArchive()
+    }
+
+    @Test("a capture of all beside a watcher that leaves something out brings nothing stale into its snapshots")
+    func moreBeside() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "1")
+        try sandbox.root.makeDirectory("build")
+        try sandbox.root.write("build/o", "1")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
+            $0.exclusions = BaseTests.noBuild
+        }
+        // Without options, what the watcher leaves out is left out.
+        #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
+        let all = try #require(
+            try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: ExclusionRules())).snapshot)
+        #expect(all.isAside)
+        #expect(try paths(all, in: sandbox) == ["build", "build/o", "f"])
+        try sandbox.root.write("build/o", "changed")
+        // What it holds is compared with its own rules.
+        var found: [String] = []
+        try sandbox.archive.differences(from: all, toDirectory: sandbox.root.directory) { difference in
+            found.append("\(difference.path)")
+            return true
+        }
+        #expect(found == ["build/o"])
+        try sandbox.root.write("f", "22")
+        let next = try await watcher.nextSnapshot()
+        #expect(try paths(next, in: sandbox) == ["f"])
+        try await watcher.stop()
+    }
+
+    @Test("a watcher that is started again leaves out what the one before left out, until it is told otherwise")
+    func remembered() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "1")
+        try sandbox.root.makeDirectory("build")
+        try sandbox.root.write("build/o", "1")
+        for (rules, expected) in [
+            (BaseTests.noBuild, ["f"]), (nil, ["f"]), (ExclusionRules(), ["build", "build/o", "f"]),
+            (nil, ["build", "build/o", "f"]),
+            (ExclusionRules(patterns: [Array("nothing".utf8)]), ["build", "build/o", "f"]),
+        ] as [(ExclusionRules?, [String])] {
+            let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { $0.exclusions = rules }
+            try await watcher.stop()
+            let latest = try #require(try sandbox.archive.snapshots().last)
+            #expect(try paths(latest, in: sandbox) == expected)
+            #expect(!latest.isAside)
+            if let rules { #expect(try sandbox.archive.exclusions(ofRoot: sandbox.root.directory) == rules) }
+        }
+    }
+
+    @Test("what another process captured beside a watcher, unable to read something, is put right by the watcher")
+    func otherBase() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "1")
+        try sandbox.root.makeDirectory("d")
+        try sandbox.root.write("d/g", "1")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let latest = try #require(try sandbox.archive.snapshots().last)
+        // As made by a user who may not read `d`, and with an entry that is none any more.
+        var editor = try TreeEditorOfTest(latest, sandbox)
+        let other = try editor.commit(removing: ["d", "d/g"], adding: ["ghost"])
+        #expect(try paths(other, in: sandbox) == ["f", "ghost"])
+        try sandbox.root.write("f", "22")
+        let next = try await watcher.nextSnapshot()
+        #expect(try paths(next, in: sandbox) == ["d", "d/g", "f"])
+        try await watcher.stop()
+        try sandbox.restored(next).expect(equals: TreeListing(of: sandbox.root.directory), "the watcher's snapshot")
+    }
+
+    @Test("an archive that was opened by a relative path is found wherever the process goes")
+    func relativePath() throws {
+        let sandbox = try Sandbox()
+        let here = FilePath(FileManager.default.currentDirectoryPath)
+        var relative = FilePath()
+        for _ in here.components { relative.append("..") }
+        relative.append(sandbox.archive.directory.components)
+        #expect(relative.isRelative)
+        let archive = try Archive.open(relative)
+        #expect(archive.directory.isAbsolute && archive.store.layout.directory.isAbsolute)
+        #expect(archive.directory == here.appending(relative.components))
+        #expect(FilePath("./a/./b").absolute == here.appending("a").appending("b"))
+        #expect(FilePath("/a").absolute == "/a")
+    }
+
+    @Test("a tree without a directory of its entries is no base: the whole root is read again")
+    func orphans() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("d")
+        try sandbox.root.write("d/a", "1")
+        try sandbox.root.write("d/b", "1")
+        let first = try sandbox.capture()
+        var editor = try TreeEditorOfTest(first, sandbox)
+        let broken = try editor.commit(removing: ["d"], adding: [])
+        #expect(try paths(broken, in: sandbox) == ["d/a", "d/b"])
+        try sandbox.root.write("d/b", "22")
+        let capture = Capture(
+            store: sandbox.archive.store, nodes: sandbox.archive.nodes, options: CaptureOptions(cause: .watch),
+            progress: nil)
+        let result = try capture.run(RootDirectory.open(sandbox.root.directory), ranges: [.entry(.at("d/b"))])
+        let snapshot = try #require(result.snapshot)
+        #expect(try paths(snapshot, in: sandbox) == ["d", "d/a", "d/b"])
+        try sandbox.restored(snapshot).expect(equals: TreeListing(of: sandbox.root.directory), "the next snapshot")
+    }
+}
+
+/// Makes trees that no capture makes.
+private struct TreeEditorOfTest {
+    let latest: SnapshotRecord
+    let sandbox: Sandbox
+
+    init(_ latest: SnapshotRecord, _ sandbox: Sandbox) throws {
+        self.latest = latest
+        self.sandbox = sandbox
+    }
+
+    mutating func commit(removing: [FilePath], adding: [FilePath]) throws -> SnapshotRecord {
+        let archive = sandbox.archive
+        let commit = try archive.store.beginCommit()
+        let writer = NodeWriter(archive.store, commit: commit, level: 1)
+        var editor = try TreeEditor(base: latest.tree, source: archive.nodes, sink: writer)
+        var edits: [TreeEdit] = try removing.map { .remove(try .at($0)) }
+        edits += try adding.map { .put(Entry(path: try .at($0), kind: .file, permissions: 0o644, modified: .now)) }
+        for edit in edits.sorted(by: { $0.path < $1.path }) { try editor.apply(edit) }
+        let tree = try editor.finish()
+        try writer.flush()
+        var snapshot = try archive.store.snapshot(latest.id)
+        snapshot.tree = tree
+        snapshot.parent = latest.id
+        snapshot.sequence += 1
+        snapshot.time = latest.time.advanced(byNanoseconds: 1)
+        return try commit.commit(snapshot, base: nil)
+    }
+}

@@ -1,0 +1,72 @@
+// Archives that are wrong although all their checksums are right: `check` finds what a restore would stumble over.
+
+import ArchiveFormat
+import ArchiveStorage
+import ArchiverKit
+import FileIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite("Forged archives")
+struct ForgedArchiveTests {
+    @Test("check finds what is wrong", arguments: ForgedArchive.wrong, [false, true])
+    func found(archive: ForgedArchive, readingData: Bool) throws {
+        let sandbox = try ForgedSandbox(archive)
+        let result = try sandbox.open().check(data: readingData)
+        #expect(result.findingCount > 0)
+    }
+
+    @Test("what check passes restores as it is", arguments: ForgedArchive.wrong + ForgedArchive.right)
+    func promise(forged: ForgedArchive) throws {
+        let sandbox = try ForgedSandbox(forged)
+        let archive = try sandbox.open()
+        let result = try archive.check(data: true)
+        guard result.findings.isEmpty else { return }
+        for snapshot in try archive.snapshots() {
+            let target = sandbox.base.full("target-\(snapshot.id.short)")
+            let restored = try archive.restore(snapshot, RestoreOptions(target: target))
+            #expect(restored.warnings == [])
+            let second = try Archive.open(sandbox.base.full("second"), creating: true)
+            let captured = try #require(try second.capture(target).snapshot)
+            #expect(captured.totals == snapshot.totals)
+        }
+    }
+
+    @Test("check finds nothing where nothing is wrong", arguments: ForgedArchive.right)
+    func passed(archive: ForgedArchive) throws {
+        let sandbox = try ForgedSandbox(archive)
+        let result = try sandbox.open().check(data: true)
+        #expect(result.findings.isEmpty, "\(result.findings)")
+        #expect(result.goodSnapshots == result.snapshots && result.snapshots > 0)
+    }
+}
+
+/// A forged archive in a directory that is removed at the end.
+final class ForgedSandbox {
+    let base: Files
+    let archive: FilePath
+    /// The root that the archive's snapshots are of; it holds one file.
+    let root: FilePath
+
+    /// - Parameter inMemory: whether many are made, which a disk makes slow.
+    init(_ forged: ForgedArchive, inMemory: Bool = false) throws {
+        base = Files(try inMemory ? ForgedSandbox.memoryDirectory() : Sandbox.temporaryDirectory())
+        archive = base.full("archive")
+        root = base.full("root")
+        try base.makeDirectory("root")
+        try Files(root).write("present", "present")
+        try Forgery.write(to: archive, of: root, forged.write)
+    }
+
+    deinit { try? base.removeAll() }
+
+    func open() throws -> Archive { try Archive.open(archive) }
+
+    /// A temporary directory that no disk has to keep, where there is such.
+    static func memoryDirectory() throws -> FilePath {
+        var template = Array("/dev/shm/ArchiverKitTests.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return try Sandbox.temporaryDirectory() }
+        return template.withUnsafeBufferPointer { FilePath(platformString: Array($0)) }
+    }
+}

@@ -1,0 +1,148 @@
+// Archives whose checksums are right and whose meaning is whatever a test wants.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import Glibc
+import SystemPackage
+
+/// An archive that is written chunk by chunk, past all rules that a capture keeps.
+///
+/// It goes through the encoders and writers of the program, so it follows the format; its catalogue is made of the
+/// segments when it is opened for the first time.
+final class Forgery {
+    /// The archive.
+    let directory: FilePath
+    /// The root that its snapshots say they are of.
+    let rootPath: FilePath
+    /// Changes the bytes of a chunk before it is named: the one that so many come before.
+    var change: (place: Int, body: ([UInt8]) -> [UInt8])?
+    private var store: ArchiveStore?
+    private var writer: CommitWriter?
+
+    /// Writes an archive with all that `build` adds.
+    static func write(
+        to directory: FilePath, of rootPath: FilePath, _ build: (Forgery) throws -> Void
+    ) throws {
+        let forgery = try Forgery(directory, rootPath)
+        try build(forgery)
+        try forgery.finish()
+    }
+
+    private init(_ directory: FilePath, _ rootPath: FilePath) throws {
+        self.directory = directory
+        self.rootPath = rootPath
+        let store = try ArchiveStore.open(directory, creating: true)
+        writer = try store.beginCommit()
+        self.store = store
+    }
+
+    private func finish() throws {
+        try writer?.keep()
+        writer = nil
+        store = nil
+        for name in ["catalogue.sqlite", "catalogue.sqlite-wal", "catalogue.sqlite-shm"] {
+            unlink(directory.appending(name).string)
+        }
+    }
+
+    // MARK: Chunks
+
+    /// Adds a chunk in a block of its own.
+    @discardableResult
+    func add(_ kind: ChunkKind, _ bytes: [UInt8]) throws -> ChunkID {
+        var bytes = bytes
+        if let change {
+            if change.place == 0 { bytes = change.body(bytes) }
+            self.change?.place -= 1
+        }
+        let chunk = RawChunk(kind: kind, bytes: bytes)
+        var encoder = try BlockEncoder(level: 1)
+        if try writer?.claim(chunk.id) == true { try writer?.append(encoder.encode([chunk])) }
+        return chunk.id
+    }
+
+    /// Adds a chunk as a delta against `base`, whose block is said to be of `depth`.
+    @discardableResult
+    func add(_ kind: ChunkKind, _ bytes: [UInt8], on base: [UInt8], saidToBeOf depth: Int) throws -> ChunkID {
+        let chunk = RawChunk(kind: kind, bytes: bytes)
+        let base = BaseChunk(id: ChunkID(hashing: base), bytes: base, depth: depth)
+        var encoder = try BlockEncoder(level: 1)
+        try writer?.append(encoder.encode([chunk], bases: [base]))
+        return chunk.id
+    }
+
+    func content(_ bytes: [UInt8]) throws -> ChunkID { try add(.content, bytes) }
+
+    func list(_ slices: [Slice]) throws -> ChunkID { try add(.sliceList, SliceList(slices: slices).encoded()) }
+
+    func node(_ node: Node) throws -> ChunkID { try add(.node, node.encoded()) }
+
+    /// Adds a leaf and tells it as its parent does.
+    func leaf(_ entries: [Entry]) throws -> Node.Child {
+        Node.Child(
+            firstPath: entries.first?.path ?? .root, id: try node(.leaf(entries)), entries: UInt64(entries.count),
+            bytes: entries.reduce(0) { $0 &+ $1.size })
+    }
+
+    /// Adds an inner node and tells it as its parent does.
+    func inner(_ level: Int, _ children: [Node.Child]) throws -> Node.Child {
+        Node.Child(
+            firstPath: children.first?.firstPath ?? .root, id: try node(.inner(level: level, children: children)),
+            entries: children.reduce(0) { $0 &+ $1.entries }, bytes: children.reduce(0) { $0 &+ $1.bytes })
+    }
+
+    // MARK: Snapshots
+
+    /// Adds a snapshot with the entries, cut into leaves as told, and with the right totals.
+    @discardableResult
+    func snapshot(_ leaves: [Entry]..., totals: Totals? = nil) throws -> SnapshotID {
+        let children = try leaves.map(leaf)
+        let root = children.count == 1 ? children[0].id : try inner(1, children).id
+        return try snapshot(tree: root, totals: totals ?? Forgery.totals(leaves.flatMap { $0 }))
+    }
+
+    /// Adds a snapshot of any tree.
+    @discardableResult
+    func snapshot(
+        tree: ChunkID, totals: Totals, changes: ChangeCounts = ChangeCounts(), storedBytes: UInt64 = 0,
+        parent: SnapshotID? = nil
+    ) throws -> SnapshotID {
+        let snapshot = Snapshot(
+            time: Timestamp(seconds: 1_700_000_000), rootPath: rootPath.bytes, host: CurrentProcess.hostName,
+            cause: .capture, parent: parent, tree: tree, totals: totals, changes: changes, storedBytes: storedBytes)
+        return SnapshotID(try add(.snapshot, snapshot.encoded()))
+    }
+
+    static func totals(_ entries: [Entry]) -> Totals {
+        var totals = Totals()
+        for entry in entries {
+            switch entry.kind {
+            case .file: totals.files += 1
+            case .directory: totals.directories += 1
+            default: totals.others += 1
+            }
+            totals.bytes = totals.bytes &+ entry.size
+        }
+        return totals
+    }
+}
+
+extension Entry {
+    /// An entry that a test names by text.
+    static func forged(
+        _ path: String, _ kind: FileKind = .file, _ content: Content = .none, group: UInt64? = nil
+    ) -> Entry {
+        Entry(
+            path: RelativePath(unchecked: Array(path.utf8)), kind: kind,
+            permissions: kind == .directory ? 0o755 : 0o644, owner: geteuid(), group: getegid(),
+            modified: Timestamp(seconds: 1_600_000_000), content: content, linkGroup: group)
+    }
+
+    static func forged(_ path: String, text: String, group: UInt64? = nil) -> Entry {
+        .forged(path, .file, .inline(Array(text.utf8)), group: group)
+    }
+
+    /// The root's own entry.
+    static var forgedRoot: Entry { .forged("", .directory) }
+}

@@ -1,0 +1,40 @@
+// How long a time of change does not tell whether there was another change.
+
+import ArchiveFormat
+import FileIO
+import SystemPackage
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("Settled times")
+struct SettlingTests {
+    private static let second: Int64 = 1_000_000_000
+
+    @Test(
+        "a time without nanoseconds is that of a coarse clock, and settled only after two seconds",
+        arguments: [
+            (Timestamp(seconds: 10), Int64(30_000_000), false), (Timestamp(seconds: 10), 1_990_000_000, false),
+            (Timestamp(seconds: 10), 2_030_000_000, true), (Timestamp(seconds: 10, nanoseconds: 1), 10_000_000, false),
+            (Timestamp(seconds: 10, nanoseconds: 1), 30_000_000, true), (Timestamp(seconds: 10), -5_000_000_000, false),
+        ])
+    func settled(_ changed: Timestamp, later: Int64, isSettled: Bool) {
+        let now = changed.advanced(byNanoseconds: later)
+        #expect(Settling.isSettled(changed, at: now) == isSettled)
+        let wait = Settling.wait(for: changed, at: now)
+        #expect((wait == 0) == isSettled && wait <= 2_020_000_001)
+        if later >= 0 { #expect(Settling.isSettled(changed, at: now.advanced(byNanoseconds: wait + 1))) }
+    }
+
+    @Test("a link group tells file systems apart that use the same inode numbers")
+    func groups() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "1")
+        let root = try RootDirectory.open(sandbox.root.directory)
+        let status = try #require(try FileStatus.read(CName("f".utf8), in: root.directory.descriptor))
+        #expect(status.linkGroup(besides: status.device) == status.inode)
+        let groups = (1...100).map { status.linkGroup(besides: status.device + $0) }
+        // All of them are of this file system, seen from the roots of others.
+        #expect(Set(groups).count == 1 && groups[0] >= 1 << 63)
+    }
+}
