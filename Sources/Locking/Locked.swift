@@ -11,7 +11,8 @@ package import Glibc
 ///
 /// The lock checks for errors: a thread that locks it twice traps instead of waiting for ever (pthread_mutex_lock(3p)).
 package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // A lock must stay where it is, and a struct may be moved.
+    // Unchecked: only the thread that holds the lock comes to the value. A lock must stay where it is, and a struct may be
+    // moved.
     @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
