@@ -8,6 +8,8 @@ public enum StateValue: Sendable, Hashable {
     /// An integer above `Int64.max`.
     case unsigned(UInt64)
     case number(Double)
+    /// A number of a JSON file that has more digits than a `Double`: its text.
+    case decimal(String)
     case text(String)
     case bytes([UInt8])
     case list([StateValue])
@@ -36,6 +38,7 @@ extension StateValue {
     public var number: Double? {
         switch self {
         case .number(let value): value
+        case .decimal(let digits): Double(digits)
         case .integer(let value): Double(value)
         case .unsigned(let value): Double(value)
         default: nil

@@ -11,6 +11,9 @@
 ///         static let version = 2
 ///         static let migrations = [Migration(from: 1) { $0.rename("points", to: "score") }]
 ///     }
+///
+/// A state is migrated as a whole, and so is every part of one: an item of a list, a value of a dictionary, an optional,
+/// a property.
 public protocol VersionedState {
     /// The version of the states that the type writes, 1 or more; raised with every change that needs a migration.
     static var version: Int { get }

@@ -7,7 +7,12 @@ internal import FoundationEssentials
 /// Any other CBOR is refused: indefinite lengths, numbers that are not the shortest, map keys out of order, tags, simple
 /// values but false, true and null, and more than 128 arrays and maps inside each other.
 public struct CBORDecoder: Sendable {
-    public init() {}
+    private let userInfo: [CodingUserInfoKey: any Sendable]
+
+    public init() { userInfo = [:] }
+
+    /// A decoder that hands `userInfo` to what it decodes.
+    package init(userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
 
     /// The value of type `type` that `bytes` are.
     ///
@@ -20,7 +25,7 @@ public struct CBORDecoder: Sendable {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: error.description, underlyingError: error))
         }
-        return try CBORValueDecoder(item: item, codingPath: []).value()
+        return try CBORValueDecoder(item: item, codingPath: [], userInfo: userInfo).value()
     }
 }
 
@@ -28,16 +33,16 @@ public struct CBORDecoder: Sendable {
 struct CBORValueDecoder: Decoder {
     fileprivate let item: CBORValue
     let codingPath: [any CodingKey]
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    let userInfo: [CodingUserInfoKey: Any]
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .map(let pairs) = item else { throw mismatch([CBORValue].self, "a map") }
-        return KeyedDecodingContainer(CBORKeyedDecoding(pairs: pairs, codingPath: codingPath))
+        return KeyedDecodingContainer(CBORKeyedDecoding(pairs: pairs, codingPath: codingPath, userInfo: userInfo))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .array(let items) = item else { throw mismatch([CBORValue].self, "an array") }
-        return CBORUnkeyedDecoding(items: items, codingPath: codingPath)
+        return CBORUnkeyedDecoding(items: items, codingPath: codingPath, userInfo: userInfo)
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { CBORSingleValueDecoding(decoder: self) }
@@ -113,6 +118,15 @@ struct CBORValueDecoder: Decoder {
 }
 
 extension CBORValue {
+    /// The item that `decoder`, one of a ``CBORDecoder``, has before it.
+    package init(of decoder: any Decoder) throws {
+        guard let decoder = decoder as? CBORValueDecoder else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "what is decoded is no CBOR"))
+        }
+        self = decoder.item
+    }
+
     /// What the item is, for messages.
     fileprivate var kind: String {
         switch self {
@@ -154,10 +168,14 @@ private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
     let codingPath: [any CodingKey]
     /// In ascending order of the keys' encodings.
     private let pairs: [(key: CBORValue, value: CBORValue)]
+    private let userInfo: [CodingUserInfoKey: Any]
 
-    init(pairs: [(key: CBORValue, value: CBORValue)], codingPath: [any CodingKey]) {
+    init(
+        pairs: [(key: CBORValue, value: CBORValue)], codingPath: [any CodingKey], userInfo: [CodingUserInfoKey: Any]
+    ) {
         self.pairs = pairs
         self.codingPath = codingPath
+        self.userInfo = userInfo
     }
 
     var allKeys: [Key] {
@@ -195,7 +213,7 @@ private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
             throw DecodingError.keyNotFound(
                 key, .init(codingPath: codingPath, debugDescription: "there is no key \(key.stringValue)"))
         }
-        return CBORValueDecoder(item: item, codingPath: codingPath + [key])
+        return CBORValueDecoder(item: item, codingPath: codingPath + [key], userInfo: userInfo)
     }
 
     func contains(_ key: Key) -> Bool { item(key) != nil }
@@ -235,11 +253,13 @@ private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
 private struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     let items: [CBORValue]
     let codingPath: [any CodingKey]
+    private let userInfo: [CodingUserInfoKey: Any]
     private(set) var currentIndex = 0
 
-    init(items: [CBORValue], codingPath: [any CodingKey]) {
+    init(items: [CBORValue], codingPath: [any CodingKey], userInfo: [CodingUserInfoKey: Any]) {
         self.items = items
         self.codingPath = codingPath
+        self.userInfo = userInfo
     }
 
     var count: Int? { items.count }
@@ -253,7 +273,7 @@ private struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(type, .init(codingPath: path, debugDescription: "the array ends here"))
         }
-        let value = try body(CBORValueDecoder(item: items[currentIndex], codingPath: path))
+        let value = try body(CBORValueDecoder(item: items[currentIndex], codingPath: path, userInfo: userInfo))
         currentIndex += 1
         return value
     }

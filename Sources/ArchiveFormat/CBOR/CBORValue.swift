@@ -56,7 +56,7 @@ package enum CBORValue: Sendable {
     }
 
     /// The pairs in ascending order of the keys' encodings.
-    static func sorted(
+    package static func sorted(
         _ pairs: [(key: CBORValue, value: CBORValue)]
     ) -> [(key: CBORValue, value: CBORValue)] {
         let isSorted = zip(pairs, pairs.dropFirst()).allSatisfy { !$1.key.isKey(before: $0.key) }

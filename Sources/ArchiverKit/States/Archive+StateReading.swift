@@ -61,13 +61,13 @@ extension Archive {
         return newest.count == 2 ? (newest[1], latest) : nil
     }
 
-    /// What `state` holds.
+    /// What `state` holds, with its version where that is not 1.
     ///
     /// - Throws: `ArchiverError` of the code `damaged` where its bytes are lost, wrong, or no CBOR item.
     package func content(of state: SavedState) throws(ArchiverError) -> StateJSON {
         try facing {
             let bytes = try store.bytes(of: store.stateRecord(state.id))
-            do { return StateJSON(try CBORValue(decoding: bytes)) } catch {
+            do { return StateJSON(try CBORValue(decoding: bytes).marked(version: state.version)) } catch {
                 throw ArchiverError(
                     .damaged, "the state \(state.id.short) of '\(state.title)' cannot be read: \(error)",
                     remedy: "see 'archiver check --data', and 'archiver list --states' for other states")

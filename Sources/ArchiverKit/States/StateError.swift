@@ -37,6 +37,18 @@ public enum StateSource: Sendable, Hashable {
     case saved(StateID, title: String)
     /// A file.
     case file(String)
+    /// A part of a state: the names and places that lead to it, joined by dots.
+    indirect case part(String, of: StateSource)
+}
+
+extension StateSource {
+    func part(at path: [any CodingKey]) -> StateSource {
+        path.isEmpty ? self : .part(StateSource.place(path), of: self)
+    }
+
+    fileprivate static func place(_ path: [any CodingKey]) -> String {
+        path.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".")
+    }
 }
 
 extension StateSource: CustomStringConvertible {
@@ -44,6 +56,7 @@ extension StateSource: CustomStringConvertible {
         switch self {
         case .saved(let id, let title): "the state \(id.short) of '\(title)'"
         case .file(let path): "the state in \(path)"
+        case .part(let place, let whole): "the part \(place) of \(whole)"
         }
     }
 }
@@ -99,7 +112,7 @@ extension StateError: CustomStringConvertible {
             @unknown default: nil
             }
         guard let context else { return "\(error)" }
-        let place = context.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".")
+        let place = StateSource.place(context.codingPath)
         return place.isEmpty ? context.debugDescription : "at \(place): \(context.debugDescription)"
     }
 }

@@ -6,6 +6,9 @@ internal import Glibc
 internal import SystemPackage
 
 /// Loads and saves any Codable value as a JSON file, in one line and without an archive.
+///
+/// A `VersionedState` of version 2 or more, or a part of that kind, has its version as the member `@stateVersion`; without
+/// one it is of version 1. Older ones are migrated when they are loaded.
 public enum StateFile {
     /// The value in the JSON file at `url`.
     ///
@@ -14,19 +17,14 @@ public enum StateFile {
         _ type: State.Type = State.self, from url: URL
     ) throws(StateError) -> State {
         let path = try path(of: url)
-        let bytes: Data
+        let bytes: [UInt8]
         do {
             let file = try Descriptor.open(path, O_RDONLY)
-            bytes = Data(try file.readToEnd(limit: .max, path: path))
+            bytes = try file.readToEnd(limit: .max, path: path)
         } catch {
             throw .file(ArchiverError(any: error))
         }
-        let decoder = JSONDecoder()
-        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: NonFinite.infinity, negativeInfinity: NonFinite.negativeInfinity, nan: NonFinite.nan)
-        do { return try decoder.decode(type, from: bytes) } catch {
-            throw .undecodable(.file(path.string), cause: error)
-        }
+        return try StateCoding(form: .json, source: .file(path.string)).decodeMarked(type, from: bytes)
     }
 
     /// Saves `state` as a JSON file at `url`: it is there as a whole and durable when this returns, or as it was before.
@@ -34,16 +32,14 @@ public enum StateFile {
     /// - Throws: `StateError`: `unencodable`, or `file` where it cannot be written.
     public static func save(_ state: some Encodable, to url: URL) throws(StateError) {
         let path = try path(of: url)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: NonFinite.infinity, negativeInfinity: NonFinite.negativeInfinity, nan: NonFinite.nan)
-        let bytes: Data
-        do { bytes = try encoder.encode(state) } catch { throw .unencodable(title: path.string, cause: error) }
+        let bytes: [UInt8]
+        do { bytes = try StateCoding(form: .json).encodeMarked(state) } catch {
+            throw .unencodable(title: path.string, cause: error)
+        }
         do {
             try DurableFile.replace(
                 directory: path.removingLastComponent(), name: path.lastComponent?.string ?? "",
-                contents: [UInt8](bytes), permissions: 0o666)
+                contents: bytes, permissions: 0o666)
         } catch {
             throw .file(ArchiverError(any: error))
         }

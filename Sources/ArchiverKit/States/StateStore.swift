@@ -52,7 +52,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
         } catch { throw cause ?? error }
     }
 
-    private var version: Int { CBORStateCoder.version(of: State.self) }
+    private var version: Int { StateCoding.version(of: State.self) }
 
     private var writer: StateWriter {
         StateWriter(store: archive.store, title: title, type: "\(State.self)", version: version)
@@ -62,14 +62,16 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     private func encoded(_ state: State, _ label: String?) throws(StateError) -> [UInt8] {
         try checkTitle()
         if let label { try stating { try SnapshotSelector.checkLabel(label) } }
-        do { return try CBORStateCoder().encode(state) } catch { throw .unencodable(title: title, cause: error) }
+        do { return try StateCoding(form: .cbor).encode(state) } catch {
+            throw .unencodable(title: title, cause: error)
+        }
     }
 
     private func save(
         _ state: State, _ bytes: [UInt8], label: String?, after latest: SavedState?
     ) throws -> Memento {
         let saved = try writer.save(bytes, label: label, after: latest) { old in
-            (try? CBORStateCoder().decode(State.self, from: old, version: version, source: .file("")))
+            (try? StateCoding(form: .cbor).decode(State.self, from: old, version: version))
                 .map { StateStore.areEqual($0, state) } ?? false
         }
         return Memento(saved)
@@ -103,8 +105,8 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
             let record = try archive.store.stateRecord(id)
             return (try archive.store.bytes(of: record), Int(record.version))
         }
-        return try CBORStateCoder().decode(
-            State.self, from: bytes, version: version, source: .saved(id, title: memento.title))
+        return try StateCoding(form: .cbor, source: .saved(id, title: memento.title))
+            .decode(State.self, from: bytes, version: version)
     }
 
     func forget(_ mementos: [Memento]) throws(StateError) {
