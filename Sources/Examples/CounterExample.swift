@@ -2,6 +2,7 @@
 
 import ArchiverKit
 import ArgumentParser
+import Foundation
 
 struct CounterExample: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,13 +13,13 @@ struct CounterExample: ParsableCommand {
 
     func run() throws {
         let archive = try Archive.forExamples()
-        var count = 0
         for _ in 0..<times {
-            count = try archive.update("counter", startingFrom: 0) { count in
+            let count = try archive.update("counter", startingFrom: 0) { count in
                 count += 1
                 return count
             }
+            // At once, also into a pipe: it is saved.
+            FileHandle.standardOutput.write(Data("counted to \(count)\n".utf8))
         }
-        print("counted to \(count)")
     }
 }

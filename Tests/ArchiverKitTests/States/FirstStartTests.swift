@@ -52,6 +52,29 @@ struct FirstStartTests {
         }
     }
 
+    @Test(
+        "programs that make the archive and the title together lose no change and fail in nothing",
+        .timeLimit(.minutes(10)))
+    func archiveAndTitle() async throws {
+        for round in 1...30 {
+            let place = sandbox.base.directory.appending("round-\(round)")
+            let count = round % 7 + 2
+            let programs = try (0..<count).map { _ in
+                let words = ["env", "ARCHIVER_ARCHIVE=\(place)", BuiltProgram.path(of: "examples"), "counter"]
+                return try Program(words + ["--times", "2"])
+            }
+            for program in programs {
+                let (status, output) = try await program.end()
+                #expect(status == 0 && output.hasPrefix("counted to "), "round \(round): \(output)")
+            }
+            let archive = try Archive.open(place)
+            let history = try archive.history(of: "counter")
+            let states = try history.map { try archive.load(Int.self, "counter", at: SnapshotSelector($0.short)) }
+            #expect(states == Array(1...2 * count), "round \(round), \(count) programs")
+            #expect(try archive.check(data: true).findings == [], "round \(round)")
+        }
+    }
+
     @Test("of threads that start first at the same time one begins, and the others go on from there")
     func threads() throws {
         let archives = [archive, try sandbox.reopened(), try sandbox.reopened()]
