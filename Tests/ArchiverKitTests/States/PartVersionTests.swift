@@ -62,6 +62,16 @@ private struct Add<Album: Codable & Sendable & Equatable>: Command, Codable, Equ
     func undo(on state: inout [Album]) { state.removeLast() }
 }
 
+/// What `Add` became.
+private struct Insert: Command, VersionedState, Codable {
+    let item: New.Album
+    var name: String { "Insert" }
+    func execute(on state: inout [New.Album]) { state.append(item) }
+    func undo(on state: inout [New.Album]) { state.removeLast() }
+    static let version = 2
+    static let migrations = [Migration(from: 1) { $0.rename("album", to: "item") }]
+}
+
 @Suite("Versions of parts")
 struct PartVersionTests {
     private let sandbox: Sandbox
@@ -145,6 +155,12 @@ struct PartVersionTests {
         #expect(later.state.value == new.albums)
         try later.redo()
         #expect(later.state.value.last == New.Album(title: "Court and Spark"))
+        let renamed: UndoMemento<Insert> = try archive.load("albums")
+        let latest = UndoHistory<Insert>(of: Observable(renamed.state), position: renamed.position)
+        try latest.undo()
+        #expect(latest.state.value == new.albums)
+        try latest.redo()
+        #expect(latest.state.value.last == New.Album(title: "Court and Spark"))
     }
 
     @Test("a program may be shipped with a JSON file of an older version, and with one of the present")
