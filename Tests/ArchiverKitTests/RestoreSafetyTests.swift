@@ -10,6 +10,38 @@ import SystemPackage
 import Testing
 
 @Suite struct RestoreSafetyTests {
+    // MARK: Inside the part
+
+    @Test("A restore of one name of a file leaves the file's other name alone")
+    func oneNameOfAFile() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("part", "content")
+        try sandbox.root.makeLink("other", to: "part")
+        try sandbox.root.setPermissions("part", 0o600)
+        let snapshot = try sandbox.capture()
+        let before = try TreeListing(of: sandbox.root.directory).below("part").withoutLinks
+        try sandbox.root.setPermissions("part", 0o640)
+        try sandbox.root.setTime("part", 1_000_000_000)
+        let result = try sandbox.archive.restore(snapshot, RestoreOptions(path: try .at("part")))
+        #expect(result.metadata == 1 && result.isComplete)
+        try TreeListing(of: sandbox.root.directory).below("part").withoutLinks.expect(equals: before, "the part")
+        let other = try sandbox.root.status("other")
+        #expect(other.st_mode & 0o777 == 0o640 && other.st_mtim.tv_sec == 1_000_000_000)
+        #expect(try sandbox.root.read("other") == Array("content".utf8))
+    }
+
+    @Test("Names of one file whose metadata comes back are names of one file afterwards")
+    func allNamesOfAFile() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("a", "content")
+        try sandbox.root.makeLink("b", to: "a")
+        let snapshot = try sandbox.capture()
+        let before = try TreeListing(of: sandbox.root.directory)
+        try sandbox.root.setPermissions("b", 0o600)
+        _ = try sandbox.archive.restore(snapshot)
+        try sandbox.expectRoot(equals: before)
+    }
+
     // MARK: Inside the root
 
     /// A directory of the snapshot is a link to the outside now: what is behind it stays.

@@ -38,16 +38,9 @@ struct LinkGroups {
         guard let identity = LinkIdentity(entry) else { return nil }
         if !isLoaded {
             isLoaded = true
-            // Names that are in place by now because the restore gave them their metadata stay known.
             members.merge(try unchanged()) { inPlace, _ in inPlace }
         }
         return members[identity]
-    }
-
-    /// Notes that `path` is in place, a name of the file `entry` if that has several.
-    mutating func add(_ path: RelativePath, of entry: Entry) {
-        guard let identity = LinkIdentity(entry), members[identity] == nil else { return }
-        members[identity] = path
     }
 
     /// Notes that further names are to be those of `path`: the file that had them so far takes none any more.

@@ -35,12 +35,17 @@ struct RestoreElsewhere {
                 try writer.apply(step)
             }
         }
-        // An interrupted one keeps its marker, so that the same command goes on with it.
-        if !writer.result.isInterrupted {
-            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
-            try place.finish(try wantedRoot())
-        }
         var result = writer.result
+        // One that was interrupted, or could do more later, keeps its marker, so that the same command goes on with it.
+        if !result.isInterrupted {
+            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+            if result.isWorthRepeating {
+                result.warn(
+                    "the same command goes on with \(root.path); until then it holds \(RestoreTarget.markerName)")
+            } else {
+                try place.finish(try wantedRoot())
+            }
+        }
         result.path = source.path
         return result
     }

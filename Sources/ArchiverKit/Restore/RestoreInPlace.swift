@@ -43,8 +43,14 @@ struct RestoreInPlace {
         let leftBehind = Locked([RelativePath]())
         var before = capture(.beforeRestore, rules)
         before.onLeftBehind = { path in leftBehind.withLock { $0.append(path) } }
-        var captured = try before.runLocked(root, [.subtree(.root)])
-        for path in leftBehind.withLock({ $0 }) { try? RestoreTarget.removeLeftBehind(path, in: root) }
+        var captured = try before.runTwice(root, [.subtree(.root)])
+        let temporary = leftBehind.withLock { $0 }
+        if !temporary.isEmpty {
+            for path in temporary { try? RestoreTarget.removeLeftBehind(path, in: root) }
+            // Such a name may have been a further one of a file, whose status is another one without it.
+            let again = try before.runTwice(root, [.subtree(.root)])
+            captured = captured.followed(by: again)
+        }
         let restore = try widened(in: root)
         let scope = restore.source.path
         let exempt = try restore.rules(in: root, rules)
@@ -56,8 +62,8 @@ struct RestoreInPlace {
         // What will be altered has to be in a snapshot, also where present rules leave it out.
         if let foreseen = try restore.foreseen(from: captured.tree, exempt) {
             before.foreseen = foreseen
-            let wider = try before.runLocked(root, [.subtree(.root)])
-            captured = wider.snapshot == nil && wider.latest.id == captured.latest.id ? captured : wider
+            let wider = try before.runTwice(root, [.subtree(.root)])
+            captured = captured.followed(by: wider)
         }
         let begin = { [captured] in try journal.begin(before: captured.latest.id, source.snapshot?.id, at: scope) }
         // Whether it finds anything to do or not, undoing moves on in the log.
@@ -70,16 +76,15 @@ struct RestoreInPlace {
         result.undo = captured.latest
         result.operation = journal.id
         result.path = scope
-        for problem in captured.problems {
-            result.warn("\(problem.path) could not be captured before the restore: \(problem.detail)")
-        }
+        result.add(captured.problems, "could not be captured before the restore")
         if result.isInterrupted { return result }
         // What is told to be complete must be so after a power failure too.
         if journal.id != nil { try root.directory.descriptor.synchronizeFileSystem(path: root.path) }
         // Everything else was looked at a moment ago.
-        let after = try capture(.restore, rules).runLocked(root, changed)
-        // What could not be restored is still to be done.
-        if result.isComplete { try journal.complete(after: after.latest.id) }
+        let after = try capture(.restore, rules).runTwice(root, changed)
+        result.add(after.problems, "could not be captured after the restore")
+        // What could not be restored is still to be done; a place that cannot be read keeps no further undo waiting.
+        if result.failed == 0 { try journal.complete(after: after.latest.id) }
         return result
     }
 
@@ -293,6 +298,42 @@ struct RestoreInPlace {
             steps.append(step)
         }
         return steps
+    }
+}
+
+extension Capture {
+    /// Captures `ranges`, and looks once more at what could not be read: that may have been so for a moment only.
+    fileprivate func runTwice(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
+        let first = try runLocked(root, ranges)
+        if first.problems.isEmpty { return first }
+        var places = DirtySet()
+        for problem in first.problems { places.mark(.subtree(problem.path)) }
+        let second = try runLocked(root, places.ranges)
+        return first.followed(by: second)
+    }
+}
+
+extension CaptureResult {
+    /// The result of this capture and of `next`, which looked again where this one had problems, or everywhere.
+    fileprivate func followed(by next: CaptureResult) -> CaptureResult {
+        CaptureResult(
+            snapshot: next.snapshot ?? snapshot, latest: next.latest, changedPaths: changedPaths,
+            problems: next.problems, problemCount: next.problemCount, deferred: deferred + next.deferred,
+            tree: next.tree)
+    }
+}
+
+extension RestoreResult {
+    /// Names what could not be read: where that is in the part that is restored, the part need not be what is wanted.
+    fileprivate mutating func add(_ unread: [Problem], _ what: String) {
+        for problem in unread {
+            let text = "\(problem.path) \(what): \(problem.detail)"
+            if path.contains(problem.path) || problem.path.contains(path) {
+                add(RestoreProblem(problem.path, text, remedy: "restore again when it can be read"))
+            } else {
+                warn(text)
+            }
+        }
     }
 }
 

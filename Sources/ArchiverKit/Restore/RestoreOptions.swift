@@ -76,6 +76,8 @@ public struct RestoreResult: Sendable {
     public internal(set) var problemCount = 0
     /// Whether bytes of the archive were found to be damaged or missing.
     public internal(set) var hasDamage = false
+    /// Whether something failed for another reason than damage, so that doing it again may help.
+    private(set) var isWorthRepeating = false
     /// Whether the restore was ended early.
     public internal(set) var isInterrupted = false
     /// The first things that the user should know, problems among them, each as a sentence.
@@ -116,7 +118,7 @@ public struct RestoreResult: Sendable {
 
     mutating func add(_ problem: RestoreProblem) {
         problemCount += 1
-        if problem.isDamage { hasDamage = true }
+        if problem.isDamage { hasDamage = true } else { isWorthRepeating = true }
         if problems.count < RestoreResult.warningsLimit { problems.append(problem) }
         warn(problem.text)
     }

@@ -11,7 +11,7 @@ struct RestoreTarget {
     /// Whether an earlier run of the same restore has begun to fill the target.
     let isContinued: Bool
 
-    private static let markerName = TemporaryFile.namePrefix + "restoring"
+    static let markerName = TemporaryFile.namePrefix + "restoring"
 
     /// Opens or makes the directory `path`.
     ///

@@ -218,11 +218,11 @@ final class RestoreWriter {
         case (_?, nil):
             try parent.descriptor.removeFile(name, path: FilePath(path))
         case (_, let wanted?):
-            guard step.isMetadataOnly else {
+            // What has further names would get its metadata under all of them: it is written anew.
+            guard step.isMetadataOnly, step.present?.linkGroup == nil else {
                 return try create(wanted, at: path, name, in: parent, as: kind)
             }
             metadata.apply(wanted, to: name, in: parent.descriptor, path: path)
-            links.add(path, of: wanted)
         case (nil, nil):
             break
         }

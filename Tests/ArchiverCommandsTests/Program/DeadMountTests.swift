@@ -20,6 +20,10 @@ struct DeadMountTests {
     }()
 
     private func start(_ work: Workplace, _ arguments: String...) throws -> ChildProcess {
+        try start(work, arguments)
+    }
+
+    private func start(_ work: Workplace, _ arguments: [String]) throws -> ChildProcess {
         let script = "\(DeadMountTests.mount) && exec \"$0\" \"$@\""
         return try ChildProcess(
             "unshare",
@@ -53,6 +57,31 @@ struct DeadMountTests {
         #expect(outcome.status == 3, "\(outcome.errorText)")
         #expect(outcome.errorText.contains("dead: Transport endpoint is not connected"), "\(outcome.errorText)")
         try expectKept(work)
+    }
+
+    @Test(
+        "restore and undo do all but what is on a dead mount, say so, and keep no further undo waiting",
+        .enabled(if: isPossible))
+    func restore() throws {
+        let work = try workplace()
+        let id = try work.capture()
+        try work.write("zeta", "new\n")
+        _ = try work.capture()
+        try work.write("zeta", "newer\n")
+        func run(_ arguments: String...) throws {
+            let outcome = try start(work, arguments).finish()
+            #expect(outcome.status == 3, "\(outcome.errorText)")
+            #expect(outcome.errorText.contains("dead could not be captured before the restore"), "\(outcome.errorText)")
+        }
+        try run("restore", id, "--root", work.root.string)
+        #expect(try work.read("tree/zeta") == Array("old\n".utf8))
+        try work.write("zeta", "newest\n")
+        try run("restore", id, "--root", work.root.string)
+        try run("undo", work.root.string)
+        #expect(try work.read("tree/zeta") == Array("newest\n".utf8))
+        try run("undo", work.root.string)
+        #expect(try work.read("tree/zeta") == Array("newer\n".utf8))
+        #expect(try work.read("tree/dead/inner/known") == Array("known\n".utf8))
     }
 
     @Test("watch starts with a dead mount in its root, captures all else, and says so", .enabled(if: isPossible))
