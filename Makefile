@@ -41,7 +41,9 @@ demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 # One debug build serves all of these: warnings are errors in it.
 test test-debug test-release soak soak-faults fuzz mutations check: export ARCHIVER_STRICT := 1
 
-test: test-debug ## Run all tests: the program-level ones on the release binary.
+test: test-debug ## Run all tests: of the program that ships, of optimised code, and five minutes of faults in turn.
+	@$(MAKE) --no-print-directory test-release
+	@SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory soak
 
 # What ships is what is tested: tests that run the program run the one that `make build` makes.
 test-debug: setup-test build
@@ -52,7 +54,7 @@ RELEASE_TESTS = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .bu
 CONCURRENT_TESTS := LockingTests|MementosTests|FileIOTests|FileWatchingTests|ArchiveStorageTests|ArchiverKitTests
 
 test-release: setup-test ## Run the tests of concurrency on optimised code.
-	@$(call logged,test-release,$(SWIFT) test $(RELEASE_TESTS) --filter '$(CONCURRENT_TESTS)')
+	@export ARCHIVER_TESTS=concurrency; $(call logged,test-release,$(SWIFT) test $(RELEASE_TESTS) --filter '$(CONCURRENT_TESTS)')
 
 # Runs a command, keeps what it prints in .build, and repeats what failed at the end.
 logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { echo "What failed (all of it is in .build/$(1).log):"; \
@@ -61,8 +63,10 @@ logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { echo "What failed
 # The release binary under random changes and faults; SEED=… repeats the order of the faults.
 soak: setup-test build ## Watch, change and break things for MINUTES (default 60) or SOAK_SECONDS, up to the first difference.
 	@$(SWIFT) build --product churn
-	@python3 Tests/Soak/soak.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" \
-		"$$($(SWIFT) build --show-bin-path)/churn" $${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
+	@$(SWIFT) build --product examples
+	@debug="$$($(SWIFT) build --show-bin-path)"; python3 -B Tests/Soak/soak.py \
+		"$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" "$$debug/churn" "$$debug/examples" \
+		$${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
 
 soak-faults: setup-test build ## Fail system calls, and the power, at random for MINUTES (default 60).
 	@export ARCHIVER_BINARY="$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"; \

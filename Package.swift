@@ -209,3 +209,15 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
     ]
     if isStrict { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }
+
+// What `make test-release` needs: the code under test is optimised, the tests need not be, which would take minutes.
+if Context.environment["ARCHIVER_TESTS"] == "concurrency" {
+    let isNeeded: Set = [
+        "ArchiveStorageTests", "ArchiverKitTests", "FileIOTests", "FileWatchingTests", "LockingTests", "MementosTests",
+    ]
+    let isUnneeded: Set = ["benchmarks", "faults", "FuzzTargets"]
+    package.targets.removeAll { ($0.type == .test && !isNeeded.contains($0.name)) || isUnneeded.contains($0.name) }
+    for target in package.targets where target.type == .test {
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+    }
+}

@@ -1,124 +1,50 @@
 #!/usr/bin/env python3
 """The soak: a watcher whose time is compressed, a tree that changes at random, and one fault after another.
 
-    soak.py ARCHIVER CHURN SECONDS [SEED]
+    soak.py ARCHIVER CHURN EXAMPLES SECONDS [SEED]
 
 Audits run all the time, retries and polls a hundred times as often as usual. In each round something befalls the watcher
 while the tree changes; then everything comes to rest, and what was promised is asked for:
 
 - the latest snapshot, restored, is the tree;
 - every announced snapshot is listed, and those of the round can be restored;
+- a state that several programs change has every change that was told to be saved, and none besides;
 - `check --data` finds nothing;
-- the watcher's memory and its descriptors are not more than before.
+- the watcher's memory and its descriptors are bounded, and do not grow from the first rounds to the last.
 
-The archive is on a file system of its own in memory, so that it can be filled up: root's powers, or a user namespace, are
-needed. What went wrong is kept, and named together with the seed.
+The archive is on a file system of its own in memory, so that it can be filled up: that takes root's powers, or a user
+namespace; without, no disk gets full. What went wrong is kept, and named together with the seed.
 """
 
-import json, os, random, shutil, signal, stat, subprocess, sys, tempfile, threading, time
+import json, os, random, shutil, signal, statistics, subprocess, sys, tempfile, time
+
+from trees import differences
+from watcher import Failed, Watcher, expect
 
 MIB = 1 << 20
 DISK = 768 * MIB
 
-CLOCK = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-/* Puts the wall clock forward or back by the seconds that the file $CLOCK_OFFSET holds as a number of 8 bytes. */
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    static int (*next)(clockid_t, struct timespec *);
-    static volatile long *offset;
-    if (!next) {
-        const char *path = getenv("CLOCK_OFFSET");
-        int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        void *map = file < 0 ? MAP_FAILED : mmap(0, sizeof(long), PROT_READ, MAP_SHARED, file, 0);
-        if (map != MAP_FAILED) offset = map;
-        next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
-    }
-    int result = next(clock, time);
-    if (offset && result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) time->tv_sec += *offset;
-    return result;
-}
-"""
-
-
-class Failed(Exception):
-    pass
-
-
-def expect(is_so, what):
-    if not is_so:
-        raise Failed(what)
-
-
-class Watcher:
-    """`archiver watch` and what it has told."""
-
-    def __init__(self, soak):
-        self.soak = soak
-        self.ids = []
-        self.events = []
-        self.reads = threading.Event()
-        self.reads.set()
-        self.watches = threading.Event()
-        self.errors = open(soak.path("watch.errors"), "ab")
-        words = ["watch", soak.root, "--json", "--settle", "2ms", "--max-delay", "20ms", "--audit-interval", "250ms"]
-        words += ["--time-scale", "100"]
-        self.process = subprocess.Popen(
-            soak.command(words), env=soak.environment, stdout=subprocess.PIPE, stderr=self.errors)
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-        if not self.watches.wait(60):
-            raise Failed(f"the watcher does not watch: {self.events[-3:]}, it ended with {self.process.poll()}")
-
-    def read(self):
-        with open(self.soak.path("watch.log"), "ab") as log:
-            for line in self.process.stdout:
-                log.write(line)
-                log.flush()
-                self.reads.wait()
-                if not line.endswith(b"\n"):
-                    continue
-                event = json.loads(line)
-                self.events = (self.events + [event])[-50:]
-                kind = event["event"]
-                if kind == "snapshot":
-                    self.ids.append(event["id"])
-                if kind == "watching":
-                    self.watches.set()
-
-    def end(self, by, status):
-        self.process.send_signal(by)
-        got = self.process.wait(60)
-        self.reader.join(60)
-        expect(got == status, f"the watcher ended with {got} instead of {status}: {self.events[-3:]}")
-
-    def figures(self):
-        """Resident memory in MiB, descriptors."""
-        with open(f"/proc/{self.process.pid}/status") as file:
-            resident = next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
-        return resident / 1024, len(os.listdir(f"/proc/{self.process.pid}/fd"))
-
 
 class Soak:
-    def __init__(self, archiver, churn, seed):
-        self.archiver, self.churn = os.path.abspath(archiver), os.path.abspath(churn)
+    def __init__(self, programs, seed):
+        self.archiver, self.churn, self.examples = [os.path.abspath(program) for program in programs]
         self.seed = seed
         self.random = random.Random(seed)
         self.base = tempfile.mkdtemp(prefix="archiver-soak-")
         for name in ["root/many", "outside", "disk"]:
             os.makedirs(self.path(name))
-        subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", self.path("disk")], check=True)
+        self.has_disk = "SOAK_INSIDE" in os.environ
+        if self.has_disk:
+            subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", self.path("disk")], check=True)
         self.root, self.archive = self.path("root"), self.path("disk/archive")
         self.environment = dict(os.environ, ARCHIVER_ARCHIVE=self.archive, HOME=self.base)
         self.make_clock()
         self.watcher = None
         self.announced = []
         self.rounds = self.changes = self.checked = 0
+        # How far the counter has come for certain, and how far it may have come.
+        self.counted, self.begun = 0, 0
         self.figures = []
 
     def path(self, name):
@@ -143,12 +69,17 @@ class Soak:
         return subprocess.Popen(
             [self.churn, self.root, str(operations), seed, "touch"], stdout=subprocess.PIPE, text=True)
 
+    def count(self, times):
+        # A program of the library: several change one state at the same time.
+        words = [self.examples, "counter", "--times", str(times)]
+        program = subprocess.Popen(words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return program, times
+
     # The clock
 
     def make_clock(self):
-        source, library = self.path("clock.c"), self.path("clock.so")
-        with open(source, "w") as file:
-            file.write(CLOCK)
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clock.c")
+        library = self.path("clock.so")
         compiler = next((name for name in ["cc", "clang", "gcc"] if shutil.which(name)), None)
         self.has_clock = compiler is not None
         if not self.has_clock:
@@ -199,6 +130,8 @@ class Soak:
             time.sleep(0.2)
 
     def disk_full(self):
+        if not self.has_disk:
+            return
         ballast = self.path("disk/ballast")
         with open(ballast, "wb") as file:
             try:
@@ -218,6 +151,23 @@ class Soak:
         shutil.rmtree(self.path("beside"), ignore_errors=True)
         self.run("restore", "latest", "--root", self.root, "--target", self.path("beside"))
 
+    def restored_in_place(self):
+        # The tree changes meanwhile: what the restore finds changed it leaves alone, and says so.
+        for words in [["restore", "latest~1", "--root"], ["undo"], ["redo"], ["undo"]]:
+            self.run(*words, self.root, allowed=(0, 1, 3))
+
+    def states_changed_beside(self):
+        programs = [self.count(self.random.randint(5, 40)) for _ in range(3)]
+        time.sleep(self.random.uniform(0, 0.3))
+        programs[0][0].kill()
+        for program, times in programs:
+            output, error = program.communicate(timeout=300)
+            self.begun += times
+            if program.returncode == 0:
+                self.counted += times
+            else:
+                expect(program.returncode == -signal.SIGKILL, f"the counter: {output} {error}")
+
     def read_beside(self):
         for words in [["list"], ["status"], ["check"], ["diff", "latest~1", "latest"], ["show", "latest"]]:
             self.run(*words, "--json", *(["--root", self.root] if words[0] in ("diff", "show") else []),
@@ -235,7 +185,8 @@ class Soak:
 
     FAULTS = [
         nothing, stopped, killed, restarted, catalogue_lost_between, catalogue_lost_while_running, clock_stepped,
-        disk_full, captured_beside, restored_beside, read_beside, reader_stalled,
+        disk_full, captured_beside, restored_beside, restored_in_place, states_changed_beside, read_beside,
+        reader_stalled,
     ]
 
     # The watcher
@@ -291,16 +242,27 @@ class Soak:
             shutil.rmtree(target, ignore_errors=True)
             self.run("restore", name, "--root", self.root, "--target", target)
             self.checked += 1
+        self.check_counter()
         self.run("check", "--data")
+
+    def check_counter(self):
+        program, times = self.count(1)
+        output, error = program.communicate(timeout=60)
+        expect(program.returncode == 0, f"the counter: {output} {error}")
+        count = int(output.split()[-1])
+        low, high = self.counted + 1, self.begun + 1
+        expect(low <= count <= high, f"the counter is at {count}, which should be {low} to {high}")
+        self.counted = self.begun = count
 
     def renew(self):
         """Begins a new archive where the present one has become large; all its snapshots are restored before."""
         use = os.statvfs(self.path("disk"))
-        if use.f_bavail * use.f_frsize > DISK // 2:
+        if not self.has_disk or use.f_bavail * use.f_frsize > DISK // 2:
             return
         self.watcher.end(signal.SIGTERM, 0)
         shutil.rmtree(self.archive)
         self.announced = []
+        self.counted = self.begun = 0
         self.start()
 
     def report(self, fault):
@@ -327,12 +289,25 @@ class Soak:
                 self.renew()
                 if time.monotonic() >= end:
                     break
+        self.check_flatness()
         self.watcher.end(signal.SIGTERM, 0)
+
+    def check_flatness(self):
+        # Fewer rounds tell nothing: a watcher begins small.
+        third = len(self.figures) // 3
+        if third < 2 * len(self.FAULTS):
+            return
+        for index, (name, room) in enumerate([("MiB of memory", 24), ("descriptors", 10)]):
+            first, last = [
+                statistics.median(figure[index] for figure in part)
+                for part in (self.figures[:third], self.figures[-third:])]
+            expect(last < 1.25 * first + room, f"{name} grow: {first:.0f} in the first rounds, {last:.0f} in the last")
 
     def clean_up(self):
         if self.watcher and self.watcher.process.poll() is None:
             self.watcher.process.kill()
-        subprocess.run(["umount", "-l", self.path("disk")])
+        if self.has_disk:
+            subprocess.run(["umount", "-l", self.path("disk")])
         shutil.rmtree(self.base, ignore_errors=True)
 
     def keep(self):
@@ -340,48 +315,23 @@ class Soak:
         if self.watcher and self.watcher.process.poll() is None:
             self.watcher.process.kill()
             self.watcher.process.wait()
-        subprocess.run(["cp", "-a", self.archive, self.path("archive")])
-
-
-def differences(one, other):
-    """What differs between two trees; directories' times count, too."""
-    found = []
-
-    def look(path):
-        a, b = os.path.join(one, path), os.path.join(other, path)
-        left, right = os.lstat(a), os.lstat(b)
-        for name in ["st_mode", "st_uid", "st_gid", "st_mtime_ns"]:
-            if getattr(left, name) != getattr(right, name):
-                found.append(f"{path}: {name} {getattr(left, name)}, restored {getattr(right, name)}")
-        if left.st_mode != right.st_mode:
-            return
-        if stat.S_ISLNK(left.st_mode) and os.readlink(a) != os.readlink(b):
-            found.append(f"{path}: the link's target")
-        if stat.S_ISREG(left.st_mode):
-            with open(a, "rb") as left_file, open(b, "rb") as right_file:
-                if left_file.read() != right_file.read():
-                    found.append(f"{path}: the content")
-        if stat.S_ISDIR(left.st_mode):
-            names = set(os.listdir(a))
-            for name in sorted(names ^ set(os.listdir(b))):
-                found.append(f"{os.path.join(path, name)}: only {'in the tree' if name in names else 'restored'}")
-            for name in sorted(names & set(os.listdir(b))):
-                look(os.path.join(path, name))
-
-    look("")
-    return found
+        if self.has_disk:
+            subprocess.run(["cp", "-a", self.archive, self.path("archive")])
 
 
 def main():
     if "SOAK_INSIDE" not in os.environ:
         # Mounts of its own, which are gone with it.
         flags = ["-m"] if os.geteuid() == 0 else ["-Urm"]
-        words = ["unshare"] + flags + ["--propagation", "private", sys.executable] + sys.argv
-        os.execvpe("unshare", words, dict(os.environ, SOAK_INSIDE="1"))
-    archiver, churn, seconds = sys.argv[1:4]
-    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.SystemRandom().getrandbits(32)
+        words = ["unshare"] + flags + ["--propagation", "private"]
+        mounts = words + ["mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+        if subprocess.run(mounts, capture_output=True).returncode == 0:
+            os.execvpe("unshare", words + [sys.executable, "-B"] + sys.argv, dict(os.environ, SOAK_INSIDE="1"))
+        print("soak: nothing can be mounted here, so no disk gets full", flush=True)
+    programs, seconds = sys.argv[1:4], sys.argv[4]
+    seed = int(sys.argv[5]) if len(sys.argv) > 5 else random.SystemRandom().getrandbits(32)
     print(f"soak: seed {seed}", flush=True)
-    soak = Soak(archiver, churn, seed)
+    soak = Soak(programs, seed)
     try:
         soak.soak(float(seconds))
     except BaseException as error:
