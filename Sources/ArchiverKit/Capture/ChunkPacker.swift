@@ -43,6 +43,9 @@ final class ChunkPacker {
         }
     }
 
+    /// Whether the archive has a chunk.
+    func contains(_ id: ChunkID) throws -> Bool { try store.catalogue.location(of: id) != nil }
+
     /// Stores `bytes` unless the archive has them.
     ///
     /// - Parameter bases: chunks that are probably much like it, the most alike last.

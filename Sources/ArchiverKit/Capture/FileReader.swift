@@ -28,9 +28,30 @@ final class FileReader {
     ///
     /// - Parameters:
     ///   - status: the file's status when it was opened.
-    ///   - old: what the path held before, to be compressed against.
+    ///   - old: what the path held before: to be compressed against, and to stay where the bytes are the same, however
+    ///     they are cut there.
     /// - Returns: the content; nil where the file was not as long as its status says.
     func read(
+        _ file: borrowing Descriptor, _ status: FileStatus, old: Content?, path: RelativePath
+    ) throws -> Content? {
+        guard let new = try readNew(file, status, old: old, path: path) else { return nil }
+        guard let old, old != new, old.size == new.size else { return new }
+        return try isSame(old, new, file, path) ? old : new
+    }
+
+    private func isSame(
+        _ old: Content, _ new: Content, _ file: borrowing Descriptor, _ path: RelativePath
+    ) throws -> Bool {
+        let comparison = EqualBytes(
+            slices: { [packer] in try packer.slices(in: $0) }, contains: { [packer] in try packer.contains($0) })
+        return try comparison.areSame(old, new) { offset, count in
+            try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                filled = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, path: FilePath(path))
+            }
+        }
+    }
+
+    private func readNew(
         _ file: borrowing Descriptor, _ status: FileStatus, old: Content?, path: RelativePath
     ) throws -> Content? {
         if status.size == 0 { return Content.none }

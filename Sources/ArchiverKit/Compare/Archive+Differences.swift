@@ -20,9 +20,32 @@ extension Archive {
     ) throws(ArchiverError) {
         try facing {
             var diff = try TreeDiff(left: left.tree, right: right.tree, in: nodes, scope: path)
-            while let found = try diff.next(), let difference = Difference(left: found.left, right: found.right) {
+            while let found = try diff.next() {
+                guard let difference = try difference(found.left, found.right) else { continue }
                 guard body(difference) else { return }
             }
+        }
+    }
+
+    /// How two entries differ; nil where they differ in nothing but where a file is cut.
+    private func difference(_ left: Entry?, _ right: Entry?) throws -> Difference? {
+        guard let left, var same = right, try haveSameBytes(left, same) else {
+            return Difference(left: left, right: right)
+        }
+        same.content = left.content
+        return same.hasSameState(as: left) ? nil : Difference(left: left, right: same)
+    }
+
+    private func haveSameBytes(_ left: Entry, _ right: Entry) throws -> Bool {
+        guard left.kind == .file, right.kind == .file, left.content != right.content else { return false }
+        let comparison = EqualBytes(
+            slices: { try ContentReader.slices(in: $0, of: self.store) },
+            contains: { try self.store.catalogue.location(of: $0) != nil })
+        var bytes = StoredBytes(right.content, in: store)
+        do {
+            return try comparison.areSame(left.content, right.content) { try bytes.read(at: $0, $1) }
+        } catch let error as StorageError where error.code == .damaged {
+            return false
         }
     }
 

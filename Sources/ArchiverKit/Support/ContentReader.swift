@@ -10,6 +10,13 @@ struct ContentReader {
         case data([UInt8])
         /// This many bytes that read as zeros.
         case hole(UInt64)
+
+        var length: UInt64 {
+            switch self {
+            case .data(let bytes): UInt64(bytes.count)
+            case .hole(let length): length
+            }
+        }
     }
 
     private let store: ArchiveStore
@@ -32,6 +39,27 @@ struct ContentReader {
         }
     }
 
+    /// Passes over slices that end at the offset `end` or before, without reading what they hold.
+    ///
+    /// - Parameter position: where the reader is; it moves on.
+    mutating func skip(from position: inout UInt64, to end: UInt64) throws {
+        guard inline == nil else { return }
+        try fill()
+        while let slice = slices.first, slice.length <= left, position <= end, slice.length <= end - position {
+            slices.removeFirst()
+            left -= slice.length
+            position += slice.length
+            try fill()
+        }
+    }
+
+    private mutating func fill() throws {
+        while slices.isEmpty, let list = lists.popFirst() {
+            self.list = list
+            slices = try ContentReader.slices(in: list, of: store)[...]
+        }
+    }
+
     /// The next piece; nil at the end.
     mutating func next() throws -> Piece? {
         if let bytes = inline {
@@ -39,10 +67,7 @@ struct ContentReader {
             left = 0
             return .data(bytes)
         }
-        while slices.isEmpty, let list = lists.popFirst() {
-            self.list = list
-            slices = try ContentReader.slices(in: list, of: store)[...]
-        }
+        try fill()
         let slice = slices.popFirst()
         // A size that lies must neither be written nor be waited for.
         guard let length = slice?.length ?? (left == 0 ? 0 : nil), length <= left else {

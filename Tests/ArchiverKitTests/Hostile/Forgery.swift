@@ -96,21 +96,24 @@ final class Forgery {
 
     /// Adds a snapshot with the entries, cut into leaves as told, and with the right totals.
     @discardableResult
-    func snapshot(_ leaves: [Entry]..., totals: Totals? = nil) throws -> SnapshotID {
+    func snapshot(
+        _ leaves: [Entry]..., totals: Totals? = nil, machine: MachineID = .unknown
+    ) throws -> SnapshotID {
         let children = try leaves.map(leaf)
         let root = children.count == 1 ? children[0].id : try inner(1, children).id
-        return try snapshot(tree: root, totals: totals ?? Forgery.totals(leaves.flatMap { $0 }))
+        return try snapshot(tree: root, totals: totals ?? Forgery.totals(leaves.flatMap { $0 }), machine: machine)
     }
 
     /// Adds a snapshot of any tree.
     @discardableResult
     func snapshot(
         tree: ChunkID, totals: Totals, changes: ChangeCounts = ChangeCounts(), storedBytes: UInt64 = 0,
-        parent: SnapshotID? = nil
+        parent: SnapshotID? = nil, machine: MachineID = .unknown
     ) throws -> SnapshotID {
         let snapshot = Snapshot(
             time: Timestamp(seconds: 1_700_000_000), rootPath: rootPath.bytes, host: CurrentProcess.hostName,
-            cause: .capture, parent: parent, tree: tree, totals: totals, changes: changes, storedBytes: storedBytes)
+            cause: .capture, parent: parent, tree: tree, totals: totals, changes: changes, storedBytes: storedBytes,
+            machine: machine)
         return SnapshotID(try add(.snapshot, snapshot.encoded()))
     }
 
