@@ -74,7 +74,7 @@ package final class ArchiveStore: Sendable {
             return try open(layout, manifest, lock, isNew: isNew).store
         } catch  where error.code == .damaged && error.path == layout.catalogue {
             // The catalogue holds nothing that the segments do not hold; but others may have it open.
-            guard lock.tryExclude() else { throw error }
+            guard try lock.tryExclude() else { throw error }
             Catalogue.delete(at: layout.catalogue)
             let store = try open(layout, manifest, lock, isNew: isNew).store
             try lock.share()

@@ -46,7 +46,7 @@ final class UseLock: Sendable {
     /// - Throws: `StorageError` of the code `inUse` where others use it.
     static func exclusive(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout)
-        guard lock.tryExclude() else {
+        guard try lock.tryExclude() else {
             throw StorageError(
                 .inUse, layout.directory, "the archive \(layout.directory) is in use by another archiver",
                 remedy: "end 'archiver watch' and the like first")
@@ -55,10 +55,14 @@ final class UseLock: Sendable {
     }
 
     /// Tries to become the only user; where that fails, the lock stays shared.
-    func tryExclude() -> Bool {
-        if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 { return true }
+    ///
+    /// - Returns: whether nobody else uses the archive.
+    func tryExclude() throws(StorageError) -> Bool {
+        if retryingInterrupts({ flock(descriptor.number, LOCK_EX | LOCK_NB) }) == 0 { return true }
+        let code = Errno.current
         // A failed conversion may have lost the shared lock (flock(2)).
-        _ = retryingInterrupts { flock(descriptor.number, LOCK_SH) }
+        try share()
+        guard code == .wouldBlock else { throw StorageError(FileError("lock", path, code)) }
         return false
     }
 
