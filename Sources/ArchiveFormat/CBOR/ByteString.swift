@@ -15,7 +15,7 @@ extension ByteString: Codable {
     }
 
     public init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? CBORValueDecoder {
+        if let decoder = CBORValueDecoder(decoder) {
             bytes = try decoder.byteString()
         } else if let text = try? decoder.singleValueContainer().decode(String.self) {
             bytes = Array(text.utf8)
@@ -30,7 +30,7 @@ extension ByteString: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        if let encoder = encoder as? CBORValueEncoder {
+        if let encoder = CBORValueEncoder(encoder) {
             encoder.write(.bytes(bytes))
         } else if let text = String(validating: bytes, as: UTF8.self) {
             var container = encoder.singleValueContainer()

@@ -120,7 +120,7 @@ struct CBORValueDecoder: Decoder {
 extension CBORValue {
     /// The item that `decoder`, one of a ``CBORDecoder``, has before it.
     package init(of decoder: any Decoder) throws {
-        guard let decoder = decoder as? CBORValueDecoder else {
+        guard let decoder = CBORValueDecoder(decoder) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "what is decoded is no CBOR"))
         }

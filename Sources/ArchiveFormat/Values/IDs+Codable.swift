@@ -5,7 +5,7 @@ public import FileIO
 extension ChunkID: Codable {
     public init(from decoder: any Decoder) throws {
         let id =
-            if let decoder = decoder as? CBORValueDecoder {
+            if let decoder = CBORValueDecoder(decoder) {
                 ChunkID(try decoder.byteString())
             } else {
                 ChunkID(hex: try decoder.singleValueContainer().decode(String.self))
@@ -15,7 +15,7 @@ extension ChunkID: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        if let encoder = encoder as? CBORValueEncoder {
+        if let encoder = CBORValueEncoder(encoder) {
             encoder.write(.bytes(bytes))
         } else {
             var container = encoder.singleValueContainer()

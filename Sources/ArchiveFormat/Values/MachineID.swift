@@ -51,7 +51,7 @@ extension MachineID: CustomStringConvertible {
 extension MachineID: Codable {
     public init(from decoder: any Decoder) throws {
         let bytes: [UInt8]? =
-            if let decoder = decoder as? CBORValueDecoder {
+            if let decoder = CBORValueDecoder(decoder) {
                 try decoder.byteString()
             } else {
                 Hex.bytes(try decoder.singleValueContainer().decode(String.self))
@@ -63,7 +63,7 @@ extension MachineID: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        if let encoder = encoder as? CBORValueEncoder {
+        if let encoder = CBORValueEncoder(encoder) {
             encoder.write(.bytes(bytes))
         } else {
             var container = encoder.singleValueContainer()

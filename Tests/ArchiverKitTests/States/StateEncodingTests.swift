@@ -3,6 +3,7 @@
 import ArchiveFormat
 import ArchiverKit
 import Foundation
+import Mementos
 import TestSupport
 import Testing
 
@@ -71,6 +72,20 @@ struct StateEncodingTests {
         try expect([true, false], is: "82 f5 f4")
         try expect("e\u{301}", is: "63 65cc81")
         try expect(Data([0, 255]), is: "42 00ff")
+        try expect(ByteString([0, 255]), is: "42 00ff")
+        try expect([ByteString([0x61])], is: "81 41 61")
+        let id = ChunkID(hashing: [])
+        try expect(id, is: "5820" + id.hex)
+        struct Name: VersionedState, Codable, Sendable, Equatable {
+            var bytes: ByteString
+            init(_ bytes: ByteString) { self.bytes = bytes }
+            init(from decoder: any Decoder) throws { bytes = try ByteString(from: decoder) }
+            func encode(to encoder: any Encoder) throws { try bytes.encode(to: encoder) }
+            static let version = 2
+            static let migrations = [Migration(from: 1) { _ in }]
+        }
+        try expect(
+            [Name(ByteString([0xff]))], is: "81 a2 \(text("@state")) 41ff \(text("@stateVersion")) 02")
         try expect([UInt8]([0, 255]), is: "82 00 18ff")
     }
 

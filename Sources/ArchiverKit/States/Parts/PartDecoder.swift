@@ -1,5 +1,7 @@
 // Decoding a state: its parts are brought to the versions of their types, whatever decoder reads them.
 
+internal import ArchiveFormat
+
 extension Part: Decodable where Value: Decodable {
     init(from decoder: any Decoder) throws {
         value = try StateCoding.of(decoder).part(Value.self, from: decoder)
@@ -13,26 +15,26 @@ extension PartContent: Decodable where Value: Decodable {
 }
 
 /// A decoder that decodes with another one; what is in the value is decoded as parts.
-struct PartDecoder: Decoder {
-    let base: any Decoder
+struct PartDecoder: DecoderAround {
+    let decoder: any Decoder
     let coding: StateCoding
     /// Whether the version that stands with the value is known.
     var isMarked = false
-    var codingPath: [any CodingKey] { base.codingPath }
-    var userInfo: [CodingUserInfoKey: Any] { base.userInfo }
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var userInfo: [CodingUserInfoKey: Any] { decoder.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        let members = try base.container(keyedBy: PartKey.self)
+        let members = try decoder.container(keyedBy: PartKey.self)
         if !isMarked { try coding.checkIsUnmarked(members) }
         return KeyedDecodingContainer(KeyedParts(base: members, coding: coding))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        UnkeyedParts(base: try base.unkeyedContainer(), coding: coding)
+        UnkeyedParts(base: try decoder.unkeyedContainer(), coding: coding)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        SingleValue(base: try base.singleValueContainer())
+        SingleValue(base: try decoder.singleValueContainer())
     }
 }
 
@@ -77,10 +79,10 @@ private struct KeyedParts<Key: CodingKey>: KeyedDecodingContainerProtocol {
         UnkeyedParts(base: try base.nestedUnkeyedContainer(forKey: PartKey(key)), coding: coding)
     }
 
-    func superDecoder() throws -> any Decoder { PartDecoder(base: try base.superDecoder(), coding: coding) }
+    func superDecoder() throws -> any Decoder { PartDecoder(decoder: try base.superDecoder(), coding: coding) }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        PartDecoder(base: try base.superDecoder(forKey: PartKey(key)), coding: coding)
+        PartDecoder(decoder: try base.superDecoder(forKey: PartKey(key)), coding: coding)
     }
 }
 
@@ -127,7 +129,7 @@ private struct UnkeyedParts: UnkeyedDecodingContainer {
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        PartDecoder(base: try base.superDecoder(), coding: coding)
+        PartDecoder(decoder: try base.superDecoder(), coding: coding)
     }
 }
 

@@ -1,5 +1,7 @@
 // Encoding a state: its parts carry their versions, whatever encoder writes them.
 
+internal import ArchiveFormat
+
 /// A value that is encoded with the version of its type, and decoded from any version.
 struct Part<Value> {
     let value: Value
@@ -33,7 +35,7 @@ extension PartContent: Encodable where Value: Encodable {
 }
 
 /// An encoder that encodes with another one; what is in the value is encoded as parts.
-private struct PartEncoder: Encoder {
+private struct PartEncoder: EncoderAround {
     let base: any Encoder
     /// Whether a version will stand with the value: a value that has no members becomes one.
     var isMarked = false
@@ -44,13 +46,13 @@ private struct PartEncoder: Encoder {
         KeyedEncodingContainer(KeyedParts(base: base.container(keyedBy: PartKey.self)))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { UnkeyedParts(base: content.unkeyedContainer()) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { UnkeyedParts(base: encoder.unkeyedContainer()) }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        SingleValue(base: content.singleValueContainer())
+        SingleValue(base: encoder.singleValueContainer())
     }
 
-    private var content: any Encoder {
+    var encoder: any Encoder {
         guard isMarked else { return base }
         var members = base.container(keyedBy: PartKey.self)
         return members.superEncoder(forKey: .content)

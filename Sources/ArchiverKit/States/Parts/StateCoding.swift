@@ -84,7 +84,7 @@ struct StateCoding: Sendable {
             if let members, members.contains(.content) {
                 return try content(type, from: members.superDecoder(forKey: .content))
             }
-            return try Value(from: PartDecoder(base: decoder, coding: self, isMarked: true))
+            return try Value(from: PartDecoder(decoder: decoder, coding: self, isMarked: true))
         } old: {
             try form.value(of: decoder).unmarked
         }
@@ -93,7 +93,7 @@ struct StateCoding: Sendable {
     /// The value before `decoder`, which has the form of its type.
     func content<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         if StateCoding.isPlain(type) { return try decoder.singleValueContainer().decode(type) }
-        return try Value(from: PartDecoder(base: decoder, coding: self))
+        return try Value(from: PartDecoder(decoder: decoder, coding: self))
     }
 
     private func content<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
