@@ -15,7 +15,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
     /// Throws where something is wrong; the exit status is minus SIGKILL or SIGPWR where the program could not end.
     let verify: @Sendable (FaultPlace, ChildProcess.Outcome) throws -> Void
 
-    private init(
+    init(
         _ name: String, prepare: @escaping @Sendable (FaultPlace) throws -> Void,
         words: @escaping @Sendable (FaultPlace) -> [String],
         verify: @escaping @Sendable (FaultPlace, ChildProcess.Outcome) throws -> Void
@@ -26,7 +26,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
         self.verify = verify
     }
 
-    static let all = captures + restores + catalogues + [saving]
+    static let all = captures + restores + catalogues + states
 
     // MARK: Captures
 
@@ -145,32 +145,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
             })
     }
 
-    // MARK: States
-
-    static let saving = FaultScene(
-        "a program saves its state",
-        prepare: { place in
-            try place.capture()
-            let first = try ChildProcess.run(FilePath(game[0]), [Array(game[1].utf8)], environment: place.environment)
-            guard first.status == 0 else { throw FaultPlace.Wrong(description: first.errorText) }
-            // Another state is wanted: the same one is not saved again.
-            _ = try ChildProcess.run(
-                FilePath(game[0]), [Array("network".utf8)], environment: place.environment)
-        },
-        words: { _ in game },
-        verify: { place, outcome in
-            let loaded = try ChildProcess.run(
-                FilePath(game[0]), (game.dropFirst() + ["--load"]).map { Array($0.utf8) },
-                environment: place.environment)
-            guard loaded.status == 0, loaded.text == "loaded: attempts 2, level 2, score 9002\n" else {
-                throw FaultPlace.Wrong(description: "loading: \(loaded.text)\(loaded.errorText)")
-            }
-            try place.checkArchive(states: [])
-            try place.checkAfterwards()
-        })
-
     private static let program = [Workplace.program.string]
-    private static let game = [BuiltProgram.path(of: "examples"), "game"]
 }
 
 extension FaultPlace {
