@@ -27,11 +27,8 @@ struct StateCoding: Sendable {
         _ type: State.Type, from bytes: [UInt8], version: Int
     ) throws(StateError) -> State {
         try decoding {
-            try present(type, version: version) {
-                try content(type, from: bytes)
-            } old: {
-                try form.value(bytes)
-            }
+            if version == StateCoding.version(of: type) { return try content(type, from: bytes) }
+            return try migrated(type, from: version) { try form.value(bytes) }
         }
     }
 
@@ -46,12 +43,11 @@ struct StateCoding: Sendable {
 
     // MARK: Versions
 
-    /// A value of `type`: what `content` gives where `version` is the type's, else what `old` gives, migrated.
-    private func present<Value: Decodable>(
-        _ type: Value.Type, version: Int, content: () throws -> Value, old: () throws -> StateValue
+    /// The value of `type` that `old` of `version` becomes.
+    private func migrated<Value: Decodable>(
+        _ type: Value.Type, from version: Int, _ old: () throws -> StateValue
     ) throws -> Value {
         let known = StateCoding.version(of: type)
-        if version == known { return try content() }
         if version > known { throw StateError.newerVersion(source, version: version, known: known) }
         let migrations = (type as? any VersionedState.Type)?.migrations ?? []
         guard let way = Migration.way(from: version, to: known, by: migrations) else {
@@ -70,7 +66,8 @@ struct StateCoding: Sendable {
 
     /// The part before `decoder`, of whatever version it says.
     func part<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
-        guard StateCoding.version(of: type) > 1 else {
+        let known = StateCoding.version(of: type)
+        guard known > 1 else {
             do { return try content(type, from: decoder) } catch let error as DecodingError {
                 // What is of a newer version need not have the shape that this program knows.
                 if let members = try? decoder.container(keyedBy: PartKey.self) { try checkIsUnmarked(members) }
@@ -78,16 +75,15 @@ struct StateCoding: Sendable {
             }
         }
         let members = try? decoder.container(keyedBy: PartKey.self)
-        let version = try members?.decodeIfPresent(Int.self, forKey: .version)
-        let here = StateCoding(form: form, source: source.part(at: decoder.codingPath))
-        return try here.present(type, version: version ?? 1) {
-            if let members, members.contains(.content) {
-                return try content(type, from: members.superDecoder(forKey: .content))
+        let version = try members?.decodeIfPresent(Int.self, forKey: .version) ?? 1
+        if let members, version == known {
+            guard members.contains(.content) else {
+                return try Value(from: PartDecoder(decoder: decoder, coding: self, isMarked: true))
             }
-            return try Value(from: PartDecoder(decoder: decoder, coding: self, isMarked: true))
-        } old: {
-            try form.value(of: decoder).unmarked
+            return try content(type, from: members.superDecoder(forKey: .content))
         }
+        return try StateCoding(form: form, source: source.part(at: decoder.codingPath))
+            .migrated(type, from: version) { try form.value(of: decoder).unmarked }
     }
 
     /// The value before `decoder`, which has the form of its type.
