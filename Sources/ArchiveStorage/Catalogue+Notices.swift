@@ -48,9 +48,15 @@ extension Catalogue {
 
     /// Where the root lies now that `snapshot` is of.
     package func place(of snapshot: Snapshot) throws(StorageError) -> (path: [UInt8], machine: MachineID) {
+        try place(ofRoot: snapshot.rootPath, on: snapshot.machine, at: snapshot.time)
+    }
+
+    /// Where the root lies now that was at `path` on `machine` at some time.
+    package func place(
+        ofRoot path: [UInt8], on machine: MachineID, at time: Timestamp
+    ) throws(StorageError) -> (path: [UInt8], machine: MachineID) {
         try read { db in
-            let place = RootPlace(path: snapshot.rootPath, machine: snapshot.machine, time: snapshot.time)
-            let present = try Catalogue.present(place, in: db)
+            let present = try Catalogue.present(RootPlace(path: path, machine: machine, time: time), in: db)
             return (present.path, present.machine)
         }
     }

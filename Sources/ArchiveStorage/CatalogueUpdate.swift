@@ -169,6 +169,10 @@ package struct CatalogueUpdate {
                 isClosed = true
             }
         }
+        for part in scan.unfinished {
+            summary.cuts.append("parts of an unfinished write are passed over: \(part.message(in: file.path))")
+            isClosed = true
+        }
         length = try file.length()
         if store.isWritable, !isReadOnly { try file.synchronize() }
         return Scanned(

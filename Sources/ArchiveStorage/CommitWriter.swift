@@ -1,4 +1,4 @@
-// The commit protocol, in the only place that knows it: blocks, one fdatasync, the catalogue's transaction.
+// The commit protocol, in the only place that knows it: blocks, fdatasync, the record, fdatasync, the catalogue.
 
 package import ArchiveFormat
 internal import Locking
@@ -151,7 +151,11 @@ package final class CommitWriter: Sendable {
     /// Appends the blocks that make the records true, and announces these.
     func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in
-            for block in blocks {
+            for (index, block) in blocks.enumerated() {
+                // What a record stands on is durable first: a power failure might keep the later write alone.
+                if index == blocks.count - 1, state.writer.length > state.writer.indexedLength {
+                    try state.writer.synchronize()
+                }
                 let offset = try state.writer.append(block)
                 for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
             }

@@ -30,8 +30,13 @@ package struct SegmentScan: Sendable {
     package private(set) var notices: [ChunkID] = []
     /// Damage that whole blocks follow; only where the scan passes over damage.
     package private(set) var damage: [Damage] = []
+    /// Damage in a segment that is not sealed, behind which no record is whole: an interrupted write, of which the disk
+    /// has some parts.
+    package private(set) var unfinished: [Damage] = []
     /// Where a tail begins that holds no whole block: an interrupted write.
     package private(set) var tornTail: Damage?
+    /// Where the last block with a record begins.
+    private var lastRecord: Int?
     /// Whether the footer follows the blocks.
     package private(set) var isSealed = false
     /// The end of the last whole block.
@@ -51,9 +56,20 @@ package struct SegmentScan: Sendable {
         takeBlock: (BlockHeader, Int) throws(StorageError) -> Void
     ) throws(StorageError) {
         length = start
+        try read(segment, verifyingPayloads: verifyingPayloads, passingDamage: passingDamage, takeBlock)
+        if isSealed { return }
+        let end = lastRecord ?? start
+        unfinished = damage.filter { $0.offset >= end }
+        damage.removeAll { $0.offset >= end }
+    }
+
+    private mutating func read(
+        _ segment: SegmentFile, verifyingPayloads: Bool, passingDamage: Bool,
+        _ takeBlock: (BlockHeader, Int) throws(StorageError) -> Void
+    ) throws(StorageError) {
         let fileLength = try segment.length()
         let end = min(fileLength, SegmentScan.offsetLimit)
-        var offset = start
+        var offset = length
         var window = SegmentWindow(segment)
         while offset < end {
             let reason: String
@@ -99,6 +115,7 @@ package struct SegmentScan: Sendable {
 
     private mutating func add(_ header: BlockHeader, at offset: Int) {
         for chunk in header.chunks {
+            if chunk.kind.isRecord { lastRecord = offset }
             // What kinds that came after this program mean, it need not know.
             switch chunk.kind {
             case .snapshot: snapshots.append((SnapshotID(chunk.id), offset, header.blockLength))

@@ -31,6 +31,9 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let allCases: [ChunkKind] = [
         .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten, .rootNotice,
     ]
+
+    /// Whether a chunk of this kind means something by itself; so may what came after this program.
+    package var isRecord: Bool { ![.content, .node, .sliceList].contains(self) }
 }
 
 /// How a block's payload is packed.

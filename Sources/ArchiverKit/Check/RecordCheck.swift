@@ -39,11 +39,14 @@ struct RecordCheck {
     }
 
     private func checkGaps() throws {
-        let listed = Set(try store.catalogue.gaps())
+        let listed = Set(try store.catalogue.gaps().map { $0.ofRoot($0.rootPath, $0.machine) })
         for id in Set(found.gaps) {
             guard let gap = read("gap \(id)", { () throws(StorageError) in try store.gap(id) }) else { continue }
             report.result.gaps += 1
-            if !listed.contains(gap) { report.find(inCatalogue: "gap \(id) is not in the catalogue") }
+            let place = try store.catalogue.place(ofRoot: gap.rootPath, on: gap.machine, at: gap.start)
+            if !listed.contains(gap.ofRoot(place.path, place.machine)) {
+                report.find(inCatalogue: "gap \(id) is not in the catalogue")
+            }
         }
     }
 
@@ -66,12 +69,15 @@ struct RecordCheck {
     }
 
     private func checkOperations() throws {
-        let listed = Set(try store.catalogue.operations())
+        let operations = try store.catalogue.operations()
+        let listed = Dictionary(operations.map { ($0.id, $0.record) }) { first, _ in first }
         for id in Set(found.operations) {
             let name = "operation \(id.short)"
             guard let record = read(name, { () throws(StorageError) in try store.operation(id) }) else { continue }
             report.result.operations += 1
-            if !listed.contains(StoredOperation(id: id, record: record)) {
+            let place = try store.catalogue.place(ofRoot: record.rootPath, on: record.machine, at: record.time)
+            let known = listed[id].map { $0.ofRoot($0.rootPath, $0.machine) }
+            if known != record.ofRoot(place.path, place.machine) {
                 report.find(inCatalogue: "\(name) is not in the catalogue")
             }
             let references = [record.before?.chunk, record.snapshot?.chunk, record.target?.chunk]
@@ -92,5 +98,21 @@ struct RecordCheck {
             report.find("\(name): \(error.message)", snapshot: snapshot, remedy: error.remedy)
             return nil
         }
+    }
+}
+
+// The catalogue has the root's present place, and what its machine is called now.
+
+extension GapRecord {
+    fileprivate func ofRoot(_ path: [UInt8], _ machine: MachineID) -> GapRecord {
+        GapRecord(rootPath: path, host: "", cause: cause, start: start, end: end, detail: detail, machine: machine)
+    }
+}
+
+extension OperationRecord {
+    fileprivate func ofRoot(_ path: [UInt8], _ machine: MachineID) -> OperationRecord {
+        OperationRecord(
+            rootPath: path, host: "", kind: kind, time: time, before: before, snapshot: snapshot, path: self.path,
+            target: target, machine: machine)
     }
 }

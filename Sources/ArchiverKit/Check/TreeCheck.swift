@@ -39,7 +39,10 @@ final class TreeCheck {
 
     private func isGood(_ record: SnapshotRecord) throws -> Bool {
         let snapshot = try store.snapshot(record.id)
-        guard record.agrees(with: snapshot) else {
+        // The catalogue has the root's present place, and what its machine is called now.
+        guard try store.catalogue.place(of: snapshot) == (record.rootPath, record.machine),
+            record.agrees(with: snapshot)
+        else {
             report.find(
                 inCatalogue: "snapshot \(record.id.short) differs from the catalogue", snapshot: record.id)
             return false
@@ -75,10 +78,10 @@ final class TreeCheck {
 }
 
 extension SnapshotRecord {
-    /// Whether the catalogue says of the snapshot what the snapshot says.
+    /// Whether the catalogue says of the snapshot what the snapshot says, besides the root.
     fileprivate func agrees(with snapshot: Snapshot) -> Bool {
-        tree == snapshot.tree && time == snapshot.time && rootPath == snapshot.rootPath && host == snapshot.host
-            && cause == snapshot.cause && label == snapshot.label && parent == snapshot.parent
+        tree == snapshot.tree && time == snapshot.time && sequence == snapshot.sequence && cause == snapshot.cause
+            && label == snapshot.label && parent == snapshot.parent
             && totals == snapshot.totals && changes == snapshot.changes && problems == snapshot.problems.count
     }
 }

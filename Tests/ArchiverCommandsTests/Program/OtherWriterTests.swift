@@ -1,0 +1,72 @@
+// A program that knows the format document alone writes into an archive that is in use.
+
+import Foundation
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+struct OtherWriterTests {
+    /// A text that is too long to stand in an entry.
+    private static let text = String(repeating: "written elsewhere\n", count: 10)
+    private static let machine = ["ARCHIVER_MACHINE_ID": "0123456789abcdef0123456789abcdef"]
+
+    private static let writer = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent().appending("OtherWriter").appending("writer.py")
+
+    /// The Python that has the package cbor2, if any.
+    static let python: FilePath? = ["/usr/bin/python3", "python3"].first { python in
+        (try? ChildProcess.run(python, ["-c", "import cbor2"].map { Array($0.utf8) }))?.status == 0
+    }
+
+    @Test(
+        "A snapshot that another program wrote by the format document alone is there, and the next one builds on it",
+        .enabled(if: python != nil), arguments: [true, false])
+    func snapshot(isWatched: Bool) throws {
+        let work = try Workplace()
+        let root = work.path("other")
+        try work.write("../other/f", "as it is\n")
+        func run(_ words: String...) throws -> ChildProcess.Outcome {
+            try work.run(words.map { Array($0.utf8) }, in: "/", environment: OtherWriterTests.machine)
+        }
+        #expect(try run("capture", root.string).status == 0)
+        let watcher = try isWatched ? start(work, root) : nil
+        let written = try ChildProcess.run(
+            #require(OtherWriterTests.python),
+            ["-B", OtherWriterTests.writer.string, work.archive.string, root.string, "f", OtherWriterTests.text]
+                .map { Array($0.utf8) },
+            environment: OtherWriterTests.machine)
+        #expect(written.status == 0, "\(written.errorText)")
+        let id = try #require(written.lines.first)
+
+        let listed = try run("list", "--json", "--root", root.string)
+        #expect(try JSON.array(listed.output).compactMap { $0["id"] as? String }.last == id, "\(listed.errorText)")
+        #expect(try run("cat", "latest:f", "--root", root.string).text == OtherWriterTests.text)
+        #expect(try run("check", "--data").status == 0)
+
+        try work.write("../other/g", "new\n")
+        if let watcher {
+            _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") }
+            watcher.send(SIGTERM)
+            #expect(try watcher.finish().status == 0)
+        } else {
+            #expect(try run("capture", root.string).status == 0)
+        }
+        let shown = try JSON.object(run("show", "latest", "--json", "--root", root.string).output)
+        #expect(shown["parent"] as? String == id)
+        let target = work.path("restored")
+        #expect(try run("restore", "latest", "--root", root.string, "--target", target.string).status == 0)
+        #expect(try work.difference(of: root, and: "restored") == "")
+        #expect(try run("check", "--data").status == 0)
+    }
+
+    private func start(_ work: Workplace, _ root: FilePath) throws -> ChildProcess {
+        let words = ["watch", root.string, "--json", "--settle", "1ms", "--time-scale", "100"]
+        let process = try ChildProcess(
+            Workplace.program, words.map { Array($0.utf8) },
+            environment: OtherWriterTests.machine.merging(["ARCHIVER_ARCHIVE": work.archive.string]) { $1 },
+            directory: "/")
+        _ = try process.line { $0.contains("\"event\":\"watching\"") }
+        return process
+    }
+}
