@@ -33,7 +33,7 @@ enum Fault: String, CaseIterable {
         let waits = ["openat", "fcntl", "fsync", "fdatasync", "ftruncate"] + moves
         let writes = name.hasSuffix("write") || name == "pwrite64"
         switch self {
-        case .inputOutputError: return name != "flock"
+        case .inputOutputError: return true
         case .diskFailure, .noSpace, .quota, .diskFull, .killedBefore, .killedAfter:
             return Fault.changing.contains(name)
         case .accessDenied: return name.hasPrefix("open") || name.hasSuffix("stat") || name == "statx"

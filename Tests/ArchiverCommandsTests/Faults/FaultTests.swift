@@ -13,10 +13,7 @@ import Testing
     private static let between = 10
     private static let looking = 3
 
-    /// Only where asked for: it has not been seen to pass with all commands yet.
-    @Test(
-        "Whatever system call fails, the archive keeps its promises", .enabled(if: getenv("FAULTS") != nil),
-        arguments: FaultScene.all)
+    @Test("Whatever system call fails, the archive keeps its promises", arguments: FaultScene.all)
     func anyCall(_ scene: FaultScene) throws {
         var random = SeededGenerator("a fault in \(scene.testDescription)")
         let place = try FaultPlace(random)

@@ -15,10 +15,7 @@ import Testing
     private static let extremes: [UInt64] = [0, 2, 3, 4]
     private static let rounds = 30
 
-    /// Only where asked for: it has not been seen to pass with all commands yet.
-    @Test(
-        "Whenever power fails, what was announced is there afterwards", .enabled(if: getenv("FAULTS") != nil),
-        arguments: FaultScene.all)
+    @Test("Whenever power fails, what was announced is there afterwards", arguments: FaultScene.all)
     func anyMoment(_ scene: FaultScene) throws {
         var random = SeededGenerator("power fails during \(scene.testDescription)")
         let place = try FaultPlace(random)
