@@ -6,6 +6,8 @@ public struct ArchiveFinding: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable {
         /// Bytes are damaged or lost; everything else can be used.
         case damage
+        /// A snapshot cannot be read that may be the latest of its root: "latest" means an older one.
+        case lostSnapshot
         /// A file below `segments` is not read: what it holds is not listed.
         case unread
         /// An interrupted write was cut off; nothing that was announced is lost.
@@ -25,6 +27,7 @@ public struct ArchiveFinding: Sendable, Hashable {
     public var remedy: String? {
         switch kind {
         case .damage: "run 'archiver check' to see what is still good"
+        case .lostSnapshot: "capture the root, so that its latest snapshot is one that can be read"
         case .unread: "put it right or move it away; 'archiver check' tells what is good"
         case .cut: nil
         }

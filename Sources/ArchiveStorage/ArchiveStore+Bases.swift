@@ -9,7 +9,7 @@ extension ArchiveStore {
     /// the next version goes back to an older one and begins a branch there: most often not far, so that the two are
     /// much alike; sometimes far, so that what branches are begun at does not grow old. The chunk's own id decides.
     ///
-    /// - Returns: nil where it is missing or damaged: all can do without a base.
+    /// - Returns: nil where it is missing, damaged or known to be lost: all can do without a base.
     package func base(_ id: ChunkID) throws(StorageError) -> BaseChunk? {
         var limit = BlockHeader.depthLimit - 1
         var prefix = ChunkPrefix(id)

@@ -22,7 +22,7 @@ extension ArchiveStore {
     /// Whether a gap is listed and its chunk not lost.
     private func holds(_ gap: StoredGap) throws(StorageError) -> Bool {
         guard try catalogue.hasGap(gap.id) else { return false }
-        return try catalogue.location(of: gap.id) != nil
+        return try catalogue.holds(gap.id)
     }
 
     /// The gap that the chunk `id` holds.

@@ -105,9 +105,11 @@ package final class ArchiveStore: Sendable {
     private func update() throws(StorageError) -> CatalogueUpdate.Summary {
         let summary = try CatalogueUpdate(self).run()
         let damage = try catalogue.damage()
+        let lost = try catalogue.lostLatestSnapshots().map { $0.message(in: layout) }
         found.withLock {
             $0 =
                 summary.unread.map { ArchiveFinding(.unread, $0) } + damage.map { ArchiveFinding(.damage, $0) }
+                + lost.map { ArchiveFinding(.lostSnapshot, $0) }
                 + summary.cuts.map { ArchiveFinding(.cut, $0) }
         }
         return summary
@@ -127,11 +129,22 @@ package final class ArchiveStore: Sendable {
         return try open(layout, manifest, lock, isNew: false).summary
     }
 
-    /// The bytes of the chunk `id`, verified.
-    package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
-        if let recent = reader.recentChunk(id) { return recent }
-        return try reader.chunk(id, at: location(of: id))
+    /// The bytes of the chunk `id`, verified; any copy that is whole gives them.
+    package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] { try reader.read(id) }
+
+    /// The bytes of the copy of the chunk `id` that the block at `place` holds, verified.
+    package func read(_ id: ChunkID, at place: BlockLocation) throws(StorageError) -> [UInt8] {
+        try reader.chunk(id, at: place)
     }
+
+    /// Forgets what was read, so that what is read next is read from the disk.
+    package func forgetReadBlocks() { reader.forget() }
+
+    /// A reader that has read nothing yet: it meets damage that came after what this object remembers.
+    func newReader() -> BlockReader { BlockReader(layout: layout, catalogue: catalogue) }
+
+    /// Those of `ids` that cannot be read.
+    package func unreadable(of ids: [ChunkID]) -> [ChunkID] { ids.filter { (try? reader.read($0)) == nil } }
 
     /// The most blocks that one may stand on to be read.
     package static var chainLimit: Int { UnpackingWork.stepsLimit }
@@ -149,6 +162,14 @@ package final class ArchiveStore: Sendable {
 
     /// The snapshot named `id`.
     package func snapshot(_ id: SnapshotID) throws(StorageError) -> Snapshot {
+        do { return try decodedSnapshot(id) } catch {
+            guard error.code == .damaged else { throw error }
+            throw StorageError(
+                .damaged, error.path, "snapshot \(id.short) cannot be read: \(error.message)", remedy: error.remedy)
+        }
+    }
+
+    private func decodedSnapshot(_ id: SnapshotID) throws(StorageError) -> Snapshot {
         let bytes = try read(id.chunk)
         do throws(FormatError) {
             return try Snapshot(decoding: bytes)

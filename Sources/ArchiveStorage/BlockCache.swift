@@ -23,9 +23,15 @@ final class BlockCache: Sendable {
     }
 
     private let state: Locked<State>
+    private let capacityBytes: Int
 
     init(capacityBytes: Int) {
+        self.capacityBytes = capacityBytes
         state = Locked(State(blocks: ClockCache(capacity: capacityBytes)))
+    }
+
+    func removeAll() {
+        state.withLock { $0 = State(blocks: ClockCache(capacity: capacityBytes)) }
     }
 
     func block(at location: BlockLocation) -> DecodedBlock? {
@@ -47,6 +53,12 @@ final class BlockCache: Sendable {
             guard let place = state.places[id] else { return nil }
             return state.blocks.value(for: place.location).map { ($0, place.range, place.location) }
         }
+    }
+
+    /// Keeps `block` in place of one that turned out to be wrong.
+    func replace(_ block: DecodedBlock, at location: BlockLocation) {
+        state.withLock { $0.blocks.remove(location) }
+        insert(block, at: location)
     }
 
     func insert(_ block: DecodedBlock, at location: BlockLocation) {

@@ -12,8 +12,8 @@ internal import SystemPackage
 /// Safe to use from several threads.
 final class BlockReader: Sendable {
     private let layout: ArchiveLayout
-    private let catalogue: Catalogue
-    private let cache = BlockCache(capacityBytes: 32 << 20)
+    let catalogue: Catalogue
+    let cache = BlockCache(capacityBytes: 32 << 20)
     private let files = Locked<[Int64: SegmentFile]>([:])
 
     /// Open segments kept; each holds a descriptor.
@@ -22,6 +22,25 @@ final class BlockReader: Sendable {
     init(layout: ArchiveLayout, catalogue: Catalogue) {
         self.layout = layout
         self.catalogue = catalogue
+    }
+
+    /// Forgets all blocks, and closes all segments.
+    func forget() {
+        cache.removeAll()
+        files.withLock { $0 = [:] }
+    }
+
+    /// The bytes of the chunk `id`, verified: of a block that was read lately, or of any copy that is whole.
+    func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
+        if let recent = recentChunk(id) { return recent }
+        guard let location = try catalogue.location(of: id) else {
+            throw StorageError.missing(id, in: layout.directory)
+        }
+        do { return try chunk(id, at: location) } catch {
+            var search = CopySearch(self)
+            guard let bytes = search.bytes(of: id) else { throw error }
+            return bytes
+        }
     }
 
     /// The bytes of the chunk `id`, which the block at `location` holds; its SHA-256 is verified.
@@ -33,8 +52,8 @@ final class BlockReader: Sendable {
 
     /// The bytes of the chunk `id` where a block that was read lately holds it, and it has the right SHA-256.
     ///
-    /// - Returns: nil else: where the chunk was stored again because this copy was damaged, the catalogue knows the other.
-    func recentChunk(_ id: ChunkID) -> [UInt8]? {
+    /// - Returns: nil else: another copy may have them.
+    private func recentChunk(_ id: ChunkID) -> [UInt8]? {
         guard let (block, range, location) = cache.block(holding: id) else { return nil }
         return try? verified(id, block.raw[range], at: location)
     }
@@ -106,7 +125,7 @@ final class BlockReader: Sendable {
     }
 
     /// The raw payload of a block.
-    private static func unpack(
+    static func unpack(
         _ payload: [UInt8], _ header: BlockHeader, _ bases: [UInt8]
     ) throws(CompressionError) -> [UInt8] {
         switch header.codec {

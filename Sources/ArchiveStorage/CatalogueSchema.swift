@@ -30,6 +30,7 @@ enum CatalogueSchema {
         .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         .filter { !$0.isEmpty }
 
+    /// A chunk has a row for each copy, the newest first; `loss` names those of which no copy can be read.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY,
@@ -38,9 +39,15 @@ enum CatalogueSchema {
             isSealed INTEGER NOT NULL
         );
         CREATE TABLE chunk (
-            id BLOB PRIMARY KEY NOT NULL,
-            location INTEGER NOT NULL
+            id BLOB NOT NULL,
+            location INTEGER NOT NULL,
+            PRIMARY KEY (id, location DESC)
         ) WITHOUT ROWID;
+        CREATE TABLE loss (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+        CREATE TABLE healing (
+            root INTEGER PRIMARY KEY,
+            number INTEGER NOT NULL
+        );
         CREATE TABLE damage (
             segment TEXT PRIMARY KEY NOT NULL,
             message TEXT NOT NULL
@@ -73,6 +80,16 @@ enum CatalogueSchema {
         CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
         CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, id) WHERE label IS NOT NULL;
         CREATE TABLE forgotten (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+        CREATE TABLE lostSnapshot (
+            segment TEXT NOT NULL,
+            offset INTEGER NOT NULL,
+            id BLOB,
+            sinceSeconds INTEGER NOT NULL,
+            sinceNanoseconds INTEGER NOT NULL,
+            untilSeconds INTEGER NOT NULL,
+            untilNanoseconds INTEGER NOT NULL,
+            PRIMARY KEY (segment, offset)
+        ) WITHOUT ROWID;
         """
 
     private static let gaps = """

@@ -44,6 +44,8 @@ package struct CatalogueUpdate {
         let isClosed: Bool
         /// Whether all of it was read, and not only what the catalogue did not know.
         let isFromStart: Bool
+        /// Blocks that cannot be read and may hold a snapshot.
+        let lost: [(offset: Int, snapshot: SnapshotID?)]
         var damage: [String]
     }
 
@@ -72,7 +74,8 @@ package struct CatalogueUpdate {
             summary.unread.append("\(layout.segment(path)) does not have the name of a segment, and is not read")
         }
         if store.isWritable { listing.unfinished.forEach(remove(unfinished:)) }
-        for lost in Set(known.keys).subtracting(listing.segments).sorted() {
+        let missing = Set(known.keys).subtracting(listing.segments).sorted()
+        for lost in missing {
             let message = "segment \(layout.segment(lost)) is missing"
             summary.damage.append(message)
             try catalogue.note(message, ofSegment: lost)
@@ -92,7 +95,9 @@ package struct CatalogueUpdate {
         var notices: [StoredNotice] = []
         for index in scanned.indices { notices += try self.notices(of: scanned[index], &scanned[index].damage) }
         if !notices.isEmpty { try catalogue.enter(notices.sorted { $0.record.time < $1.record.time }) }
+        let hasLost = !missing.isEmpty || scanned.contains { !$0.damage.isEmpty }
         for segment in scanned { try enterRecords(of: segment, &summary) }
+        if hasLost { try catalogue.noteLossesOfAnyRoot() }
         return summary
     }
 
@@ -158,6 +163,9 @@ package struct CatalogueUpdate {
             }
         }
         damage += scan.damage.map { $0.message(in: file.path) }
+        let lost = (scan.damage + scan.unfinished + [scan.tornTail].compactMap { $0 }).compactMap {
+            CatalogueUpdate.lostSnapshot($0, file)
+        }
         isClosed = isClosed || hasFooter || !scan.damage.isEmpty
         if let tail = scan.tornTail {
             if isClosed {
@@ -177,7 +185,21 @@ package struct CatalogueUpdate {
         if store.isWritable, !isReadOnly { try file.synchronize() }
         return Scanned(
             path: path, number: record.number, scan: scan, length: length, isClosed: isClosed,
-            isFromStart: known == nil, damage: damage)
+            isFromStart: known == nil, lost: lost, damage: damage)
+    }
+
+    /// What may be lost with a damaged block; nil where it held no snapshot.
+    private static func lostSnapshot(
+        _ damage: SegmentScan.Damage, _ file: SegmentFile
+    ) -> (offset: Int, snapshot: SnapshotID?)? {
+        // What ends early was never finished, and so was never announced.
+        if damage.reason.hasSuffix(FormatError.truncated.description) { return nil }
+        if let header = try? file.blockHeader(at: damage.offset) {
+            return header.chunks.first { $0.kind == .snapshot }.map { (damage.offset, SnapshotID($0.id)) }
+        }
+        // Not so where it is zeros, as an interrupted write leaves behind, or a footer.
+        guard let bytes = try? file.read(at: damage.offset, atMost: BlockHeader.magic.count) else { return nil }
+        return bytes == SegmentFooter.indexMagic || !bytes.contains { $0 != 0 } ? nil : (damage.offset, nil)
     }
 
     /// Opens a segment; where others may not be changed, at least for reading.
@@ -248,8 +270,10 @@ package struct CatalogueUpdate {
 
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
         var damage = segment.damage
+        let snapshots = try snapshots(of: segment, &summary, &damage)
+        try noteLostSnapshots(of: segment, besides: snapshots)
         let records = CommitRecords(
-            snapshots: try snapshots(of: segment, &summary, &damage), gaps: try gaps(of: segment, &summary, &damage),
+            snapshots: snapshots, gaps: try gaps(of: segment, &summary, &damage),
             operations: try operations(of: segment, &summary, &damage),
             states: try states(of: segment, &summary, &damage), forgotten: try forgotten(of: segment, &damage))
         if damage.isEmpty, segment.isFromStart {
@@ -270,6 +294,38 @@ package struct CatalogueUpdate {
         }
         summary.snapshots += snapshots.count
         return snapshots
+    }
+
+    /// Notes the snapshots of a segment that cannot be read, and between which others they were made.
+    private func noteLostSnapshots(of segment: Scanned, besides readable: [SnapshotRecord]) throws(StorageError) {
+        let times = Dictionary(readable.map { ($0.id, $0.time) }) { first, _ in first }
+        let places =
+            segment.scan.snapshots.map { (offset: $0.offset, id: SnapshotID?.some($0.id), time: times[$0.id]) }
+            + segment.lost.map { (offset: $0.offset, id: $0.snapshot, time: Timestamp?.none) }
+        var lost: [LostSnapshot] = []
+        var since = FilePath(segment.path).lastComponent.flatMap { SegmentName(fileName: $0.string) }?.time
+        var waiting: [(offset: Int, id: SnapshotID?)] = []
+        func take(until: Timestamp) {
+            for place in waiting {
+                lost.append(
+                    LostSnapshot(
+                        segment: segment.path, offset: place.offset, id: place.id,
+                        since: since ?? Timestamp(seconds: 0), until: until))
+            }
+            waiting = []
+        }
+        for place in places.sorted(by: { $0.offset < $1.offset }) {
+            guard let time = place.time else {
+                waiting.append((place.offset, place.id))
+                continue
+            }
+            take(until: time)
+            since = time
+        }
+        take(until: .now)
+        if segment.isFromStart || !lost.isEmpty {
+            try catalogue.note(lost, ofSegment: segment.path, isWhole: segment.isFromStart)
+        }
     }
 
     private func gaps(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String]) throws(StorageError)
@@ -326,7 +382,7 @@ package struct CatalogueUpdate {
             do {
                 records.append(try read(item))
             } catch  where error.code == .damaged && error.path != layout.catalogue {
-                damage.append("\(name(item)): \(error.message)")
+                damage.append(error.message(about: name(item)))
             }
         }
         return records

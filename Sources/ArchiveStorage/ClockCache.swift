@@ -53,6 +53,14 @@ package struct ClockCache<Key: Hashable, Value> {
         return evicted
     }
 
+    /// Lets go of the value of `key`.
+    mutating func remove(_ key: Key) {
+        guard let index = indexes.removeValue(forKey: key), let place = places[index] else { return }
+        places[index] = nil
+        free.append(index)
+        cost -= place.cost
+    }
+
     private mutating func makeRoom(for newCost: Int) -> [(key: Key, value: Value)] {
         var evicted: [(key: Key, value: Value)] = []
         while cost + newCost > capacity, !indexes.isEmpty {

@@ -30,7 +30,8 @@ package final class CommitWriter: Sendable {
     }
 
     let store: ArchiveStore
-    private let isHealing: Bool
+    /// Proves chunks that the archive has; nil where it is believed.
+    private let prover: BlockReader?
     private let state: Locked<State>
     private let appendedBytes = Atomic<UInt64>(0)
 
@@ -45,7 +46,7 @@ package final class CommitWriter: Sendable {
 
     init(_ store: ArchiveStore, writer: SegmentWriter, isHealing: Bool) throws(StorageError) {
         self.store = store
-        self.isHealing = isHealing
+        prover = isHealing ? store.newReader() : nil
         state = Locked(State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil))
     }
 
@@ -72,7 +73,7 @@ package final class CommitWriter: Sendable {
                 return (true, state.steps)
             }
             if let isClaimed { return isClaimed }
-            if try store.catalogue.location(of: id) != nil, !isHealing || isReadable(id) { return false }
+            if try store.catalogue.holds(id), prover.map({ (try? $0.read(id)) != nil }) ?? true { return false }
             stepsSeen = steps
         }
     }
@@ -91,10 +92,6 @@ package final class CommitWriter: Sendable {
             return true
         }
         state.known = known
-    }
-
-    private func isReadable(_ id: ChunkID) -> Bool {
-        (try? store.read(id)) != nil
     }
 
     /// Appends a block of claimed chunks.
@@ -195,7 +192,7 @@ package final class CommitWriter: Sendable {
         let writer = state.writer
         if writer.isFull { state.writer = try store.createSegment() }
         state.step = IndexingStep(
-            store.catalogue, writer, chunks: state.pending, isSealing: writer.isFull, isReplacing: isHealing)
+            store.catalogue, writer, chunks: state.pending, isSealing: writer.isFull)
         state.pending = state.pending.filter { $0.value == nil }
     }
 
@@ -212,7 +209,7 @@ package final class CommitWriter: Sendable {
         try state.writer.synchronize()
         try store.catalogue.enter(
             segment: state.writer.record.number, length: state.writer.length,
-            chunks: IndexingStep.appended(state.pending), records: records, replacing: isHealing)
+            chunks: IndexingStep.appended(state.pending), records: records)
         state.writer.markIndexed(state.writer.length)
         state.steps += 1
         state.pending = state.pending.filter { $0.value == nil }

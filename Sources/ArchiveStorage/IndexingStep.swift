@@ -20,10 +20,7 @@ final class IndexingStep: Sendable {
     ///
     /// - Parameters:
     ///   - isSealing: whether nothing more comes into the segment, which gets its footer then.
-    ///   - isReplacing: whether chunks that the catalogue knows get their new place.
-    init(
-        _ catalogue: Catalogue, _ writer: SegmentWriter, chunks: [ChunkID: Int?], isSealing: Bool, isReplacing: Bool
-    ) {
+    init(_ catalogue: Catalogue, _ writer: SegmentWriter, chunks: [ChunkID: Int?], isSealing: Bool) {
         self.writer = writer
         self.chunks = chunks
         length = writer.length
@@ -33,7 +30,7 @@ final class IndexingStep: Sendable {
                 try writer.synchronize()
                 try catalogue.enter(
                     segment: writer.record.number, length: length, chunks: IndexingStep.appended(chunks),
-                    records: CommitRecords(), replacing: isReplacing)
+                    records: CommitRecords())
                 // Before anything else can fail: what the catalogue knows of must never be taken back.
                 writer.markIndexed(length)
                 if isSealing { try writer.seal(catalogue) }

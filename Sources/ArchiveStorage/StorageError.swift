@@ -59,6 +59,11 @@ public struct StorageError: Error, Sendable {
             remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
     }
 
+    /// What happened, as a sentence that begins with `name`.
+    package func message(about name: String) -> String {
+        message.hasPrefix(name) ? message : "\(name): \(message)"
+    }
+
     /// The archive that is open is no longer the one at its path.
     package static func replaced(_ archive: FilePath) -> StorageError {
         StorageError(

@@ -46,5 +46,10 @@ struct CheckCommand: ParsableCommand {
         let states = result.states > 0 ? "\(result.states) saved states, " : ""
         return "\(verdict): \(result.snapshots) snapshots, \(states)\(result.segments) segments, "
             + "\(result.blocks) blocks, \(result.chunks) chunks, \(ByteCount.text(result.bytesRead)) read"
+            + (result.spareDamageCount > 0 ? spare(result.spareDamageCount) : "")
+    }
+
+    private static func spare(_ count: Int) -> String {
+        "; \(Plural.of(count, "damaged copy", "damaged copies")) of what is whole in another place"
     }
 }

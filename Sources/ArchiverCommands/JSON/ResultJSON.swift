@@ -99,6 +99,8 @@ struct CheckJSON: Encodable {
     let bytesRead: UInt64
     let findings: [CheckFindingJSON]
     let findingCount: Int
+    let spareDamage: [String]
+    let spareDamageCount: Int
 
     init(_ result: CheckResult) {
         segments = result.segments
@@ -112,6 +114,8 @@ struct CheckJSON: Encodable {
         bytesRead = result.bytesRead
         findings = result.findings.map(CheckFindingJSON.init)
         findingCount = result.findingCount
+        spareDamage = result.spareDamage
+        spareDamageCount = result.spareDamageCount
     }
 }
 

@@ -10,7 +10,7 @@ internal import SystemPackage
 enum StatusText {
     static func lines(_ status: ArchiveStatus, _ style: Style) -> [String] {
         var lines: [String] = []
-        for root in status.roots { lines += self.lines(root, style) + [""] }
+        for root in status.roots { lines += self.lines(root, isDamaged: !status.damage.isEmpty, style) + [""] }
         let snapshots = status.roots.reduce(0) { $0 + $1.snapshotCount }
         let states =
             status.states.count > 0
@@ -29,8 +29,9 @@ enum StatusText {
         return lines + status.concerns.map { concern($0, style) }
     }
 
-    private static func lines(_ root: RootStatus, _ style: Style) -> [String] {
-        var lines = [style(root.concerns.isEmpty ? .green : .red, state(root)) + "  " + name(root.root.path)]
+    private static func lines(_ root: RootStatus, isDamaged: Bool, _ style: Style) -> [String] {
+        let isWell = root.concerns.isEmpty && !isDamaged
+        var lines = [style(isWell ? .green : .red, state(root, isDamaged: isDamaged)) + "  " + name(root.root.path)]
         if let watcher = root.watcher {
             lines += self.lines(watcher)
         } else if let last = root.lastWatched {
@@ -45,14 +46,15 @@ enum StatusText {
         return lines + root.concerns.map { concern($0, style) }
     }
 
-    private static func state(_ root: RootStatus) -> String {
+    private static func state(_ root: RootStatus, isDamaged: Bool) -> String {
         guard root.isWatched else { return "not watched" }
         guard let watcher = root.watcher else { return "no answer" }
         switch watcher.phase {
         case .waiting: return "waiting"
         case .reading: return "reading"
         case .unavailable: return "unavailable"
-        case .watching: return watcher.isCurrent ? "up to date" : "behind"
+        case .watching where !watcher.isCurrent: return "behind"
+        case .watching: return isDamaged ? "captured, but the archive is damaged" : "up to date"
         }
     }
 

@@ -11,7 +11,7 @@ internal import SystemPackage
 /// Captures the state of one root.
 struct Capture {
     let store: ArchiveStore
-    let nodes: StoredNodes
+    var nodes: StoredNodes
     let options: CaptureOptions
     let progress: OperationProgress?
     /// The root's hard links, kept where the root is captured again and again.
@@ -26,6 +26,8 @@ struct Capture {
     var foreseen: ForeseenRules?
     /// The root's tree as it was when the caller looked last; nil where the caller asks for all, or made the latest.
     var lastSeen: ChunkID?
+    /// Set while the root is looked at whole because of what the archive has lost.
+    var losses: Losses?
 
     /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
     private static let firstLevel = 3
@@ -43,13 +45,28 @@ struct Capture {
     }
 
     /// Like `run`, where the caller holds the root's capture lock.
+    ///
+    /// After a loss, all of the root is looked at, and what is lost of it is stored anew.
     func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
+        guard let mark = try store.catalogue.healingMark(ofRoot: root.path.bytes, machine: Machine.id) else {
+            return try capture(root, ranges)
+        }
+        var healing = self
+        let losses = Losses(store)
+        (healing.losses, healing.nodes) = (losses, StoredNodes(store, without: losses))
+        let result = try healing.capture(root, [.subtree(.root)])
+        // What was left out for once is still to be looked at.
+        if try !CaptureRules(options, ofRoot: root.path, in: store).isAside { try store.catalogue.remove(mark) }
+        return result
+    }
+
+    private func capture(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
         let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: Machine.id)
         progress?.expect(entries: parent?.totals.entries, bytes: nil)
         let rules = try CaptureRules(options, ofRoot: root.path, in: store)
         guard let parent else { return try attempt(root, nil, nil, rules, [.subtree(.root)]).result }
         do {
-            let base = try store.snapshot(parent.id)
+            let base = try readable(parent)
             let ranges = try widened(ranges, to: base, rules)
             let first = try attempt(root, parent, base, rules, ranges)
             if first.unseen.isEmpty { return first.result }
@@ -61,6 +78,22 @@ struct Capture {
             guard error.code == .damaged else { throw error }
             return try attempt(root, parent, nil, rules, [.subtree(.root)]).result
         }
+    }
+
+    /// The snapshot of `record`.
+    private func readable(_ record: SnapshotRecord) throws -> Snapshot {
+        if losses?.contains(record.id.chunk) ?? false {
+            throw StorageError.missing(record.id.chunk, in: store.layout.directory)
+        }
+        return try store.snapshot(record.id)
+    }
+
+    private func isLost(_ record: SnapshotRecord) throws -> Bool {
+        do { _ = try readable(record) } catch let error as StorageError {
+            guard error.code == .damaged else { throw error }
+            return true
+        }
+        return false
     }
 
     /// `ranges`, and where else `base` may differ from the root: it need not be the state that whoever asks for these
@@ -90,7 +123,8 @@ struct Capture {
         _ root: RootDirectory, _ parent: SnapshotRecord?, _ base: Snapshot?, _ rules: CaptureRules,
         _ ranges: [PathRange], isLast: Bool = false
     ) throws -> (result: CaptureResult, unseen: [PathRange]) {
-        let isHealing = parent != nil && base == nil
+        let isAnew = parent != nil && base == nil
+        let isHealing = isAnew || losses != nil
         let commit = try store.beginCommit(healing: isHealing)
         do {
             let level = base == nil ? Capture.firstLevel : Capture.changeLevel
@@ -108,6 +142,7 @@ struct Capture {
                 isDoubtful: { path, status in
                     written.closed.contains(path) && (isInMemory || !proofs.vouches(for: path, status))
                 },
+                isLost: losses.map { losses in { losses.affect($0) } },
                 onLeftBehind: onLeftBehind, foreseen: foreseen)
             let time = Timestamp.now
             var read: [(path: RelativePath, changed: Timestamp)] = []
@@ -131,7 +166,10 @@ struct Capture {
                 }
             }
             let outcome: CaptureResult
-            if let tree, !isHealing || tree != parent?.tree || options.label != nil || rules.isNews(after: base) {
+            // A latest snapshot that cannot be read needs another one in its place, whether or not anything changed.
+            let isParentLost = try isAnew && parent.map { try isLost($0) } ?? false
+            let isNews = !isAnew || isParentLost || tree != parent?.tree || options.label != nil
+            if let tree, isNews || rules.isNews(after: base) {
                 let record = try finish(commit, root, parent, tree, rules, update.tally, time)
                 linkIndex.update(links, to: tree, from: parent?.tree)
                 outcome = result(record, latest: record, update.tally)

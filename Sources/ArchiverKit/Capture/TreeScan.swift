@@ -23,6 +23,8 @@ struct TreeScan {
     let removesExcluded: Bool
     /// Whether a file is to be read although its times are those of the tree.
     var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
+    /// Whether some of what the base tree has of a file is lost, so that it is to be read again; nil where nothing is.
+    var isLost: ((Content) -> Bool)?
     /// Told of temporary files of archiver itself.
     var onLeftBehind: ((RelativePath) -> Void)?
     /// What is taken although the rules leave it out.
@@ -72,7 +74,7 @@ struct TreeScan {
                 root, base: cursor,
                 isHidden: { status in archive.map { status.isSameObject(as: $0) } ?? false }, rules: rules,
                 foreseen: foreseen,
-                removesExcluded: removesExcluded, isDoubtful: isDoubtful, progress: progress,
+                removesExcluded: removesExcluded, isDoubtful: isDoubtful, isLost: isLost, progress: progress,
                 onLeftBehind: onLeftBehind,
                 emit: { item in
                     batch.append(item)

@@ -21,6 +21,7 @@ struct TreeWalk {
     private let scopes: DirectoryScopes
     private let removesExcluded: Bool
     private let isDoubtful: (RelativePath, FileStatus) -> Bool
+    private let isLost: ((Content) -> Bool)?
     private let emit: (ScanItem) throws -> Void
     private let onLeftBehind: ((RelativePath) -> Void)?
     private let progress: OperationProgress?
@@ -36,12 +37,14 @@ struct TreeWalk {
     ///   - foreseen: what is taken all the same.
     ///   - removesExcluded: whether what the base tree has of that counts as gone; else it is passed over.
     ///   - isDoubtful: whether a file is to be read although its times are those of the tree.
+    ///   - isLost: whether the archive misses some of a file's content; nil where it misses nothing.
     ///   - onLeftBehind: told of temporary files of archiver itself.
     ///   - emit: takes what is found, in walk order.
     init(
         _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
         rules: ExclusionRules, foreseen: ForeseenRules? = nil, removesExcluded: Bool,
-        isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false }, progress: OperationProgress?,
+        isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false },
+        isLost: ((Content) -> Bool)? = nil, progress: OperationProgress?,
         onLeftBehind: ((RelativePath) -> Void)? = nil,
         emit: @escaping (ScanItem) throws -> Void
     ) {
@@ -53,6 +56,7 @@ struct TreeWalk {
         scopes = DirectoryScopes(root, rules, foreseen)
         self.removesExcluded = removesExcluded
         self.isDoubtful = isDoubtful
+        self.isLost = isLost
         self.progress = progress
         self.onLeftBehind = onLeftBehind
         self.emit = emit
@@ -209,7 +213,8 @@ struct TreeWalk {
                 try base?.skipEntry(at: path) { old in
                     guard old.isCurrent(status) else { return false }
                     let path = RelativePath(unchecked: path)
-                    return !look.scope.excludes(path, status) && (status.kind != .file || !isDoubtful(path, status))
+                    if look.scope.excludes(path, status) { return false }
+                    return status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false)
                 } ?? false
             guard isCurrent else { return }
             frame.next += 1
@@ -302,7 +307,9 @@ struct TreeWalk {
         _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, _ old: Entry?
     ) throws {
         progress?.add(entries: 1)
-        if let old, old.isCurrent(status), status.kind != .file || !isDoubtful(path, status) { return }
+        if let old, old.isCurrent(status) {
+            if status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false) { return }
+        }
         try emit(.suspect(Suspect(path: path, directory: parent, name: name, status: status, old: old)))
     }
 

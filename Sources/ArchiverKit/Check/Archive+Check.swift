@@ -1,5 +1,6 @@
 // Checking an archive: are all blocks whole, and does everything that it lists restore?
 
+internal import ArchiveFormat
 internal import ArchiveStorage
 
 extension Archive {
@@ -11,6 +12,9 @@ extension Archive {
     /// - Parameter data: whether to read every byte and verify it; else the structure only.
     public func check(data: Bool, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
         try facing {
+            // What is remembered may be damaged on the disk by now.
+            store.forgetReadBlocks()
+            let nodes = StoredNodes(store)
             // What is listed now is in the segments by now, whatever others write meanwhile.
             let listed = try ListedRecords(store.catalogue)
             let report = CheckReport()
@@ -20,10 +24,22 @@ extension Archive {
             let found = try SegmentCheck.run(store, readingData: data, report, progress)
             let contents = ContentCheck(store, found.chunks)
             try RecordCheck(store, found, contents, report).run(listed)
-            let trees = TreeCheck(store, nodes, contents, report)
+            let latest = listed.latest
+            let trees = TreeCheck(store, nodes, contents, latest: latest, report)
             for snapshot in listed.snapshots { try trees.check(snapshot) }
+            if store.isWritable {
+                try store.catalogue.note(losses: found.lost, ofRoots: try roots(of: latest, in: trees.faulty))
+            }
             return report.result
         }
+    }
+}
+
+extension Archive {
+    /// The numbers of the roots whose latest snapshot is `faulty`: a capture has to look at all of them.
+    private func roots(of latest: [SnapshotRecord], in faulty: Set<SnapshotID>) throws -> [Int64] {
+        try latest.filter { faulty.contains($0.id) }
+            .compactMap { try store.catalogue.root(path: $0.rootPath, machine: $0.machine)?.number }
     }
 }
 
@@ -35,5 +51,28 @@ struct ListedRecords {
     init(_ catalogue: Catalogue) throws {
         snapshots = try catalogue.snapshots()
         states = try catalogue.states()
+    }
+
+    /// The latest snapshot of each root.
+    var latest: [SnapshotRecord] {
+        struct Root: Hashable {
+            let path: [UInt8]
+            let machine: MachineID
+        }
+        var latest: [Root: SnapshotRecord] = [:]
+        for record in snapshots {
+            let root = Root(path: record.rootPath, machine: record.machine)
+            if let known = latest[root], !known.isBefore(record) { continue }
+            latest[root] = record
+        }
+        return Array(latest.values)
+    }
+}
+
+extension SnapshotRecord {
+    /// Whether `other`, of the same root, comes later in the order of its snapshots.
+    fileprivate func isBefore(_ other: SnapshotRecord) -> Bool {
+        if sequence != other.sequence { return sequence < other.sequence }
+        return time != other.time ? time < other.time : id.chunk < other.id.chunk
     }
 }

@@ -16,6 +16,12 @@ final class CheckReport {
         result.findings.append(CheckFinding(message: message, snapshot: snapshot, path: path, remedy: remedy))
     }
 
+    /// Damage of what is there once more.
+    func note(spare message: String) {
+        result.spareDamageCount += 1
+        if result.spareDamage.count < CheckReport.findingsLimit { result.spareDamage.append(message) }
+    }
+
     /// Something that a new catalogue mends.
     func find(inCatalogue message: String, snapshot: SnapshotID? = nil) {
         find(message, snapshot: snapshot, remedy: "run 'archiver repair --catalogue'")

@@ -39,4 +39,8 @@ public struct CheckResult: Sendable {
     public internal(set) var findings: [CheckFinding] = []
     /// How many findings there were.
     public internal(set) var findingCount = 0
+    /// The first damaged copies of what other copies give: nothing is lost by them.
+    public internal(set) var spareDamage: [String] = []
+    /// How many such copies there were.
+    public internal(set) var spareDamageCount = 0
 }

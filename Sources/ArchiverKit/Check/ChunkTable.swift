@@ -18,6 +18,8 @@ struct ChunkTable {
     private static let lengthBits: UInt32 = 25
 
     private var rows: [Row] = []
+    /// Chunks that turned out to be unreadable after all.
+    private var unreadable: Set<ChunkID> = []
 
     /// Adds a chunk; none is found before `sort` is called.
     mutating func add(_ chunk: BlockHeader.Chunk, depth: Int) {
@@ -29,9 +31,12 @@ struct ChunkTable {
         rows.sort { $0.id < $1.id }
     }
 
+    /// Takes out a chunk that cannot be read although it is there.
+    mutating func remove(_ id: ChunkID) { unreadable.insert(id) }
+
     /// The length of the chunk `id`; nil where it cannot be read.
     func length(of id: ChunkID) -> UInt64? {
-        guard let row = first(from: id), row.id == id else { return nil }
+        guard let row = first(from: id), row.id == id, !unreadable.contains(id) else { return nil }
         return row.length
     }
 
@@ -40,9 +45,9 @@ struct ChunkTable {
     /// How many blocks the chunk that `prefix` names stands on; nil where it cannot be read.
     func depth(of prefix: ChunkPrefix) -> Int? {
         let padding = [UInt8](repeating: 0, count: ChunkID.byteCount - ChunkPrefix.byteCount)
-        guard let id = ChunkID(prefix.bytes + padding), let row = first(from: id), prefix.begins(row.id) else {
-            return nil
-        }
+        guard let id = ChunkID(prefix.bytes + padding), let row = first(from: id), prefix.begins(row.id),
+            !unreadable.contains(row.id)
+        else { return nil }
         return row.depth
     }
 

@@ -4,11 +4,23 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import SnapshotTree
 
+/// What is wrong with a content.
+struct ContentFault {
+    /// The end of a sentence that begins with the content's name.
+    let text: String
+    /// Whether bytes are lost, and a capture of the same content would bring them back.
+    let isLoss: Bool
+
+    static func lost(_ what: String) -> ContentFault { ContentFault(text: "is lost in part: \(what)", isLoss: true) }
+
+    static func wrong(_ text: String) -> ContentFault { ContentFault(text: text, isLoss: false) }
+}
+
 /// Compares what entries and saved states say of their contents with the chunks that there are.
 final class ContentCheck {
     private enum List {
         case good(length: UInt64)
-        case bad(String)
+        case bad(ContentFault)
     }
 
     private let store: ArchiveStore
@@ -21,8 +33,8 @@ final class ContentCheck {
         self.chunks = chunks
     }
 
-    /// What is wrong with `content`, as the end of a sentence that begins with its name; nil where it can be read whole.
-    func fault(in content: Content) -> String? {
+    /// What is wrong with `content`; nil where it can be read whole.
+    func fault(in content: Content) -> ContentFault? {
         switch content {
         case .none, .inline, .linkTarget: return nil
         case .slices(let slices): return fault(in: slices)
@@ -32,20 +44,20 @@ final class ContentCheck {
                 switch list(id) {
                 case .bad(let fault): return fault
                 case .good(let length):
-                    guard length <= size - sum else { return "is longer than the \(size) bytes recorded" }
+                    guard length <= size - sum else { return .wrong("is longer than the \(size) bytes recorded") }
                     sum += length
                 }
             }
-            return sum == size ? nil : "has \(sum) bytes instead of the \(size) recorded"
+            return sum == size ? nil : .wrong("has \(sum) bytes instead of the \(size) recorded")
         }
     }
 
-    private func fault(in slices: [Slice]) -> String? {
+    private func fault(in slices: [Slice]) -> ContentFault? {
         for slice in slices {
             guard let chunk = slice.chunk else { continue }
-            guard let length = chunks.length(of: chunk) else { return "is lost in part: chunk \(chunk)" }
+            guard let length = chunks.length(of: chunk) else { return .lost("chunk \(chunk)") }
             if length != slice.length {
-                return "has a part of \(slice.length) bytes in the chunk \(chunk) of \(length) bytes"
+                return .wrong("has a part of \(slice.length) bytes in the chunk \(chunk) of \(length) bytes")
             }
         }
         return nil
@@ -64,7 +76,7 @@ final class ContentCheck {
             if let fault = fault(in: slices) { return .bad(fault) }
             return .good(length: slices.reduce(0) { $0 &+ $1.length })
         } catch {
-            return .bad("is lost in part: \(error.message)")
+            return .bad(.lost(error.message))
         }
     }
 }

@@ -23,14 +23,22 @@ struct DeltaCheck {
         for base in header.bases { deltas.append(Delta(place: place, depth: header.depth, base: base)) }
     }
 
-    /// Checks the blocks against the chunks that there are.
-    mutating func run(_ chunks: ChunkTable, _ store: ArchiveStore, _ report: CheckReport) {
-        for delta in deltas {
+    /// Checks the blocks against the chunks that there are, and takes out those that cannot be read.
+    mutating func run(_ chunks: inout ChunkTable, _ store: ArchiveStore, _ report: CheckReport) throws {
+        // Bases first: what stands on something lost is lost as well.
+        for delta in deltas.sorted(by: { $0.depth < $1.depth }) {
             if let depth = chunks.depth(of: delta.base), depth < delta.depth { continue }
             do throws(StorageError) {
+                guard chunks.depth(of: delta.base) != nil else {
+                    throw StorageError.missing(delta.base, in: store.layout.directory)
+                }
                 _ = try depth(of: delta.place, store, stepsLeft: ArchiveStore.chainLimit)
             } catch {
-                report.find(error.message, remedy: error.remedy)
+                // Other copies may give all the same what this one cannot.
+                let ids = try store.blockHeader(at: delta.place).chunks.map(\.id)
+                let lost = store.unreadable(of: ids)
+                for id in lost { chunks.remove(id) }
+                if !lost.isEmpty { report.find(error.message, remedy: error.remedy) }
             }
         }
     }

@@ -6,6 +6,8 @@ internal import ArchiveFormat
 struct FoundRecords {
     /// Chunks that can be read.
     var chunks = ChunkTable()
+    /// Chunks that the catalogue has places for and that cannot be read, in the order of their ids.
+    var lost: [ChunkID] = []
     var snapshots: [SnapshotID] = []
     var gaps: [ChunkID] = []
     var states: [StateID] = []

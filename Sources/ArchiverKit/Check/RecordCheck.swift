@@ -64,7 +64,9 @@ struct RecordCheck {
         let name = "state \(state.id.short) of '\(state.title)'"
         guard let record = read(name, { () throws(StorageError) in try store.stateRecord(state.id) }) else { return }
         if let fault = contents.fault(in: record.content) {
-            report.find("\(name) \(fault)", remedy: "load an older state of the title")
+            let remedy =
+                "load an older state of the title" + (fault.isLoss ? "; saving it once more stores it anew" : "")
+            report.find("\(name) \(fault.text)", remedy: remedy)
         }
     }
 
@@ -95,7 +97,7 @@ struct RecordCheck {
         _ name: String, snapshot: SnapshotID? = nil, _ body: () throws(StorageError) -> Record
     ) -> Record? {
         do throws(StorageError) { return try body() } catch {
-            report.find("\(name): \(error.message)", snapshot: snapshot, remedy: error.remedy)
+            report.find(error.message(about: name), snapshot: snapshot, remedy: error.remedy)
             return nil
         }
     }

@@ -12,6 +12,10 @@ struct SegmentCheck {
     private let progress: OperationProgress?
     private var found = FoundRecords()
     private var deltas = DeltaCheck()
+    /// Damaged blocks, with the chunks that they are of where that is known.
+    private var damaged: [(message: String, chunks: [ChunkID]?)] = []
+    /// How far the segments were indexed when the check began, by their numbers.
+    private var indexed: [Int64: Int] = [:]
 
     /// Checks all segments.
     ///
@@ -22,7 +26,10 @@ struct SegmentCheck {
         var check = SegmentCheck(store: store, readsData: readingData, report: report, progress: progress)
         for segment in try store.catalogue.segments() { try check.check(segment) }
         check.found.chunks.sort()
-        check.deltas.run(check.found.chunks, store, report)
+        try check.checkEarlierLosses()
+        try check.deltas.run(&check.found.chunks, store, report)
+        check.tellDamage()
+        try check.collectLosses()
         return check.found
     }
 
@@ -35,6 +42,7 @@ struct SegmentCheck {
 
     private mutating func check(_ segment: SegmentRecord) throws {
         report.result.segments += 1
+        indexed[segment.number] = segment.indexedLength
         let path = store.layout.segment(segment.path)
         do {
             let file = try SegmentFile(at: path)
@@ -60,10 +68,12 @@ struct SegmentCheck {
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: readsData, passingDamage: true
         ) { blocks.append(($0, $1)) }
-        for damage in scan.damage { find(damage.message(in: file.path)) }
+        for damage in scan.damage { note(damage, in: file) }
+        // What is indexed was finished once.
+        for damage in scan.unfinished where damage.offset < segment.indexedLength { note(damage, in: file) }
         // Behind what is indexed, another process may be writing at this moment.
         if let tail = scan.tornTail, tail.offset < segment.indexedLength {
-            find(tail.message(in: file.path))
+            note(tail, in: file)
         }
         report.result.blocks += blocks.count
         report.result.bytesRead += UInt64(scan.length)
@@ -81,23 +91,72 @@ struct SegmentCheck {
         _ chunk: BlockHeader.Chunk, of header: BlockHeader, at place: BlockLocation, _ file: SegmentFile,
         isIndexed: Bool
     ) throws {
-        let known = try store.catalogue.location(of: chunk.id)
+        let newest = try store.catalogue.location(of: chunk.id)
         if isIndexed {
             report.result.chunks += 1
             found.add(chunk)
-            if known == nil { report.find(inCatalogue: "chunk \(chunk.id) of \(file.path) is not in the catalogue") }
+            if newest == nil {
+                report.find(inCatalogue: "chunk \(chunk.id) of \(file.path) is not in the catalogue")
+            }
         }
-        // Of several copies the one counts that a restore would read.
-        guard known == place else { return }
+        // Another copy that a restore would read is met at its own place.
+        guard let newest, try newest == place || hasCopy(chunk.id, at: place) else { return }
         if readsData, isIndexed {
             do {
-                let bytes = try store.read(chunk.id)
+                let bytes = try store.read(chunk.id, at: place)
                 guard bytes.count == chunk.length else { return find("chunk \(chunk.id) is not as long as recorded") }
             } catch {
-                return find(error.message)
+                // Where this copy is right, what it stands on may have another copy.
+                guard (try? store.read(chunk.id))?.count == chunk.length else { return find(error.message) }
+                report.note(spare: error.message)
             }
         }
         found.chunks.add(chunk, depth: header.depth)
+    }
+
+    private func hasCopy(_ id: ChunkID, at place: BlockLocation) throws -> Bool {
+        try store.catalogue.copies(beginning: ChunkPrefix(id)).contains { $0.id == id && $0.location == place }
+    }
+
+    // MARK: Losses
+
+    private mutating func note(_ damage: SegmentScan.Damage, in file: SegmentFile) {
+        let chunks = (try? file.blockHeader(at: damage.offset))?.chunks.map(\.id)
+        damaged.append((damage.message(in: file.path), chunks))
+    }
+
+    /// Damage whose chunks are all there once more is no loss.
+    private func tellDamage() {
+        for damage in damaged {
+            if damage.chunks?.allSatisfy(found.chunks.contains) ?? false {
+                report.note(spare: damage.message)
+            } else {
+                find(damage.message)
+            }
+        }
+    }
+
+    /// What a check that read every byte found lost still is, unless it can be read now.
+    private mutating func checkEarlierLosses() throws {
+        if readsData { return }
+        let earlier = try store.catalogue.losses().filter(found.chunks.contains)
+        for id in store.unreadable(of: earlier) {
+            find("chunk \(id) is lost, as an earlier check found")
+            found.chunks.remove(id)
+        }
+    }
+
+    /// Notes what the catalogue has places for and what is not there.
+    private mutating func collectLosses() throws {
+        var lost: [ChunkID] = []
+        try store.catalogue.forEachChunk { id, place in
+            // What came after the check began was not looked at.
+            if place.offset < indexed[place.segment] ?? 0, lost.last != id, !found.chunks.contains(id) {
+                lost.append(id)
+            }
+            return true
+        }
+        found.lost = lost
     }
 
     private func find(_ message: String) {

@@ -10,13 +10,22 @@ final class TreeCheck {
     private let store: ArchiveStore
     private let contents: ContentCheck
     private let report: CheckReport
+    private let present = PresentFiles()
+    /// The latest snapshot of each root.
+    private let latest: Set<SnapshotID>
+    /// Snapshots that are not good.
+    private(set) var faulty: Set<SnapshotID> = []
     private var validator: TreeValidator<StoredNodes>
     private var links: LinkCheck
 
-    init(_ store: ArchiveStore, _ nodes: StoredNodes, _ contents: ContentCheck, _ report: CheckReport) {
+    init(
+        _ store: ArchiveStore, _ nodes: StoredNodes, _ contents: ContentCheck, latest: [SnapshotRecord],
+        _ report: CheckReport
+    ) {
         self.store = store
         self.contents = contents
         self.report = report
+        self.latest = Set(latest.map(\.id))
         validator = TreeValidator(nodes)
         links = LinkCheck(nodes)
     }
@@ -27,9 +36,12 @@ final class TreeCheck {
         do {
             if try isGood(record) { return report.result.goodSnapshots += 1 }
         } catch let error as StorageError {
-            report.find(
-                "snapshot \(record.id.short): \(error.message)", snapshot: record.id, remedy: error.remedy)
+            let isHealed = error.code == .damaged && latest.contains(record.id) && record.isOfThisMachine
+            let remedy = isHealed ? "the next capture of \(record.root.path) stores again what is there" : error.remedy
+            let name = "snapshot \(record.id.short)"
+            report.find(error.message(about: name), snapshot: record.id, remedy: remedy)
         }
+        faulty.insert(record.id)
         if report.result.findingCount == before {
             report.find("snapshot \(record.id.short) shares the damage", snapshot: record.id, remedy: TreeCheck.remedy)
         }
@@ -47,7 +59,7 @@ final class TreeCheck {
                 inCatalogue: "snapshot \(record.id.short) differs from the catalogue", snapshot: record.id)
             return false
         }
-        let visitor = visitor(of: record.id)
+        let visitor = visitor(of: record)
         guard let summary = try validator.validate(tree: snapshot.tree, visitor) else { return false }
         if let fault = snapshot.fault(summary) {
             report.find("snapshot \(record.id.short): \(fault)", snapshot: record.id, remedy: TreeCheck.remedy)
@@ -62,18 +74,26 @@ final class TreeCheck {
         return true
     }
 
-    private func visitor(of snapshot: SnapshotID) -> TreeValidator<StoredNodes>.Visitor {
-        let find = { [report] (path: RelativePath, message: String) in
+    /// What can be done about a file of which bytes are lost.
+    private func remedy(for entry: Entry, of snapshot: SnapshotRecord) -> String {
+        present.hold(entry, of: snapshot)
+            ? "the file is still there: the next capture stores it again"
+            : "it is not there any more as it was: only a copy of the archive may have it; other paths stay usable"
+    }
+
+    private func visitor(of snapshot: SnapshotRecord) -> TreeValidator<StoredNodes>.Visitor {
+        let find = { [report] (path: RelativePath, message: String, remedy: String) in
             report.find(
-                "snapshot \(snapshot.short): \(message)", snapshot: snapshot, path: path, remedy: TreeCheck.remedy)
+                "snapshot \(snapshot.id.short): \(message)", snapshot: snapshot.id, path: path, remedy: remedy)
         }
         return TreeValidator.Visitor(
-            entry: { [contents] (entry: Entry) throws(StorageError) -> Bool in
+            entry: { [contents, unowned self] (entry: Entry) throws(StorageError) -> Bool in
                 guard let fault = contents.fault(in: entry.content) else { return true }
-                find(entry.path, "\(entry.path) \(fault)")
+                let remedy = fault.isLoss ? remedy(for: entry, of: snapshot) : TreeCheck.remedy
+                find(entry.path, "\(entry.path) \(fault.text)", remedy)
                 return false
             },
-            report: { find($0.path, $0.message) })
+            report: { find($0.path, $0.message, TreeCheck.remedy) })
     }
 }
 

@@ -58,7 +58,12 @@ package struct StateWriter {
             return try commit(bytes, label: label, after: latest, nil, isHealing: true)
         }
         let isSame = old == bytes || (StateWriter.isPermutation(old, bytes) && isEqual(old))
-        if isSame, label == nil || label == latest.label, latest.version == version { return latest }
+        if isSame, label == nil || label == latest.label, latest.version == version {
+            // What was read here may be remembered only.
+            let losses = Losses(store)
+            let isLost = losses.contains(latest.id.chunk) || losses.affect(record.content)
+            return isLost ? try commit(bytes, label: label, after: latest, nil, isHealing: true) : latest
+        }
         return try commit(bytes, label: label, after: latest, record)
     }
 

@@ -120,12 +120,25 @@ extension Archive {
             concerns = [Concern("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
         }
         let totals = try number.map { try store.catalogue.totals(root: $0, since: dayAgo) }
+        let latest = try number.flatMap { number in
+            try store.catalogue.snapshots(.init(of: number, newestFirst: true, limit: 1)).first
+        }
+        if let latest, let concern = try concern(about: latest) { concerns.append(concern) }
         return RootStatus(
             root: root, isWatched: isWatched, watcher: watcher, lastWatched: lastWatched,
-            latest: try number.flatMap { number in
-                try store.catalogue.snapshots(.init(of: number, newestFirst: true, limit: 1)).first
-            },
+            latest: latest,
             snapshotCount: totals?.snapshots ?? 0, storedInLastDay: totals?.storedBytes ?? 0,
             gaps: try gaps(of: root, since: dayAgo), concerns: concerns)
+    }
+
+    /// That the latest snapshot cannot be read; nil where it can.
+    private func concern(about latest: SnapshotRecord) throws -> Concern? {
+        do throws(StorageError) { _ = try store.snapshot(latest.id) } catch {
+            guard error.code == .damaged else { throw error }
+            return Concern(
+                "its latest \(error.message)",
+                remedy: "capture it, so that its latest snapshot is one that can be read")
+        }
+        return nil
     }
 }

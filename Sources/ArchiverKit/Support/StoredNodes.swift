@@ -9,13 +9,16 @@ internal import SystemPackage
 /// Reads nodes from an archive; safe to use from several threads.
 final class StoredNodes: NodeSource, Sendable {
     private let store: ArchiveStore
+    /// Nodes that are lost even where something still remembers them.
+    private let losses: Losses?
     private let recent = Locked(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
 
     /// Nodes kept, of some 64 entries each.
     private static let capacity = 512
 
-    init(_ store: ArchiveStore) {
+    init(_ store: ArchiveStore, without losses: Losses? = nil) {
         self.store = store
+        self.losses = losses
     }
 
     /// The archive's directory.
@@ -42,6 +45,7 @@ final class StoredNodes: NodeSource, Sendable {
     }
 
     private func read(_ id: ChunkID) throws(StorageError) -> Node {
+        if losses?.contains(id) ?? false { throw StorageError.missing(id, in: directory) }
         let bytes = try store.read(id)
         let node: Node
         do { node = try Node(decoding: bytes) } catch { throw try store.undecodable(id, error) }

@@ -1,0 +1,185 @@
+// Several copies of one chunk: whichever is whole serves, for the chunk and for what stands on it.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Several copies of a chunk")
+struct CopyTests {
+    /// How a block is damaged.
+    enum Damage: CaseIterable, Sendable {
+        case payload, header, segment
+    }
+
+    /// An archive with each block in a segment of its own.
+    private final class Shelf {
+        let directory: TemporaryDirectory
+        private var encoder: BlockEncoder
+        private var segments: [FilePath] = []
+
+        var path: FilePath { directory.path }
+
+        init() throws {
+            directory = try TemporaryDirectory()
+            encoder = try BlockEncoder(level: 9)
+            try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: SegmentHeader.byteCount + 1)
+        }
+
+        func open() throws -> ArchiveStore { try ArchiveStore.open(path, creating: false) }
+
+        /// Adds a block to `store`.
+        ///
+        /// - Returns: its header.
+        @discardableResult
+        func add(_ chunks: [RawChunk], on bases: [RawChunk] = [], to store: ArchiveStore) throws -> BlockHeader {
+            let block = try encoder.encode(chunks, bases: bases.map { BaseChunk(id: $0.id, bytes: $0.bytes, depth: 0) })
+            let writer = try store.beginCommit()
+            try writer.append(block)
+            try writer.keep()
+            let known = Set(segments)
+            let new = try store.catalogue.segments().map { store.layout.segment($0.path) }.filter {
+                try !known.contains($0)
+                    && $0.readFile().count > SegmentHeader.byteCount + SegmentFooter.trailerByteCount + 4
+            }
+            segments.append(try #require(new.first))
+            return block.header
+        }
+
+        /// Damages the block that was added as the one of this number.
+        func destroy(_ number: Int, _ damage: Damage) throws {
+            let header = try SegmentFile(at: segments[number]).blockHeader(at: SegmentHeader.byteCount)
+            switch damage {
+            case .payload: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength)
+            case .header: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength - 10)
+            case .segment: try segments[number].removeFile()
+            }
+        }
+    }
+
+    /// Opens the archive as it is, and with a catalogue made anew.
+    private func openings(_ path: FilePath, _ body: (ArchiveStore, Comment) throws -> Void) throws {
+        try body(try ArchiveStore.open(path, creating: false), "the catalogue as it is")
+        _ = try ArchiveStore.rebuildCatalogue(of: path)
+        try body(try ArchiveStore.open(path, creating: false), "a new catalogue")
+    }
+
+    private func expect(
+        _ chunk: RawChunk, in store: ArchiveStore, _ comment: Comment,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(throws: Never.self, comment, sourceLocation: sourceLocation) {
+            let bytes = try store.read(chunk.id)
+            #expect(bytes == chunk.bytes, comment, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(
+        "a chunk with a copy that is whole is read, whichever copies are damaged and however",
+        arguments: Damage.allCases, [0, 1, 2])
+    func anyCopy(damage: Damage, whole: Int) throws {
+        let shelf = try Shelf()
+        var random = SeededGenerator(seed: 12)
+        let base = RawChunk(kind: .content, bytes: random.text(3000))
+        let top = RawChunk(kind: .content, bytes: base.bytes + random.text(30))
+        do {
+            let store = try shelf.open()
+            for _ in 0..<3 { try shelf.add([base], to: store) }
+            #expect(try shelf.add([top], on: [base], to: store).codec == .delta)
+        }
+        for number in 0..<3 where number != whole { try shelf.destroy(number, damage) }
+        try openings(shelf.path) { store, comment in
+            expect(base, in: store, comment)
+            expect(top, in: store, comment)
+        }
+    }
+
+    @Test("a false copy of a chunk serves nobody, and the true one everybody", arguments: [true, false])
+    func falseCopy(isFirst: Bool) throws {
+        let shelf = try Shelf()
+        var random = SeededGenerator(seed: 13)
+        let base = RawChunk(kind: .content, bytes: random.text(3000))
+        let liar = RawChunk(id: base.id, kind: .content, bytes: Array(base.bytes.reversed()))
+        let top = RawChunk(kind: .content, bytes: base.bytes + random.text(30))
+        do {
+            let store = try shelf.open()
+            for chunk in isFirst ? [liar, base] : [base, liar] { try shelf.add([chunk], to: store) }
+            #expect(try shelf.add([top], on: [base], to: store).codec == .delta)
+        }
+        try openings(shelf.path) { store, comment in
+            for chunk in [top, base, top] {
+                expect(chunk, in: store, comment)
+            }
+        }
+    }
+
+    @Test("copies that stand on each other are read by way of the one that stands alone", arguments: [true, false])
+    func circle(isFirst: Bool) throws {
+        let shelf = try Shelf()
+        var random = SeededGenerator(seed: 14)
+        let one = RawChunk(kind: .content, bytes: random.text(3000))
+        let two = RawChunk(kind: .content, bytes: one.bytes + random.text(30))
+        do {
+            let store = try shelf.open()
+            if isFirst { try shelf.add([one], to: store) }
+            try shelf.add([two], on: [one], to: store)
+            try shelf.add([one], on: [two], to: store)
+            if !isFirst { try shelf.add([one], to: store) }
+        }
+        try openings(shelf.path) { store, comment in
+            for chunk in [two, one, two] {
+                expect(chunk, in: store, comment)
+            }
+        }
+    }
+
+    @Test("whatever is damaged, a chunk with a true copy on readable bases is read, and none is read wrong")
+    func random() throws {
+        var random = SeededGenerator("CopyTests.random")
+        for _ in 0..<6 {
+            let shelf = try Shelf()
+            let text = random.text(2000)
+            let chunks = (0..<12).map { _ in RawChunk(kind: .content, bytes: text + random.noise(40)) }
+            /// Copies that are as they were written: the chunk's number, and those of its bases.
+            var whole: [(chunk: Int, bases: [Int])] = []
+            do {
+                let store = try shelf.open()
+                var copies = chunks.indices.flatMap { [Int](repeating: $0, count: 1 + random.below(3)) }
+                copies.shuffle(using: &random)
+                for (number, chunk) in copies.enumerated() {
+                    let isFalse = random.oneIn(10)
+                    let bases = random.oneIn(3) ? [] : chunks.indices.filter { $0 != chunk && random.oneIn(8) }
+                    let bytes = isFalse ? Array(chunks[chunk].bytes.reversed()) : chunks[chunk].bytes
+                    let raw = RawChunk(id: chunks[chunk].id, kind: .content, bytes: bytes)
+                    let header = try shelf.add([raw], on: bases.map { chunks[$0] }, to: store)
+                    let isDamaged = random.oneIn(3)
+                    if isDamaged, let damage = Damage.allCases.randomElement(using: &random) {
+                        try shelf.destroy(number, damage)
+                    }
+                    if !isFalse, !isDamaged { whole.append((chunk, header.bases.isEmpty ? [] : bases)) }
+                }
+            }
+            var readable: Set<Int> = []
+            while let next = whole.first(where: { !readable.contains($0.chunk) && readable.isSuperset(of: $0.bases) }) {
+                readable.insert(next.chunk)
+            }
+            try openings(shelf.path) { store, comment in
+                for (number, chunk) in chunks.enumerated().shuffled(using: &random) {
+                    let comment: Comment = "\(comment), chunk \(number), TEST_SEED=\(random.seed)"
+                    if readable.contains(number) {
+                        expect(chunk, in: store, comment)
+                    } else {
+                        // What a delta takes nothing from need not be right.
+                        let error = try failure {
+                            let bytes = try store.read(chunk.id)
+                            #expect(bytes == chunk.bytes, comment)
+                        }
+                        #expect(error == nil || error?.code == .damaged, comment)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// Records whose bytes are right and mean nothing are named by every opening.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import Testing
+
+@Suite("Records that mean nothing")
+struct UndecodableRecordTests {
+    @Test(
+        "a record that means nothing is named by every opening, also with a new catalogue",
+        arguments: [ChunkKind.snapshot, .gap, .state, .operation, .forgotten, .rootNotice])
+    func named(kind: ChunkKind) throws {
+        let directory = try TemporaryDirectory()
+        var expected: Commit?
+        do {
+            let store = try ArchiveStore.open(directory.path, creating: true)
+            expected = try store.commit(1, [Array("content".utf8)])
+            let writer = try store.beginCommit()
+            var encoder = try BlockEncoder(level: 1)
+            try writer.append(encoder.encode([RawChunk(kind: kind, bytes: [0xFF, 1, 2])]))
+            try writer.keep()
+        }
+        _ = try ArchiveStore.rebuildCatalogue(of: directory.path)
+        for _ in 0..<2 {
+            let store = try ArchiveStore.open(directory.path, creating: false)
+            #expect(store.findings.contains { $0.kind == .damage }, "\(store.findings)")
+            #expect(store.findings.contains { $0.kind == .lostSnapshot } == (kind == .snapshot), "\(store.findings)")
+            #expect(try store.holds(#require(expected)))
+        }
+    }
+}
