@@ -101,6 +101,32 @@ struct CommitProtocolTests {
         }
     }
 
+    @Test(
+        "parts of a commit that power failed in are no damage, and the archive goes on",
+        arguments: CatalogueState.allCases)
+    func unfinished(state: CatalogueState) throws {
+        let scene = try Scene()
+        let snapshotStart = scene.bytes.count - (try snapshotBlockLength(scene))
+        let bytes = Array(scene.bytes.prefix(snapshotStart))
+        try scene.crash(bytes, state)
+        let blocks = try SegmentScan(
+            of: SegmentFile(at: scene.segment), from: scene.start, verifyingPayloads: true, passingDamage: false)
+        let last = try #require(blocks.chunks.map(\.offset).max())
+        #expect(last > scene.start)
+        for offset in stride(from: scene.start, to: last, by: 5) {
+            var torn = bytes
+            torn[offset] ^= 0x01
+            try scene.crash(torn, state)
+            let store = try scene.open()
+            #expect(try store.catalogue.damage().isEmpty, "a torn write at \(offset)")
+            #expect(try store.holds(scene.first) && !store.catalogue.hasSnapshot(scene.second.id))
+            #expect(try scene.segment.readFile() == torn)
+            if offset % 8 != 0 { continue }
+            let again = try store.commit(2, scene.second.chunks.values.map { $0 }, parent: scene.first)
+            #expect(try store.holds(again), "after a torn write at \(offset)")
+        }
+    }
+
     private func snapshotBlockLength(_ scene: Scene) throws -> Int {
         try scene.crash(scene.bytes, .missing)
         let store = try scene.open()

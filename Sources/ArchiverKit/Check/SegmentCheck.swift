@@ -12,10 +12,18 @@ struct SegmentCheck {
     private let progress: OperationProgress?
     private var found = FoundRecords()
     private var deltas = DeltaCheck()
-    /// Damaged blocks, with the chunks that they are of where that is known.
-    private var damaged: [(message: String, chunks: [ChunkID]?)] = []
+    private var damaged: [Damaged] = []
     /// How far the segments were indexed when the check began, by their numbers.
     private var indexed: [Int64: Int] = [:]
+
+    /// A place where no whole block is.
+    private struct Damaged {
+        let message: String
+        /// The chunks of the block that was there, where that is known.
+        let chunks: [ChunkID]?
+        /// Where parts of a write may be that was never finished; it was finished if the catalogue knows of chunks there.
+        var unfinished: (segment: Int64, range: Range<Int>)?
+    }
 
     /// Checks all segments.
     ///
@@ -28,8 +36,8 @@ struct SegmentCheck {
         check.found.chunks.sort()
         try check.checkEarlierLosses()
         try check.deltas.run(&check.found.chunks, store, report)
-        check.tellDamage()
         try check.collectLosses()
+        check.tellDamage()
         return check.found
     }
 
@@ -54,8 +62,9 @@ struct SegmentCheck {
             if length < segment.indexedLength {
                 find("\(path) is \(length) bytes long instead of \(segment.indexedLength)")
             }
-            try checkBlocks(of: file, segment)
-            if segment.isSealed, try SegmentScan.footer(of: file) == nil {
+            // What is damaged has no footer that fits.
+            let isWhole = try checkBlocks(of: file, segment)
+            if segment.isSealed, isWhole, try SegmentScan.footer(of: file) == nil {
                 find("\(path) has lost its footer; its blocks can be read without it")
             }
         } catch let error as StorageError {
@@ -63,14 +72,18 @@ struct SegmentCheck {
         }
     }
 
-    private mutating func checkBlocks(of file: SegmentFile, _ segment: SegmentRecord) throws {
+    /// - Returns: whether the blocks are there without gaps.
+    private mutating func checkBlocks(of file: SegmentFile, _ segment: SegmentRecord) throws -> Bool {
         var blocks: [(header: BlockHeader, offset: Int)] = []
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: readsData, passingDamage: true
         ) { blocks.append(($0, $1)) }
         for damage in scan.damage { note(damage, in: file) }
-        // What is indexed was finished once.
-        for damage in scan.unfinished where damage.offset < segment.indexedLength { note(damage, in: file) }
+        for damage in scan.unfinished where damage.offset < segment.indexedLength {
+            let end = blocks.first { $0.offset > damage.offset }?.offset ?? segment.indexedLength
+            note(damage, in: file)
+            damaged[damaged.count - 1].unfinished = (segment.number, damage.offset..<end)
+        }
         // Behind what is indexed, another process may be writing at this moment.
         if let tail = scan.tornTail, tail.offset < segment.indexedLength {
             note(tail, in: file)
@@ -85,6 +98,7 @@ struct SegmentCheck {
             deltas.add(header, at: place)
             progress?.add(entries: header.chunks.count, bytes: UInt64(header.blockLength))
         }
+        return scan.damage.isEmpty && scan.unfinished.isEmpty
     }
 
     private mutating func check(
@@ -122,12 +136,12 @@ struct SegmentCheck {
 
     private mutating func note(_ damage: SegmentScan.Damage, in file: SegmentFile) {
         let chunks = (try? file.blockHeader(at: damage.offset))?.chunks.map(\.id)
-        damaged.append((damage.message(in: file.path), chunks))
+        damaged.append(Damaged(message: damage.message(in: file.path), chunks: chunks))
     }
 
-    /// Damage whose chunks are all there once more is no loss.
+    /// Damage whose chunks are all there once more is no loss, nor is what was never finished.
     private func tellDamage() {
-        for damage in damaged {
+        for damage in damaged where damage.unfinished == nil {
             if damage.chunks?.allSatisfy(found.chunks.contains) ?? false {
                 report.note(spare: damage.message)
             } else {
@@ -149,7 +163,12 @@ struct SegmentCheck {
     /// Notes what the catalogue has places for and what is not there.
     private mutating func collectLosses() throws {
         var lost: [ChunkID] = []
+        let unfinished = damaged.indices.filter { damaged[$0].unfinished != nil }
         try store.catalogue.forEachChunk { id, place in
+            for index in unfinished {
+                guard let (segment, range) = damaged[index].unfinished else { continue }
+                if segment == place.segment, range.contains(place.offset) { damaged[index].unfinished = nil }
+            }
             // What came after the check began was not looked at.
             if place.offset < indexed[place.segment] ?? 0, lost.last != id, !found.chunks.contains(id) {
                 lost.append(id)
