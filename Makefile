@@ -18,7 +18,7 @@ RELEASE = $(RELEASE_FLAGS) --product archiver
 # What building needs, what makes the program faster, and what only the tests use as oracles and the demo for showing.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2
+TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time
 
 .PHONY: help setup setup-test build demo test test-debug test-release soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks clean
 

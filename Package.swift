@@ -84,8 +84,8 @@ let package = Package(
         .testTarget(
             name: "ArchiverKitTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "FileWatching",
-                "Locking", "Mementos", "TestSupport", "TreeScripts", "archiver", "churn", "examples",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Compression", "Exclusions", "FileIO",
+                "FileWatching", "Locking", "Mementos", "TestSupport", "TreeScripts", "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]

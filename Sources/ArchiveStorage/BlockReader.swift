@@ -19,6 +19,9 @@ final class BlockReader: Sendable {
     /// Open segments kept; each holds a descriptor.
     private static let openFilesLimit = 128
 
+    /// Bytes of a payload, or of bases, that are much: of as many blocks as stand on each other, each has them.
+    private static let keptPayload = 1 << 20
+
     init(layout: ArchiveLayout, catalogue: Catalogue) {
         self.layout = layout
         self.catalogue = catalogue
@@ -82,7 +85,7 @@ final class BlockReader: Sendable {
         if let cached = cache.block(at: location) { return cached }
         catalogue.counters.blocksRead.add()
         let file = try file(location.segment)
-        let (header, payload) = try file.block(at: location.offset)
+        var (header, payload) = try file.block(at: location.offset)
         guard header.isReadable else {
             throw StorageError(
                 .newerFormat, file.path,
@@ -93,7 +96,11 @@ final class BlockReader: Sendable {
             throw StorageError.damaged(file.path, offset: location.offset, .malformed("it stands on too many bases"))
         }
         defer { work.end(header) }
+        // Much is read again rather than kept while the bases are unpacked, and theirs for them.
+        let isKept = header.bases.isEmpty || payload.count <= BlockReader.keptPayload
+        if !isKept { payload = [] }
         let bases = try bases(of: header, &work)
+        if !isKept { payload = try file.block(at: location.offset).payload }
         let raw: [UInt8]
         do {
             guard bases.count <= BlockHeader.sourceLengthLimit else {
@@ -118,6 +125,9 @@ final class BlockReader: Sendable {
             // What is made with a wrong base is found out by its own id: only that is worth hashing for.
             let block = try block(at: location, &work)
             guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
+            if joined.count + range.count > BlockReader.keptPayload {
+                joined.reserveCapacity(BlockHeader.sourceLengthLimit)
+            }
             joined += block.raw[range]
             if joined.count > BlockHeader.sourceLengthLimit { break }
         }

@@ -78,12 +78,11 @@ extension Catalogue {
 
 extension GapRecord {
     fileprivate init(_ row: Row) throws {
-        guard let cause = GapCause(rawValue: row[2]) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        guard let cause = GapCause(rawValue: try row.value(2)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         self.init(
-            rootPath: Array(row[0] as Data), host: row[1], cause: cause,
-            start: Timestamp(seconds: row[3], nanoseconds: row[4]),
-            end: Timestamp(seconds: row[5], nanoseconds: row[6]),
-            detail: (row[7] as Data?).map { String(decoding: $0, as: UTF8.self) },
-            machine: MachineID(Array(row[8] as Data)) ?? .unknown)
+            rootPath: try row.bytes(0), host: try row.value(1), cause: cause,
+            start: try row.time(seconds: 3, nanoseconds: 4), end: try row.time(seconds: 5, nanoseconds: 6),
+            detail: (try row.optional(7) as Data?).map { String(decoding: $0, as: UTF8.self) },
+            machine: MachineID(try row.bytes(8)) ?? .unknown)
     }
 }

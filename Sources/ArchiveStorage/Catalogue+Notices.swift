@@ -10,7 +10,7 @@ package struct StoredNotice: Sendable, Hashable {
     package let id: ChunkID
     package let record: RootNotice
 
-    init(id: ChunkID, record: RootNotice) {
+    package init(id: ChunkID, record: RootNotice) {
         self.id = id
         self.record = record
     }
@@ -37,8 +37,14 @@ extension Catalogue {
             """
         return try read { db in
             try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(path), Data(machine.bytes)])
-                .map { Timestamp(seconds: $0[0], nanoseconds: $0[1]) }
+                .map { try $0.time(seconds: 0, nanoseconds: 1) }
         }
+    }
+
+    /// All notices, without the machines' names: those are for people, and the catalogue does not keep them.
+    package func notices() throws(StorageError) -> Set<StoredNotice> {
+        let sql = "SELECT id, path, machine, kind, seconds, nanoseconds, newPath, newMachine FROM notice"
+        return try read { db in Set(try Row.fetchAll(db, sql: sql).map(StoredNotice.init)) }
     }
 
     /// Enters notices of any segments.
@@ -77,10 +83,13 @@ extension Catalogue {
                 Data(place.path), Data(place.machine.bytes), place.time.seconds, place.time.nanoseconds,
             ])
         {
-            guard let path = move[0] as Data? else { break }
+            guard let path: Data = try move.optional(0) else { break }
             place.path = Array(path)
-            place.machine = (move[1] as Data?).flatMap { MachineID(Array($0)) } ?? place.machine
-            place.time = Timestamp(seconds: move[2], nanoseconds: move[3]).advanced(byNanoseconds: 1)
+            place.machine = (try move.optional(1) as Data?).flatMap { MachineID(Array($0)) } ?? place.machine
+            // At the end of time there is none later: records may say anything.
+            let next = try move.time(seconds: 2, nanoseconds: 3).advanced(byNanoseconds: 1)
+            guard place.time < next else { break }
+            place.time = next
         }
         return place
     }
@@ -101,8 +110,8 @@ extension Catalogue {
                 arguments: [Data(record.rootPath), machine])
         else { return }
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
-        let number: Int64 = old[0]
-        let new = try enterRoot(place, host: old[1], into: db)
+        let number: Int64 = try old.value(0)
+        let new = try enterRoot(place, host: old.value(1), into: db)
         if new == number { return }
         for (table, time) in [
             ("snapshot", "seconds, nanoseconds"), ("gap", "startSeconds, startNanoseconds"),
@@ -115,5 +124,29 @@ extension Catalogue {
         let uses = ["snapshot", "gap", "operation"].map { "NOT EXISTS (SELECT 1 FROM \($0) WHERE root = ?1)" }
         try db.execute(
             sql: "DELETE FROM root WHERE id = ?1 AND \(uses.joined(separator: " AND "))", arguments: [number])
+    }
+}
+
+extension StoredNotice {
+    fileprivate init(_ row: Row) throws {
+        let newPath: Data? = try row.optional(6)
+        let newMachine: Data? = try row.optional(7)
+        guard let id = ChunkID(try row.bytes(0)), let kind = RootNoticeKind(rawValue: try row.value(3)),
+            let machine = MachineID(try row.bytes(2))
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        self.init(
+            id: id,
+            record: RootNotice(
+                rootPath: try row.bytes(1), host: "", kind: kind, time: try row.time(seconds: 4, nanoseconds: 5),
+                machine: machine, newPath: newPath.map { Array($0) },
+                newMachine: newMachine.flatMap { MachineID(Array($0)) }))
+    }
+
+    /// The notice as the catalogue keeps it.
+    package var withoutHost: StoredNotice {
+        let record = RootNotice(
+            rootPath: record.rootPath, host: "", kind: record.kind, time: record.time, machine: record.machine,
+            newPath: record.newPath, newMachine: record.newMachine)
+        return StoredNotice(id: id, record: record)
     }
 }

@@ -43,7 +43,7 @@ extension Catalogue {
             """
         return try read { db in
             try Row.fetchOne(db, sql: sql, arguments: [root.number])
-                .map { Timestamp(seconds: $0[0], nanoseconds: $0[1]) }
+                .map { try $0.time(seconds: 0, nanoseconds: 1) }
         }
     }
 
@@ -64,18 +64,18 @@ extension Catalogue {
 
 extension StoredOperation {
     fileprivate init(_ row: Row) throws {
-        guard let id = ChunkID(row[0] as Data), let kind = OperationKind(rawValue: row[3]),
-            let path = RelativePath(Array(row[8] as Data))
+        guard let id = ChunkID(try row.bytes(0)), let kind = OperationKind(rawValue: try row.value(3)),
+            let path = RelativePath(try row.bytes(8))
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         self.init(
             id: OperationID(id),
             record: OperationRecord(
-                rootPath: Array(row[1] as Data), host: row[2], kind: kind,
-                time: Timestamp(seconds: row[4], nanoseconds: row[5]),
-                before: try StoredOperation.id(row[6]).map(SnapshotID.init),
-                snapshot: try StoredOperation.id(row[7]).map(SnapshotID.init), path: path,
-                target: try StoredOperation.id(row[9]).map(OperationID.init),
-                machine: MachineID(Array(row[10] as Data)) ?? .unknown))
+                rootPath: try row.bytes(1), host: try row.value(2), kind: kind,
+                time: try row.time(seconds: 4, nanoseconds: 5),
+                before: try StoredOperation.id(row.optional(6)).map(SnapshotID.init),
+                snapshot: try StoredOperation.id(row.optional(7)).map(SnapshotID.init), path: path,
+                target: try StoredOperation.id(row.optional(9)).map(OperationID.init),
+                machine: MachineID(try row.bytes(10)) ?? .unknown))
     }
 
     private static func id(_ bytes: Data?) throws -> ChunkID? {

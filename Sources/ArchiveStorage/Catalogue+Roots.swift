@@ -15,11 +15,11 @@ package struct RootRecord: Sendable, Hashable {
     /// What the machine was called when the latest snapshot was made.
     package let host: String
 
-    init(_ row: Row) {
-        number = row[0]
-        path = Array(row[1] as Data)
-        machine = MachineID(Array(row[2] as Data)) ?? .unknown
-        host = row[3]
+    init(_ row: Row) throws {
+        number = try row.value(0)
+        path = try row.bytes(1)
+        machine = MachineID(try row.bytes(2)) ?? .unknown
+        host = try row.value(3)
     }
 
     static let columns = "id, path, machine, host"
@@ -63,7 +63,7 @@ extension Catalogue {
             """
         return try read { db in
             try Row.fetchOne(db, sql: sql, arguments: [Data(root.path), Data(root.machine.bytes), root.number])
-                .map { Timestamp(seconds: $0[0], nanoseconds: $0[1]) }
+                .map { try $0.time(seconds: 0, nanoseconds: 1) }
         }
     }
 
@@ -80,7 +80,7 @@ extension Catalogue {
         return try read { db in
             let row = try Row.fetchOne(db, sql: sql, arguments: [since.seconds, since.nanoseconds, root])
             guard let row else { return (0, 0) }
-            return (row[0], UInt64(exactly: row[1] as Double) ?? .max)
+            return (try row.value(0), UInt64(exactly: try row.value(1) as Double) ?? .max)
         }
     }
 

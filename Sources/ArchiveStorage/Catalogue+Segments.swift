@@ -21,11 +21,15 @@ package struct SegmentRecord: Sendable, Hashable {
         self.isSealed = isSealed
     }
 
-    fileprivate init(_ row: Row) {
-        number = row[0]
-        path = row[1]
-        indexedLength = row[2]
-        isSealed = row[3]
+    fileprivate init(_ row: Row) throws {
+        number = try row.value(0)
+        path = try row.value(1)
+        indexedLength = try row.value(2)
+        isSealed = try row.value(3)
+        // Locations have 31 bits for the number.
+        guard (0..<1 << 31).contains(number), indexedLength >= 0 else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "what it says of a segment cannot be")
+        }
     }
 }
 
@@ -62,7 +66,7 @@ extension Catalogue {
             let row = try Row.fetchOne(
                 db, sql: "SELECT id, path, indexedLength, isSealed FROM segment WHERE path = ?", arguments: [path])
             guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-            return SegmentRecord(row)
+            return try SegmentRecord(row)
         }
     }
 

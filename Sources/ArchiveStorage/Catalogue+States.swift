@@ -61,9 +61,9 @@ extension Catalogue {
         return try read { db in
             try Row.fetchAll(db, sql: sql).map { row in
                 StateTitle(
-                    title: try text(row, 0), count: row[1],
-                    latest: Timestamp(seconds: row[2], nanoseconds: row[3]),
-                    storedBytes: UInt64(exactly: row[4] as Double) ?? .max)
+                    title: try text(row, 0), count: try row.value(1),
+                    latest: try row.time(seconds: 2, nanoseconds: 3),
+                    storedBytes: UInt64(exactly: try row.value(4) as Double) ?? .max)
             }
         }
     }
@@ -92,7 +92,7 @@ extension Catalogue {
 
 /// The text in a column of UTF-8 kept as a blob.
 private func text(_ row: Row, _ column: Int) throws -> String {
-    guard let text = String(validating: row[column] as Data, as: UTF8.self) else {
+    guard let text = String(validating: try row.bytes(column), as: UTF8.self) else {
         throw DatabaseError(resultCode: .SQLITE_CORRUPT)
     }
     return text

@@ -4,6 +4,7 @@
 internal import ArchiveFormat
 internal import FileIO
 internal import GRDB
+internal import GRDBSQLite
 internal import Glibc
 internal import Synchronization
 package import SystemPackage
@@ -36,6 +37,7 @@ package final class Catalogue: Sendable {
         configuration.busyMode = .timeout(Catalogue.patience)
         configuration.journalMode = .wal
         configuration.prepareDatabase { db in
+            Catalogue.limit(db)
             try db.execute(
                 sql: """
                     PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
@@ -58,11 +60,18 @@ package final class Catalogue: Sendable {
         path = archive
         checkpoints = nil
         do {
-            queue = try DatabaseQueue()
+            var configuration = Configuration()
+            configuration.prepareDatabase { Catalogue.limit($0) }
+            queue = try DatabaseQueue(configuration: configuration)
             try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
         } catch {
             throw Catalogue.failure(error, archive)
         }
+    }
+
+    /// Has SQLite refuse rows that nothing in a block can be the reason for (sqlite.org/c3ref/limit.html).
+    private static func limit(_ db: Database) {
+        sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, 2 * CInt(BlockHeader.rawLengthLimit))
     }
 
     deinit {
@@ -136,7 +145,7 @@ package final class Catalogue: Sendable {
             return StorageError(.noSpace, path, message, remedy: "free some space on that file system and try again")
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
             return StorageError(.readOnly, path, message, remedy: "make the archive's directory writable")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG:
             return StorageError(.damaged, path, message, remedy: "run 'archiver repair --catalogue'")
         default:
             return StorageError(.system, path, message, remedy: "run 'archiver repair --catalogue' if this stays")

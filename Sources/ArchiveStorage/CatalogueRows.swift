@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import FileIO
+internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
@@ -42,6 +43,27 @@ struct CatalogueRow {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
         }
         return Timestamp(seconds: integer(seconds), nanoseconds: fraction)
+    }
+}
+
+extension Row {
+    /// The value in a column; whatever else may be there, as a database takes texts for numbers, is damage.
+    func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
+        let stored: DatabaseValue = self[column]
+        guard let value = Value.fromDatabaseValue(stored) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return value
+    }
+
+    /// The value in a column; nil for NULL.
+    func optional<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value? {
+        hasNull(atIndex: column) ? nil : try value(column)
+    }
+
+    /// The bytes in a column.
+    func bytes(_ column: Int) throws -> [UInt8] { Array(try value(column) as Data) }
+
+    func time(seconds: Int, nanoseconds: Int) throws -> Timestamp {
+        Timestamp(seconds: try value(seconds), nanoseconds: try value(nanoseconds))
     }
 }
 

@@ -109,6 +109,12 @@ package final class CommitWriter: Sendable {
     /// - Parameter base: the parent snapshot, to be compressed against.
     package func commit(_ snapshot: Snapshot, base: BaseChunk?) throws(StorageError) -> SnapshotRecord {
         let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
+        // What readers would refuse is not announced.
+        do { _ = try Snapshot(decoding: chunk.bytes) } catch {
+            throw StorageError(
+                .system, store.layout.directory, "the snapshot cannot be stored: \(error)",
+                remedy: "give fewer patterns, or a shorter label")
+        }
         let block = try store.encode([chunk], bases: base.map { [$0] } ?? [])
         let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
         try finish([block], CommitRecords(snapshots: [record]))

@@ -34,6 +34,30 @@ package enum DurableFile {
         let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
         let temporary = try TemporaryFile(in: folder, permissions: permissions, path: path)
         try temporary.file.write(contents, path: path)
+        try finish(temporary, name, in: folder, directory)
+    }
+
+    /// Makes the file `name` in `directory`, where there is none, in the same way, of what `body` hands over.
+    ///
+    /// - Throws: `FileError` as above; what `body` throws.
+    package static func create(
+        directory: FilePath, name: CName, permissions: UInt16, _ body: (([UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        let path = directory.pushing(FilePath(bytes: name.bytes))
+        let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
+        let temporary = try TemporaryFile(in: folder, permissions: permissions, path: path)
+        var position: UInt64 = 0
+        try body { piece in
+            try temporary.file.write(piece, at: position, path: path)
+            position += UInt64(piece.count)
+        }
+        try finish(temporary, name, in: folder, directory)
+    }
+
+    private static func finish(
+        _ temporary: consuming TemporaryFile, _ name: CName, in folder: borrowing Descriptor, _ directory: FilePath
+    ) throws(FileError) {
+        let path = directory.pushing(FilePath(bytes: name.bytes))
         try temporary.file.synchronize(path: path)
         try temporary.rename(toNew: name)
         try folder.synchronize(path: directory)

@@ -2,29 +2,34 @@
 
 /// Keeps the values that were used lately: of those that were not asked for while as many others came, it knows nothing.
 package struct RecentValues<Key: Hashable, Value> {
-    private var young: [Key: Value] = [:]
-    private var old: [Key: Value] = [:]
+    private typealias Kept = (value: Value, cost: Int)
+
+    private var young: [Key: Kept] = [:]
+    private var old: [Key: Kept] = [:]
+    private var youngCost = 0
     private let capacity: Int
 
-    /// - Parameter capacity: how many values stay at least; there may be twice as many.
+    /// - Parameter capacity: the sum of the costs of values that stay at least; there may be twice as much.
     package init(capacity: Int) {
         self.capacity = capacity
     }
 
     package subscript(key: Key) -> Value? {
         mutating get {
-            if let value = young[key] { return value }
-            guard let value = old[key] else { return nil }
-            keep(value, for: key)
+            if let kept = young[key] { return kept.value }
+            guard let (value, cost) = old[key] else { return nil }
+            keep(value, for: key, cost: cost)
             return value
         }
     }
 
-    package mutating func keep(_ value: Value, for key: Key) {
-        if young.count >= capacity {
+    package mutating func keep(_ value: Value, for key: Key, cost: Int = 1) {
+        if youngCost >= capacity {
             old = young
             young = [:]
+            youngCost = 0
         }
-        young[key] = value
+        if let known = young.updateValue((value, cost), forKey: key) { youngCost -= known.cost }
+        youngCost += cost
     }
 }

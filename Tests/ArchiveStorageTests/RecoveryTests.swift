@@ -190,14 +190,16 @@ struct RecoveryTests {
         #expect(try place.filesBelow().isEmpty)
     }
 
-    @Test("records whose numbers are the greatest are listed, and end nobody")
+    @Test("records whose numbers are the greatest are listed, and end nobody; with greater ones none is stored")
     func greatestNumbers() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
         let writer = try store.beginCommit()
-        let snapshot = Snapshot(
+        var snapshot = Snapshot(
             time: Timestamp(seconds: 1), rootPath: [0x2F], host: "", cause: .watch,
             tree: ChunkID(hashing: [1]), totals: Totals(), changes: ChangeCounts(), storedBytes: .max)
+        #expect(throws: StorageError.self) { _ = try writer.commit(snapshot, base: nil) }
+        snapshot.storedBytes = UInt64(Int64.max)
         _ = try writer.commit(snapshot, base: nil)
         #expect(try store.catalogue.snapshots().count == 1)
     }

@@ -91,7 +91,7 @@ struct EqualBytesTests {
             let bytes = EqualBytesTests.bytes(&random)
             let (root, archive) = try EqualBytesTests.forged { forgery in
                 let content = try EqualBytesTests.cut(bytes, in: forgery, &random)
-                try forgery.snapshot([.forgedRoot, .forged("f", .file, content)], machine: Machine.id)
+                try forgery.snapshot([.forgedRoot, .forged("f", .file, content)])
             }
             defer { EqualBytesTests.remove(root) }
             let path = try RelativePath.at("f")

@@ -9,6 +9,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case cbor, node, sliceList, snapshot, gap, state, operation, forgotten
     case manifest, segmentHeader, segmentFooter, blockHeader
     case deflate, delta, patterns
+    case notice
 
     /// Gives an input to the decoder that it names; whatever it is, this returns.
     package static func run(_ input: UnsafeRawBufferPointer) {
@@ -19,7 +20,9 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
 
     private func run(_ bytes: [UInt8]) {
         switch self {
-        case .cbor: closed(bytes, { try CBORValue(decoding: $0) }, { $0.encoded() })
+        case .cbor:
+            closed(bytes, { try CBORValue(decoding: $0) }, { $0.encoded() })
+            streamed(bytes)
         case .node: closed(bytes, { try Node(decoding: $0) }, { $0.encoded() })
         case .sliceList: closed(bytes, { try SliceList(decoding: $0) }, { $0.encoded() })
         case .snapshot: open(bytes, { try Snapshot(decoding: $0) }, { $0.encoded() })
@@ -27,6 +30,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
         case .state: open(bytes, { try StateRecord(decoding: $0) }, { $0.encoded() })
         case .operation: open(bytes, { try OperationRecord(decoding: $0) }, { $0.encoded() })
         case .forgotten: open(bytes, { try ForgottenRecords(decoding: $0) }, { $0.encoded() })
+        case .notice: open(bytes, { try RootNotice(decoding: $0) }, { $0.encoded() })
         case .manifest: open(bytes, { try ArchiveManifest(decoding: $0) }, { $0.encoded() })
         case .segmentHeader:
             bytes.withUnsafeBytes { _ = try? SegmentHeader(decoding: $0) }
@@ -56,6 +60,18 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
             let halves = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
             let path = halves.count > 1 ? halves[1] : []
             _ = IgnoreFile(Array(halves[0])).verdict(on: path, isDirectory: bytes.count.isMultiple(of: 2))
+        }
+    }
+
+    /// What is passed over, or written as text, is what is read as a value.
+    private func streamed(_ bytes: [UInt8]) {
+        let isItem = (try? CBORValue(decoding: bytes)) != nil
+        let isCounted = (try? CBORReader.countItems(of: bytes)) != nil
+        precondition(isItem == isCounted, "\(self): what is read and what is passed over differ")
+        guard isItem else { return }
+        for isPretty in [false, true] {
+            let isWritten: ()? = bytes.withUnsafeBytes { try? CBORJSONWriter.write($0, pretty: isPretty) { _ in } }
+            precondition(isWritten != nil, "\(self): what is read is not written as text")
         }
     }
 

@@ -113,7 +113,7 @@ struct CBOROpenFields<Key: FieldKey> {
             previous = number
             if let key = Int(exactly: number).flatMap(Key.init(rawValue:)) { return key }
             hasUnknown = true
-            _ = try CBORValue(from: &reader, depth: depth + 1)
+            try reader.skip(depth: depth + 1)
         }
         return nil
     }

@@ -15,6 +15,9 @@ package struct CBORReader {
     /// Bytes left.
     package var remaining: Int { input.count - position }
 
+    /// Goes on at `position`, where an item begins.
+    mutating func seek(to position: Int) { self.position = position }
+
     /// Checks that everything was read.
     package func finish() throws(FormatError) {
         guard remaining == 0 else { throw .malformed("bytes after the end of the value") }
@@ -124,6 +127,14 @@ package struct CBORReader {
 
     /// Begins an array: how many items follow.
     package mutating func array() throws(FormatError) -> Int { try length(.array, width: 1) }
+
+    /// Begins an array of at most `limit` items: a list is refused by its length before any of it takes memory.
+    @inline(__always)
+    mutating func array(atMost limit: Int) throws(FormatError) -> Int {
+        let count = try array()
+        guard count <= limit else { throw .malformed("a list of \(count) items, more than \(limit)") }
+        return count
+    }
 
     /// Begins a map: how many pairs follow.
     package mutating func map() throws(FormatError) -> Int { try length(.map, width: 2) }

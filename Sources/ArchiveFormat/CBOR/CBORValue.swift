@@ -113,7 +113,7 @@ package enum CBORValue: Sendable {
     }
 
     private static func items(from reader: inout CBORReader, depth: Int) throws(FormatError) -> [CBORValue] {
-        guard depth <= CBOR.depthLimit else { throw .malformed("CBOR nested too deeply") }
+        try CBORReader.checkDepth(depth)
         var items = [CBORValue]()
         for _ in 0..<(try reader.array()) { items.append(try CBORValue(from: &reader, depth: depth)) }
         return items
@@ -122,17 +122,13 @@ package enum CBORValue: Sendable {
     private static func pairs(
         from reader: inout CBORReader, depth: Int
     ) throws(FormatError) -> [(key: CBORValue, value: CBORValue)] {
-        guard depth <= CBOR.depthLimit else { throw .malformed("CBOR nested too deeply") }
+        try CBORReader.checkDepth(depth)
         var pairs = [(key: CBORValue, value: CBORValue)]()
-        var previous: UnsafeRawBufferPointer?
+        var keys = CBORKeyOrder()
         for _ in 0..<(try reader.map()) {
             let start = reader.position
             let key = try CBORValue(from: &reader, depth: depth)
-            let bytes = reader.bytes(from: start)
-            if let previous, !previous.lexicographicallyPrecedes(bytes) {
-                throw .malformed("CBOR map keys out of order or repeated")
-            }
-            previous = bytes
+            try keys.check(reader.bytes(from: start))
             pairs.append((key, try CBORValue(from: &reader, depth: depth)))
         }
         return pairs

@@ -200,8 +200,7 @@ extension Slice {
 
     /// Reads an array of slices.
     static func read(from reader: inout CBORReader) throws(FormatError) -> [Slice] {
-        let count = try reader.array()
-        guard count <= Content.listedSlicesLimit else { throw .malformed("too many slices in a list") }
+        let count = try reader.array(atMost: Content.listedSlicesLimit)
         var slices = [Slice]()
         slices.reserveCapacity(min(count, Content.slicesLimit))
         for _ in 0..<count {
@@ -258,8 +257,7 @@ extension ExtendedAttribute {
 
     /// Reads an array of attributes.
     fileprivate static func read(from reader: inout CBORReader) throws(FormatError) -> [ExtendedAttribute] {
-        let count = try reader.array()
-        guard count > 0 else { throw .malformed("a default value that is written out") }
+        let count = try reader.present(reader.array(atMost: FormatLimits.attributes))
         var attributes = [ExtendedAttribute]()
         for _ in 0..<count {
             var attribute = ExtendedAttribute(name: [], value: [])

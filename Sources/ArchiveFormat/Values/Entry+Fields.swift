@@ -80,6 +80,7 @@ extension Entry {
         }
         try content.validate(in: kind)
         if attributes.isEmpty { return }
+        guard attributes.count <= FormatLimits.attributes else { throw .malformed("too many extended attributes") }
         for (index, attribute) in attributes.enumerated() {
             guard !attribute.name.isEmpty, !attribute.name.contains(0) else {
                 throw .malformed("the name of an extended attribute")

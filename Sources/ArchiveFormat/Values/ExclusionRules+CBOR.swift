@@ -68,6 +68,9 @@ extension ExclusionRules {
             !name.isEmpty && !name.contains(UInt8(ascii: "/")) && RelativePath(name) != nil
         }
         guard isInside else { throw .malformed("the name of an ignore file") }
+        guard patterns.count <= FormatLimits.patterns, ignoreFileNames.count <= FormatLimits.patterns else {
+            throw .malformed("too many patterns")
+        }
     }
 }
 
@@ -109,7 +112,7 @@ extension CBORWriter {
 extension CBORReader {
     fileprivate mutating func byteStrings() throws(FormatError) -> [[UInt8]] {
         var strings = [[UInt8]]()
-        for _ in 0..<(try array()) { strings.append(Array(try byteString())) }
+        for _ in 0..<(try array(atMost: FormatLimits.patterns)) { strings.append(Array(try byteString())) }
         return strings
     }
 }

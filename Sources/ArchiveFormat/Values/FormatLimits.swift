@@ -6,6 +6,10 @@ package enum FormatLimits {
     package static let bytes = UInt64(Int64.max)
     /// Of entries in a tree, and of all other counts.
     package static let entries: UInt64 = 1 << 48
+    /// Of patterns of exclusions, and of names of ignore files.
+    package static let patterns = 65_536
+    /// Of an entry's extended attributes: Linux lists at most 65,536 bytes of names.
+    package static let attributes = 16_384
     /// Of the bytes of a path.
     package static let pathBytes = 65_535
 

@@ -13,8 +13,8 @@ extension Node {
         case children = 2
     }
 
-    /// The highest level of a node.
-    package static let levelLimit = 255
+    /// The highest level of a node: trees of 2^48 entries have some 12.
+    package static let levelLimit = 63
 
     /// The node as a chunk's bytes.
     package func encoded() -> [UInt8] {
@@ -68,6 +68,7 @@ extension Node {
         }
         try reader.finish()
         if let children {
+            guard level <= Node.levelLimit else { throw .malformed("the level of a node") }
             guard level > 0, entries.isEmpty else { throw .malformed("a node that is both leaf and inner node") }
             self = .inner(level: level, children: children)
         } else {
@@ -87,8 +88,11 @@ extension Node {
         var entries = [Entry]()
         entries.reserveCapacity(count)
         var context = Entry.Context.none
+        var weight = 0
         for _ in 0..<count {
             let entry = try Entry(from: &reader, after: context)
+            try checkWeight(before: weight, of: entry.weight)
+            weight += entry.weight
             context = Entry.Context(after: entry)
             entries.append(entry)
         }
@@ -100,8 +104,21 @@ extension Node {
         try checkCount(count)
         var children = [Child]()
         children.reserveCapacity(count)
-        for _ in 0..<count { children.append(try Child(from: &reader, after: children.last?.firstPath)) }
+        var weight = 0
+        for _ in 0..<count {
+            let child = try Child(from: &reader, after: children.last?.firstPath)
+            try checkWeight(before: weight, of: child.weight)
+            weight += child.weight
+            children.append(child)
+        }
         return children
+    }
+
+    /// Refuses what a node would have ended before: paths that share their bytes may be 33 MB in a few kilobytes.
+    static func checkWeight(before: Int, of item: Int) throws(FormatError) {
+        guard before < TreeShape.fullWeight, item <= TreeShape.maximumEntryWeight else {
+            throw .malformed("the weight of a node")
+        }
     }
 
     /// Checks the number of entries or children that are written out.

@@ -38,14 +38,22 @@ extension Node: Codable {
     /// Checks what the fast way checks while it reads.
     private func validate(level: Int, isEmpty: Bool) throws(FormatError) {
         let paths: [RelativePath]
+        let weights: [Int]
         switch self {
         case .leaf(let entries):
             guard level == 0 else { throw .malformed("an inner node without children") }
             if isEmpty { return }
             paths = entries.map(\.path)
+            weights = entries.map(\.weight)
         case .inner(_, let children):
             guard (1...Node.levelLimit).contains(level) else { throw .malformed("the level of a node") }
             paths = children.map(\.firstPath)
+            weights = children.map(\.weight)
+        }
+        var weight = 0
+        for item in weights {
+            try Node.checkWeight(before: weight, of: item)
+            weight += item
         }
         try Node.checkCount(paths.count)
         guard zip(paths, paths.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .malformed("paths out of order") }

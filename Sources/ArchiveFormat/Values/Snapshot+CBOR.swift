@@ -111,9 +111,13 @@ extension Snapshot {
             case .totals: totals = try Totals(from: &reader)
             case .changes: changes = try ChangeCounts(from: &reader)
             case .changedPaths:
-                for _ in 0..<(try reader.list()) { changedPaths.append(try ChangedPath(from: &reader)) }
+                for _ in 0..<(try reader.list(atMost: Snapshot.changedPathsLimit)) {
+                    changedPaths.append(try ChangedPath(from: &reader))
+                }
             case .problems:
-                for _ in 0..<(try reader.list()) { problems.append(try Problem(from: &reader)) }
+                for _ in 0..<(try reader.list(atMost: Snapshot.problemsLimit)) {
+                    problems.append(try Problem(from: &reader))
+                }
             case .storedBytes: storedBytes = try reader.present(reader.unsigned())
             case .ownerNames: ownerNames = try reader.names()
             case .groupNames: groupNames = try reader.names()
@@ -336,8 +340,8 @@ extension CBORWriter {
 
 extension CBORReader {
     /// Begins an array that would have been left out if it were empty.
-    fileprivate mutating func list() throws(FormatError) -> Int {
-        try present(array())
+    fileprivate mutating func list(atMost limit: Int) throws(FormatError) -> Int {
+        try present(array(atMost: limit))
     }
 
     fileprivate mutating func path() throws(FormatError) -> RelativePath {
@@ -347,7 +351,9 @@ extension CBORReader {
     fileprivate mutating func names() throws(FormatError) -> [UInt32: String] {
         var names = [UInt32: String]()
         var previous = -1
-        for _ in 0..<(try present(map())) {
+        let count = try present(map())
+        guard count <= Snapshot.namesLimit else { throw .malformed("too many names") }
+        for _ in 0..<count {
             let number = try unsigned(UInt32.self)
             guard Int(number) > previous else { throw .malformed("CBOR map keys out of order or repeated") }
             previous = Int(number)

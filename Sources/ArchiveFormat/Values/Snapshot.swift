@@ -43,6 +43,8 @@ public struct Snapshot: Hashable, Sendable {
     public static let changedPathsLimit = 32
     /// The most problems a snapshot records.
     public static let problemsLimit = 64
+    /// Names of owners, and of groups.
+    package static let namesLimit = 1 << 20
     /// The greatest sequence number: the greatest that fits 63 bits.
     public static let sequenceLimit = UInt64(Int64.max)
 

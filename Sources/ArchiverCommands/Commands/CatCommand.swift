@@ -39,7 +39,7 @@ struct CatCommand: ParsableCommand {
         case .snapshot(let record, let path?): try write(path, of: record, context)
         case .state(let state):
             let content = try context.archive.content(of: state)
-            try Output.standard.line(StateDetails.json(content, Console(global)))
+            try StateDetails.write(content, Output.standard)
         }
     }
 

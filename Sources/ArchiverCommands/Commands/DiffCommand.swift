@@ -104,8 +104,10 @@ struct DiffCommand: ParsableCommand {
         if sides == nil { console.note("There is no other state of \(Escaping.text(left.title)) to compare it with.") }
         let (left, right) = sides ?? (left, left)
         let archive = context.archive
-        let differences = try StateComparison.differences(
-            from: try archive.content(of: left), to: try archive.content(of: right))
+        guard let leftValue = try archive.content(of: left).value(),
+            let rightValue = try archive.content(of: right).value()
+        else { throw DiffCommand.tooManyItems(left, right) }
+        let differences = try StateComparison.differences(from: leftValue, to: rightValue)
         if stat {
             let statistics = DifferenceStatistics(differences, left, right)
             try console.output.line(console.isJSON ? JSONText.of(statistics) : statistics.text)
@@ -123,6 +125,12 @@ struct DiffCommand: ParsableCommand {
         case .state(let state): return (left, state)
         case .snapshot(let record, _): throw DiffCommand.differentKinds(snapshot: record, left)
         }
+    }
+
+    private static func tooManyItems(_ left: SavedState, _ right: SavedState) -> Failure {
+        .unsuitable(
+            "\(left.id.short) or \(right.id.short) has more than \(StateContent.comparedItems) values, too many to compare",
+            remedy: "compare what 'archiver cat \(left.id.short)' and 'archiver cat \(right.id.short)' print")
     }
 
     private static func differentKinds(snapshot: SnapshotRecord, _ state: SavedState) -> Failure {

@@ -56,11 +56,9 @@ struct ShowCommand: ParsableCommand {
         }
         if raw { return try console.output.line(archive.rawJSON(of: state)) }
         let content = try archive.content(of: state)
-        if console.isJSON {
-            return try console.output.line(JSONText.of(StateDetailsJSON(state: state, content: content)))
-        }
+        if console.isJSON { return try StateDetailsJSON(state: state, content: content).write(to: console.output) }
         for line in StateDetails.lines(state, console) + [""] { try console.output.line(line) }
-        try console.output.line(StateDetails.json(content, console))
+        try StateDetails.write(content, console.output)
     }
 
     private func show(

@@ -26,14 +26,15 @@ struct SavedStateJSON: Encodable {
 }
 
 /// A saved state and what it holds, as `show --json` shows them.
-struct StateDetailsJSON: Encodable {
+struct StateDetailsJSON {
     let state: SavedState
-    let content: StateJSON
+    let content: StateContent
 
-    func encode(to encoder: any Encoder) throws {
-        try SavedStateJSON(state).encode(to: encoder)
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(content, forKey: "state")
+    /// Writes one object on one line; what the state holds may be longer than memory as values.
+    func write(to output: Output) throws {
+        try output.write(JSONText.of(SavedStateJSON(state)).dropLast() + ",\"state\":")
+        try content.writeJSON(pretty: false) { try output.write($0) }
+        try output.line("}")
     }
 }
 

@@ -20,10 +20,13 @@ enum StateDetails {
             ], console)
     }
 
-    /// What the state holds: as it is in a pipe, and harmless on a terminal.
-    static func json(_ content: StateJSON, _ console: Console) throws -> String {
-        let text = try content.pretty()
-        return console.output.isTerminal ? Escaping.json(text) : text
+    /// Writes what the state holds, and a line feed: as it is in a pipe, and harmless on a terminal.
+    static func write(_ content: StateContent, _ output: Output) throws {
+        try content.writeJSON(pretty: true) { piece in
+            guard output.isTerminal else { return try output.write(piece) }
+            try output.write(Escaping.json(String(decoding: piece, as: UTF8.self)))
+        }
+        try output.line("")
     }
 
     /// "wrote 1a2b3c4d of 'Best Game Ever' to game.json: 120 B".

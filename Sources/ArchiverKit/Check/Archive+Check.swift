@@ -47,10 +47,12 @@ extension Archive {
 struct ListedRecords {
     let snapshots: [SnapshotRecord]
     let states: [SavedState]
+    let notices: Set<StoredNotice>
 
     init(_ catalogue: Catalogue) throws {
         snapshots = try catalogue.snapshots()
         states = try catalogue.states()
+        notices = try catalogue.notices()
     }
 
     /// The latest snapshot of each root.

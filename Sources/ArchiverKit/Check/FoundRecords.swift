@@ -13,6 +13,7 @@ struct FoundRecords {
     var states: [StateID] = []
     var operations: [OperationID] = []
     var forgotten: [ChunkID] = []
+    var notices: [ChunkID] = []
 
     mutating func add(_ chunk: BlockHeader.Chunk) {
         switch chunk.kind {
@@ -21,6 +22,7 @@ struct FoundRecords {
         case .state: states.append(StateID(chunk.id))
         case .operation: operations.append(OperationID(chunk.id))
         case .forgotten: forgotten.append(chunk.id)
+        case .rootNotice: notices.append(chunk.id)
         default: break
         }
     }

@@ -31,11 +31,8 @@ struct LinkCheck {
     }
 
     private func compare(_ leaves: [ChunkID]) throws(StorageError) -> TreeFault? {
-        struct State: Hashable {
-            let group: UInt64
-            let times: [Timestamp?]
-        }
-        var contents: [State: Int] = [:]
+        // Hashes of both: trees may have millions of names, and SipHash of 64 bits tells them apart.
+        var contents: [Int: Int] = [:]
         for leaf in leaves {
             guard case .leaf(let entries) = try nodes.node(leaf, level: 0) else { continue }
             // What kept changing while it was read may have been read differently under each name.
@@ -46,7 +43,11 @@ struct LinkCheck {
                 hasher.combine(entry.content)
                 hasher.combine(entry.device)
                 let content = hasher.finalize()
-                let state = State(group: group, times: [entry.modified, entry.signature?.changed])
+                hasher = Hasher()
+                hasher.combine(group)
+                hasher.combine(entry.modified)
+                hasher.combine(entry.signature?.changed)
+                let state = hasher.finalize()
                 guard contents.updateValue(content, forKey: state) ?? content == content else {
                     return TreeFault(entry.path, "\(entry.path) is another name of a file that holds something else")
                 }

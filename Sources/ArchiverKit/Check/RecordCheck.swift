@@ -23,6 +23,7 @@ struct RecordCheck {
         try checkStates()
         for state in listed.states { check(state) }
         try checkOperations()
+        try checkNotices(listed.notices)
         for id in found.forgotten {
             read("what is forgotten, \(id)") { () throws(StorageError) in try store.forgotten(id) }
         }
@@ -89,6 +90,22 @@ struct RecordCheck {
                     remedy: "it cannot be undone; restore a snapshot that 'archiver list' names instead")
             }
         }
+    }
+
+    /// They decide which root a snapshot is of, so that there may be no others in the catalogue, either.
+    ///
+    /// - Parameter listed: those that the catalogue listed before the segments were read.
+    private func checkNotices(_ listed: Set<StoredNotice>) throws {
+        var unfound = listed
+        let present = try store.catalogue.notices()
+        for id in Set(found.notices) {
+            let name = "notice of a root \(id)"
+            guard let record = read(name, { () throws(StorageError) in try store.notice(id) }) else { continue }
+            let notice = StoredNotice(id: id, record: record).withoutHost
+            unfound.remove(notice)
+            if !present.contains(notice) { report.find(inCatalogue: "\(name) is not in the catalogue") }
+        }
+        for notice in unfound { report.find(inCatalogue: "notice of a root \(notice.id) is in no segment") }
     }
 
     /// What `body` reads; nil where it cannot, which is reported.

@@ -67,6 +67,8 @@ struct FileRestorer: Sendable {
         var position: UInt64 = 0
         var count: UInt64 = 0
         var endsInHole = false
+        // A size that the file system does not take is known before half a million lists are read.
+        if case .sliceLists = entry.content { try file.truncate(to: entry.size, path: path) }
         var pieces = ContentReader(entry.content, in: store)
         while let piece = try pieces.next() {
             if interruption?.isAsked == true { throw RestoreInterruption.Stop() }

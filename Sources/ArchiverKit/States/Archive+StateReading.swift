@@ -64,10 +64,18 @@ extension Archive {
     /// What `state` holds, with its version where that is not 1.
     ///
     /// - Throws: `ArchiverError` of the code `damaged` where its bytes are lost, wrong, or no CBOR item.
-    package func content(of state: SavedState) throws(ArchiverError) -> StateJSON {
+    package func content(of state: SavedState) throws(ArchiverError) -> StateContent {
         try facing {
-            let bytes = try store.bytes(of: store.stateRecord(state.id))
-            do { return StateJSON(try CBORValue(decoding: bytes).marked(version: state.version)) } catch {
+            let record = try store.stateRecord(state.id)
+            guard record.content.size <= UInt64(StateContent.bytesLimit) else {
+                throw ArchiverError(
+                    .system,
+                    "the state \(state.id.short) of '\(state.title)' has \(record.content.size) bytes, more than the "
+                        + "\(StateContent.bytesLimit) that archiver can show",
+                    remedy: "load it with the program that saved it")
+            }
+            let bytes = try store.bytes(of: record)
+            do { return try StateContent(bytes, version: state.version) } catch {
                 throw ArchiverError(
                     .damaged, "the state \(state.id.short) of '\(state.title)' cannot be read: \(error)",
                     remedy: "see 'archiver check --data', and 'archiver list --states' for other states")

@@ -1,5 +1,6 @@
 // A saved state as a JSON file, for other programs and for `StateFile`.
 
+internal import ArchiveFormat
 package import ArchiveStorage
 internal import FileIO
 internal import Glibc
@@ -23,12 +24,21 @@ extension Archive {
     package func export(
         _ state: SavedState, to target: FilePath, isDryRun: Bool = false
     ) throws(ArchiverError) -> StateExport {
-        let json = try content(of: state)
+        let content = try content(of: state)
         return try facing {
-            let contents = Array((try json.pretty() + "\n").utf8)
             let destination = try NewFile(target, ifDirectory: StateFileName.of(state.title))
-            if !isDryRun { try destination.write(contents) }
-            return StateExport(destination: destination.path, bytes: contents.count)
+            var count = 0
+            func write(_ sink: CBORJSONWriter.Sink) throws {
+                count = 0
+                try content.writeJSON(pretty: true) {
+                    count += $0.count
+                    try sink($0)
+                }
+                count += 1
+                try sink([UInt8(ascii: "\n")])
+            }
+            if isDryRun { try write { _ in } } else { try destination.write(write) }
+            return StateExport(destination: destination.path, bytes: count)
         }
     }
 }
@@ -54,11 +64,12 @@ private struct NewFile {
         if try FileStatus.read(name, in: folder) != nil { throw NewFile.taken(path) }
     }
 
-    func write(_ contents: [UInt8]) throws {
-        do throws(FileError) {
-            try DurableFile.create(directory: directory, name: name, contents: contents, permissions: 0o666)
-        } catch {
-            throw error.code == .fileExists ? NewFile.taken(path) : ArchiverError(any: error)
+    /// Writes the file with what `body` hands over.
+    func write(_ body: (CBORJSONWriter.Sink) throws -> Void) throws {
+        do {
+            try DurableFile.create(directory: directory, name: name, permissions: 0o666, body)
+        } catch let error as FileError where error.code == .fileExists {
+            throw NewFile.taken(path)
         }
     }
 

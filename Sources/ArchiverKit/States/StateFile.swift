@@ -1,5 +1,6 @@
 // Codable values in files: what a program is shipped with, and what it exports.
 
+internal import ArchiveFormat
 internal import FileIO
 public import Foundation
 internal import Glibc

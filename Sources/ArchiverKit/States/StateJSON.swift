@@ -1,7 +1,6 @@
 // A saved state as JSON, whatever type it was saved from.
 
 package import ArchiveFormat
-internal import FoundationEssentials
 
 /// A CBOR item that is encoded as JSON the way Foundation's encoder writes the value that it was saved from.
 ///
@@ -13,16 +12,11 @@ package struct StateJSON: Encodable, Sendable {
 
     package init(_ item: CBORValue) { self.item = item }
 
-    /// The JSON over several lines, keys sorted, without a line feed at the end.
-    package func pretty() throws -> String { try text(.prettyPrinted) }
-
     /// The JSON on one line, keys sorted.
-    package func compact() throws -> String { try text([]) }
-
-    private func text(_ formatting: JSONEncoder.OutputFormatting) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, formatting]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    package func compact() throws -> String {
+        var text: [UInt8] = []
+        try item.encoded().withUnsafeBytes { try CBORJSONWriter.write($0, pretty: false) { text += $0 } }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The text that stands for `key` of a map.
@@ -77,16 +71,5 @@ package struct StateJSON: Encodable, Sendable {
         init(_ text: String) { stringValue = text }
         init?(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
-    }
-}
-
-/// The texts for the numbers that JSON does not have.
-enum NonFinite {
-    static let infinity = "Infinity"
-    static let negativeInfinity = "-Infinity"
-    static let nan = "NaN"
-
-    static func text(of value: Double) -> String {
-        value.isNaN ? nan : value > 0 ? infinity : negativeInfinity
     }
 }

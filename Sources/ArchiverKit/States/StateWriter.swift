@@ -154,6 +154,8 @@ extension ArchiveStore {
     func bytes(of record: StateRecord) throws -> [UInt8] {
         var pieces = ContentReader(record.content, in: self)
         var bytes: [UInt8] = []
+        // A size that lies is found out before it has taken more than this.
+        bytes.reserveCapacity(Int(min(record.content.size, 128 << 20)))
         while let piece = try pieces.next() {
             switch piece {
             case .data(let data): bytes += data

@@ -13,8 +13,8 @@ final class StoredNodes: NodeSource, Sendable {
     private let losses: Losses?
     private let recent = Locked(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
 
-    /// Nodes kept, of some 64 entries each.
-    private static let capacity = 512
+    /// Bytes of the nodes that are kept: some 500 of 64 entries each.
+    private static let capacity = 16 << 20
 
     init(_ store: ArchiveStore, without losses: Losses? = nil) {
         self.store = store
@@ -50,7 +50,18 @@ final class StoredNodes: NodeSource, Sendable {
         let node: Node
         do { node = try Node(decoding: bytes) } catch { throw try store.undecodable(id, error) }
         // What goes is freed after the lock.
-        _ = recent.withLock { $0.insert(node, for: id) }
+        _ = recent.withLock { $0.insert(node, for: id, cost: node.memory) }
         return node
+    }
+}
+
+extension Node {
+    /// About how many bytes of memory the node takes.
+    fileprivate var memory: Int {
+        switch self {
+        case .leaf(let entries):
+            entries.reduce(0) { $0 + 256 + $1.weight + 96 * $1.attributes.count }
+        case .inner(_, let children): children.reduce(0) { $0 + 128 + $1.weight }
+        }
     }
 }

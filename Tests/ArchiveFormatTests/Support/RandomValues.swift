@@ -80,7 +80,7 @@ extension SeededGenerator {
         let children = paths(1...40).map {
             Node.Child(firstPath: $0, id: chunkID(), entries: number(bits: 48), bytes: number(bits: 63))
         }
-        return .inner(level: Int.random(in: 1...255, using: &self), children: children)
+        return .inner(level: Int.random(in: 1...63, using: &self), children: children)
     }
 
     mutating func text() -> String {

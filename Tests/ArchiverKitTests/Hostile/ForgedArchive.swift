@@ -4,14 +4,25 @@ import ArchiveFormat
 import FileIO
 import Testing
 
+@testable import ArchiverKit
+
 /// A kind of archive, by the mistake in it.
 struct ForgedArchive: Sendable, CustomTestStringConvertible {
     let name: String
     let write: @Sendable (Forgery) throws -> Void
+    /// Changes the archive's files once it is written.
+    let spoil: @Sendable (Files) throws -> Void
+    /// Whether it holds states of the title `game`.
+    let hasStates: Bool
 
-    init(_ name: String, _ write: @escaping @Sendable (Forgery) throws -> Void) {
+    init(
+        _ name: String, hasStates: Bool = false, _ write: @escaping @Sendable (Forgery) throws -> Void,
+        spoil: @escaping @Sendable (Files) throws -> Void = { _ in }
+    ) {
         self.name = name
+        self.hasStates = hasStates
         self.write = write
+        self.spoil = spoil
     }
 
     var testDescription: String { name }
@@ -290,7 +301,8 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         { forgery in
             let record = OperationRecord(
                 rootPath: forgery.rootPath.bytes, host: CurrentProcess.hostName, kind: kind,
-                time: Timestamp(seconds: 1_700_000_001), before: before, snapshot: snapshot, target: target)
+                time: Timestamp(seconds: 1_700_000_001), before: before, snapshot: snapshot, target: target,
+                machine: Machine.id)
             try forgery.add(.operation, record.encoded())
         }
     }

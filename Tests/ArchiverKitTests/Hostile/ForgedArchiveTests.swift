@@ -57,6 +57,7 @@ final class ForgedSandbox {
         try base.makeDirectory("root")
         try Files(root).write("present", "present")
         try Forgery.write(to: archive, of: root, forged.write)
+        try forged.spoil(Files(archive))
     }
 
     deinit { try? base.removeAll() }

@@ -2,9 +2,12 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Compression
 import FileIO
 import Glibc
 import SystemPackage
+
+@testable import ArchiverKit
 
 /// An archive that is written chunk by chunk, past all rules that a capture keeps.
 ///
@@ -72,6 +75,23 @@ final class Forgery {
         return chunk.id
     }
 
+    /// Adds a block of chunks that are told as the instructions `delta` against `bases`.
+    func add(_ chunks: [RawChunk], delta: [UInt8], bases: [ChunkID], saidToBeOf depth: Int) throws {
+        let payload = Forgery.number(delta.count) + delta
+        let header = BlockHeader(
+            codec: .delta, depth: depth, storedLength: payload.count,
+            payloadChecksum: payload.withUnsafeBytes { crc32($0) }, bases: bases.map { ChunkPrefix($0) },
+            chunks: chunks.map { BlockHeader.Chunk(kind: $0.kind, length: $0.bytes.count, id: $0.id) })
+        try writer?.append(EncodedBlock(header: header, payload: payload))
+    }
+
+    /// A number as blocks have it.
+    static func number(_ number: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        LEB128.append(number, to: &bytes)
+        return bytes
+    }
+
     func content(_ bytes: [UInt8]) throws -> ChunkID { try add(.content, bytes) }
 
     func list(_ slices: [Slice]) throws -> ChunkID { try add(.sliceList, SliceList(slices: slices).encoded()) }
@@ -97,24 +117,38 @@ final class Forgery {
     /// Adds a snapshot with the entries, cut into leaves as told, and with the right totals.
     @discardableResult
     func snapshot(
-        _ leaves: [Entry]..., totals: Totals? = nil, machine: MachineID = .unknown
+        _ leaves: [Entry]..., totals: Totals? = nil
     ) throws -> SnapshotID {
         let children = try leaves.map(leaf)
         let root = children.count == 1 ? children[0].id : try inner(1, children).id
-        return try snapshot(tree: root, totals: totals ?? Forgery.totals(leaves.flatMap { $0 }), machine: machine)
+        return try snapshot(tree: root, totals: totals ?? Forgery.totals(leaves.flatMap { $0 }))
     }
 
     /// Adds a snapshot of any tree.
     @discardableResult
     func snapshot(
         tree: ChunkID, totals: Totals, changes: ChangeCounts = ChangeCounts(), storedBytes: UInt64 = 0,
-        parent: SnapshotID? = nil, machine: MachineID = .unknown
+        parent: SnapshotID? = nil
     ) throws -> SnapshotID {
-        let snapshot = Snapshot(
-            time: Timestamp(seconds: 1_700_000_000), rootPath: rootPath.bytes, host: CurrentProcess.hostName,
-            cause: .capture, parent: parent, tree: tree, totals: totals, changes: changes, storedBytes: storedBytes,
-            machine: machine)
+        var snapshot = record(tree: tree, totals: totals)
+        snapshot.changes = changes
+        snapshot.storedBytes = storedBytes
+        snapshot.parent = parent
         return SnapshotID(try add(.snapshot, snapshot.encoded()))
+    }
+
+    /// Adds a snapshot of one node in whose bytes `part` is replaced.
+    func snapshot(node: Node, with part: [UInt8], replacedBy new: [UInt8]) throws {
+        var bytes = node.encoded()
+        if let place = bytes.firstRange(of: part) { bytes.replaceSubrange(place, with: new) }
+        try snapshot(tree: add(.node, bytes), totals: Totals(files: 1, directories: 1, bytes: 1))
+    }
+
+    /// The first snapshot of the root.
+    func record(tree: ChunkID, totals: Totals) -> Snapshot {
+        Snapshot(
+            time: Timestamp(seconds: 1_700_000_000), rootPath: rootPath.bytes, host: CurrentProcess.hostName,
+            cause: .capture, tree: tree, totals: totals, changes: ChangeCounts(), storedBytes: 0, machine: Machine.id)
     }
 
     static func totals(_ entries: [Entry]) -> Totals {

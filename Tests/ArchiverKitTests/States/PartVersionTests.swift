@@ -368,7 +368,9 @@ struct PartVersionTests {
         let first = try archive.save(new, as: "shelf")
         #expect(try archive.save(new, as: "shelf") == first)
         let (one, other) = (try archive.save([new], as: "one"), try archive.save([new], as: "other"))
-        #expect(try archive.content(of: state("one")).pretty() == archive.content(of: state("other")).pretty())
+        #expect(
+            try archive.content(of: state("one")).text(pretty: true)
+                == archive.content(of: state("other")).text(pretty: true))
         #expect(one.bytes == other.bytes)
     }
 
@@ -412,7 +414,7 @@ struct PartVersionTests {
     }
 
     /// The bytes of the state `title`, which is of version 1 itself.
-    private func bytes(_ title: String) throws -> [UInt8] { try archive.content(of: state(title)).item.encoded() }
+    private func bytes(_ title: String) throws -> [UInt8] { try archive.content(of: state(title)).bytes }
 
     @Test("the bytes of parts with versions are those of the format document")
     func bytes() throws {
@@ -450,11 +452,11 @@ struct PartVersionTests {
                 + [0x07] + version + [0x03])
         _ = try archive.load(Both.self, "both")
         #expect(
-            try archive.content(of: state("both")).compact()
+            try archive.content(of: state("both")).text(pretty: false)
                 == #"[{"@stateVersion":2,"a":1},{"@state":7,"@stateVersion":3}]"#)
         try archive.save(Two(), as: "two")
         #expect(try state("two").bytes == 4)
-        #expect(try archive.content(of: state("two")).compact() == #"{"@stateVersion":2,"a":1}"#)
+        #expect(try archive.content(of: state("two")).text(pretty: false) == #"{"@stateVersion":2,"a":1}"#)
         try archive.save(["@state": 1, "@@stateVersion": 2], as: "keys")
         #expect(
             try bytes("keys") == [0xa2, 0x67] + Array("@@state".utf8) + [0x01, 0x6f] + Array("@@@stateVersion".utf8)

@@ -27,7 +27,7 @@ struct StateEncodingTests {
 
     private func saved(_ state: some Codable & Sendable) throws -> [UInt8] {
         try archive.save(state, as: "state")
-        return try archive.content(of: #require(try archive.state(.latest, titled: "state"))).item.encoded()
+        return try archive.content(of: #require(try archive.state(.latest, titled: "state"))).bytes
     }
 
     /// The bytes of `text` as digits, with its head.

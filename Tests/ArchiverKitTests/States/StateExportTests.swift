@@ -7,6 +7,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 /// A state with what JSON has and what it has not.
@@ -89,6 +90,39 @@ struct StateExportTests {
             ),
         ]
         for (item, text) in cases { #expect(try StateJSON(item).compact() == text) }
+    }
+
+    @Test("whatever a state holds, it is written as Foundation's encoder writes it")
+    func sameAsFoundation() throws {
+        var random = SeededGenerator("States as JSON")
+        func item(_ depth: Int) -> CBORValue {
+            switch random.below(depth > 0 ? 9 : 6) {
+            case 0: .unsigned(random.next() >> UInt64(random.below(64)))
+            case 1: .negative(complement: random.next() >> UInt64(random.below(64)))
+            case 2: .float(Double(bitPattern: random.next()))
+            case 3: .float(Double(random.below(1_000)) / 8)
+            case 4: .bytes(random.noise(random.below(30)))
+            case 5: .text(String(String.UnicodeScalarView((0..<random.below(8)).map { _ in scalar() })))
+            case 6: .array((0..<random.below(4)).map { _ in item(depth - 1) })
+            default: .map((0..<random.below(4)).map { (.text("\($0 * 7)\(random.below(3))"), item(depth - 1)) })
+            }
+        }
+        func scalar() -> Unicode.Scalar {
+            let scalars: [ClosedRange<UInt32>] = [
+                0...0x7f, 0x20...0x7e, 0x80...0x7ff, 0xe000...0xffff, 0x10000...0x10ffff,
+            ]
+            return Unicode.Scalar(UInt32.random(in: scalars[random.below(5)], using: &random)) ?? "x"
+        }
+        let encoder = JSONEncoder()
+        for number in 0..<2_000 {
+            let item = item(4)
+            let isPretty = number.isMultiple(of: 2)
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, isPretty ? .prettyPrinted : []]
+            let expected = try encoder.encode(StateJSON(item))
+            var text = Data()
+            try StateContent(item.encoded()).writeJSON(pretty: isPretty) { text += $0 }
+            #expect(text == expected, "\(String(decoding: text, as: UTF8.self)) \(random.seed)")
+        }
     }
 
     @Test("what is there already stays as it is, also when it is a link that leads nowhere")

@@ -17,6 +17,15 @@ func concurrently(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     group.wait()
 }
 
+extension StateContent {
+    /// The state as JSON.
+    func text(pretty: Bool) throws -> String {
+        var text: [UInt8] = []
+        try writeJSON(pretty: pretty) { text += $0 }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
 extension Sandbox {
     /// The archive as it would be elsewhere, with a catalogue made anew.
     func copyWithoutCatalogue() throws -> Archive {

@@ -62,14 +62,16 @@ extension StateValue {
     }
 }
 
-extension CBORValue {
-    /// The item of a whole state, with its version as a part has it.
-    func marked(version: Int) -> CBORValue {
-        guard version > 1 else { return self }
-        let mark = (key: CBORValue.text(PartKey.version.stringValue), value: CBORValue(version))
-        guard case .map(let pairs) = self else {
-            return .map([(.text(PartKey.content.stringValue), self), mark])
-        }
-        return .map(CBORValue.sorted(pairs + [mark]))
+extension StateContent {
+    /// A whole state, with its version as a part has it.
+    init(_ bytes: [UInt8], version: Int) throws(FormatError) {
+        try self.init(version > 1 ? StateContent.marked(bytes, version) : bytes)
+    }
+
+    private static func marked(_ bytes: [UInt8], _ version: Int) throws(FormatError) -> [UInt8] {
+        let (key, value) = (CBORValue.text(PartKey.version.stringValue), CBORValue(version))
+        if let marked = try CBORReader.adding(key, value, toMap: bytes) { return marked }
+        let content = CBORValue.text(PartKey.content.stringValue).encoded()
+        return [0xa2] + content + bytes + key.encoded() + value.encoded()
     }
 }

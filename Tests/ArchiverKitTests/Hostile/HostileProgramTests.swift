@@ -1,0 +1,99 @@
+// Forged archives and the program: every command comes to its end, within its memory, and says what is so.
+
+import ArchiveFormat
+import ArchiverKit
+import FileIO
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Forged archives and the program")
+struct HostileProgramTests {
+    /// The most memory of any command.
+    private static let memoryLimit = 256 << 20
+
+    /// Whether the program is the one that ships: it is the one whose memory and time count.
+    private static let isReleased = ProcessInfo.processInfo.environment[BuiltProgram.variable] != nil
+
+    @Test(
+        "no command crashes, hangs, takes much memory, leaves the root, or calls good what does not restore",
+        arguments: ForgedArchive.wrong + ForgedArchive.right)
+    func commands(forged: ForgedArchive) throws { try runAll(forged) }
+
+    @Test(
+        "what is small on disk and endless to read takes no command much memory or time",
+        .enabled(if: isReleased && ProcessInfo.processInfo.environment["BOMBS"] != nil),
+        arguments: ForgedArchive.bombs)
+    func bombs(forged: ForgedArchive) throws { try runAll(forged) }
+
+    @Test("whatever stands in the place of an archive's file, every command ends", arguments: ForgedArchive.places)
+    func places(forged: ForgedArchive) throws { try runAll(forged) }
+
+    /// Runs every command on the archive.
+    private func runAll(_ forged: ForgedArchive) throws {
+        let sandbox = try ForgedSandbox(forged)
+        let root = sandbox.root.string
+        try sandbox.base.makeDirectory("outside")
+        try sandbox.base.write("outside/file", "outside")
+        let outside = try TreeListing(of: sandbox.base.full("outside"))
+
+        let check = try run(sandbox, "check", "--data")
+        for words in [
+            ["list", "--json"], ["list", "--states"], ["operations", root], ["status"], ["check"],
+            ["show", "latest", "--root", root], ["show", "latest", "--raw", "--root", root],
+            ["show", "latest", "--entries", "--root", root], ["show", "latest:f", "--root", root],
+            ["cat", "latest:f", "--root", root], ["diff", "latest", "--root", root],
+            ["diff", "latest", "--text", "--root", root], ["undo", root, "--dry-run"],
+        ] {
+            try run(sandbox, words)
+        }
+        if forged.hasStates {
+            for words in [
+                ["show", "game"], ["show", "game", "--json"], ["show", "game", "--raw"], ["cat", "game"],
+                ["diff", "game"], ["restore", "game", "--target", sandbox.base.full("game.json").string],
+            ] {
+                try run(sandbox, words)
+            }
+        }
+        let target = sandbox.base.full("target").string
+        let restore = try run(sandbox, "restore", "latest", "--root", root, "--target", target)
+        let hasSnapshot = try run(sandbox, "show", "latest", "--root", root).status != 1
+        // No file system takes each size that a file may have.
+        if check.status == 0, hasSnapshot, !restore.output.contains("File too large") {
+            #expect(restore.status == 0, "check passed it and restore did not:\n\(restore.output)")
+        }
+        try run(sandbox, "restore", "latest", "--root", root, "--dry-run")
+        if try run(sandbox, "restore", "latest", "--root", root).status == 0 {
+            let difference = try run(sandbox, "diff", "latest", "--root", root)
+            let lines = difference.output.split(separator: "\n").filter { !$0.hasPrefix("archiver: ") }
+            #expect(difference.status == 0 && lines.isEmpty, "\(difference.output)")
+            if restore.status == 0 {
+                try TreeListing(of: sandbox.root).expect(
+                    equals: TreeListing(of: sandbox.base.full("target")), "restored in place and elsewhere")
+            }
+        }
+        try run(sandbox, "undo", root)
+        try run(sandbox, "capture", root)
+        try run(sandbox, "repair")
+        try run(sandbox, "list")
+        try TreeListing(of: sandbox.base.full("outside")).expect(equals: outside, "what is outside of the root")
+        let names = Set(try sandbox.base.names())
+        #expect(names.isSubset(of: ["archive", "game.json", "outside", "root", "target"]), "\(names)")
+    }
+
+    @discardableResult
+    private func run(_ sandbox: ForgedSandbox, _ words: String...) throws -> MeasuredRun { try run(sandbox, words) }
+
+    @discardableResult
+    private func run(_ sandbox: ForgedSandbox, _ words: [String]) throws -> MeasuredRun {
+        let run = try MeasuredRun(words + ["--archive", sandbox.archive.string], scratch: sandbox.base.directory)
+        let command = words.joined(separator: " ")
+        #expect(run.status < 128, "\(command): \(run.status), \(run.output.prefix(2_000))")
+        #expect(run.status != 64, "the command line is wrong: \(command): \(run.output)")
+        if HostileProgramTests.isReleased {
+            #expect(run.memory <= HostileProgramTests.memoryLimit, "\(command): \(run.memory >> 20) MiB")
+        }
+        return run
+    }
+}
