@@ -51,7 +51,7 @@ test-debug: setup-test build
 
 # Some faults of concurrency are there in optimised code only. A debugger's access to internal names costs no optimisation.
 RELEASE_TESTS = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/release-tests
-CONCURRENT_TESTS := LockingTests|MementosTests|FileIOTests|FileWatchingTests|ArchiveStorageTests|ArchiverKitTests
+CONCURRENT_TESTS := ^(LockingTests|MementosTests|FileIOTests|FileWatchingTests|ArchiveStorageTests)\.|^ArchiverKitTests\.(Watch|Audit|Concurren|Autosav|Caretaker|Control|SlowObserver|Observer|FirstStart|StateUpdate|Reentran|Cost|Settling)
 
 test-release: setup-test ## Run the tests of concurrency on optimised code.
 	@export ARCHIVER_TESTS=concurrency; $(call logged,test-release,$(SWIFT) test $(RELEASE_TESTS) --filter '$(CONCURRENT_TESTS)')

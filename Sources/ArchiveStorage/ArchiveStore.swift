@@ -144,7 +144,10 @@ package final class ArchiveStore: Sendable {
     func newReader() -> BlockReader { BlockReader(layout: layout, catalogue: catalogue) }
 
     /// Those of `ids` that cannot be read.
-    package func unreadable(of ids: [ChunkID]) -> [ChunkID] { ids.filter { (try? reader.read($0)) == nil } }
+    ///
+    /// Each is read by a reader that knows nothing yet: of a chain that is too long, one that has read its lower end can read
+    /// the upper one.
+    package func unreadable(of ids: [ChunkID]) -> [ChunkID] { ids.filter { (try? newReader().read($0)) == nil } }
 
     /// The most blocks that one may stand on to be read.
     package static var chainLimit: Int { UnpackingWork.stepsLimit }

@@ -165,3 +165,12 @@ final class FaultPlace {
         return content
     }
 }
+
+extension FaultPlace {
+    /// Runs `body`, which takes minutes, on a thread of its own: the few that all tests share are left to the others.
+    static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread { done.resume(with: Result { try body() }) }
+        }
+    }
+}

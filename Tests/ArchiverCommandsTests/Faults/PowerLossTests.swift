@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The model of what a disk may hold is in `Tests/Faults/powerloss.c`.
-@Suite("Power losses", .enabled(if: FaultTool.isUsable)) struct PowerLossTests {
+@Suite("Power losses", .serialized, .enabled(if: FaultTool.isUsable)) struct PowerLossTests {
     /// Seeds: nothing that is not certain; names without bytes; names and lengths without bytes; bytes without names.
     ///
     /// The seed 1 keeps everything, as killing the program does.
@@ -16,7 +16,9 @@ import Testing
     private static let rounds = 30
 
     @Test("Whenever power fails, what was announced is there afterwards", arguments: FaultScene.all)
-    func anyMoment(_ scene: FaultScene) throws {
+    func anyMoment(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try run(scene) } }
+
+    private func run(_ scene: FaultScene) throws {
         var random = SeededGenerator("power fails during \(scene.testDescription)")
         let place = try FaultPlace(random)
         let cuts = try begin(scene, place)

@@ -68,7 +68,7 @@ struct HostileProgramTests {
             let difference = try run(sandbox, "diff", "latest", "--root", root)
             let lines = difference.output.split(separator: "\n").filter { !$0.hasPrefix("archiver: ") }
             #expect(difference.status == 0 && lines.isEmpty, "\(difference.output)")
-            if restore.status == 0 {
+            if restore.status == 0, check.status == 0 {
                 try TreeListing(of: sandbox.root).expect(
                     equals: TreeListing(of: sandbox.base.full("target")), "restored in place and elsewhere")
             }
