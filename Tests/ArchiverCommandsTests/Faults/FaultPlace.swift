@@ -167,6 +167,11 @@ final class FaultPlace {
 }
 
 extension FaultPlace {
+    /// The same faults each time, unless TEST_SEED says otherwise: those at random are for `make soak-faults`.
+    static func random() -> SeededGenerator {
+        getenv("TEST_SEED") == nil ? SeededGenerator(seed: 11) : SeededGenerator()
+    }
+
     /// Runs `body`, which takes minutes, on a thread of its own: the few that all tests share are left to the others.
     static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in

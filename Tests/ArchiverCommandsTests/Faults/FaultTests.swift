@@ -8,16 +8,16 @@ import Testing
 
 @Suite("Faults", .serialized, .enabled(if: FaultTool.isUsable)) struct FaultTests {
     /// The first calls and the last ones fail, those between by chance; of those that only look, one in three.
-    private static let first = 100
-    private static let last = 40
-    private static let between = 30
+    private static let first = 60
+    private static let last = 30
+    private static let between = 20
     private static let looking = 3
 
     @Test("Whatever system call fails, the archive keeps its promises", arguments: FaultScene.all)
     func anyCall(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try run(scene) } }
 
     private func run(_ scene: FaultScene) throws {
-        var random = SeededGenerator("a fault in \(scene.testDescription)")
+        var random = FaultPlace.random()
         let place = try FaultPlace(random)
         let calls = try begin(scene, place)
         for call in calls.indices where isChosen(call, of: calls.count, &random) {

@@ -19,7 +19,7 @@ import Testing
     func anyMoment(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try run(scene) } }
 
     private func run(_ scene: FaultScene) throws {
-        var random = SeededGenerator("power fails during \(scene.testDescription)")
+        var random = FaultPlace.random()
         let place = try FaultPlace(random)
         let cuts = try begin(scene, place)
         for round in 0..<PowerLossTests.rounds {
