@@ -29,7 +29,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ArchiveFormatTests",
-            dependencies: ["ArchiveFormat", "Compression", "Exclusions", "FileIO", "FuzzTargets", "TestSupport"]),
+            dependencies: [
+                "ArchiveFormat", "Compression", "Exclusions", "FileIO", "FuzzTargets", "TestSupport", "TestTraits",
+            ]),
 
         // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
         .target(
@@ -43,7 +45,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveStorageTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", "Locking", "TestSupport",
+                "ArchiveFormat", "ArchiveStorage", "FileIO", "Locking", "TestSupport", "TestTraits",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -66,7 +68,8 @@ let package = Package(
         .testTarget(
             name: "ArchiverCommandsTests",
             dependencies: [
-                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "archiver", "examples",
+                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "archiver",
+                "examples",
                 "faults",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -85,7 +88,8 @@ let package = Package(
             name: "ArchiverKitTests",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Compression", "Exclusions", "FileIO",
-                "FileWatching", "Locking", "Mementos", "TestSupport", "TreeScripts", "archiver", "churn", "examples",
+                "FileWatching", "Locking", "Mementos", "TestSupport", "TestTraits", "TreeScripts", "archiver", "churn",
+                "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -119,7 +123,7 @@ let package = Package(
         .target(
             name: "Compression",
             dependencies: ["CZlib", .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"]))]),
-        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
+        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport", "TestTraits"]),
 
         // MARK: CZlib - zlib's headers
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -132,11 +136,11 @@ let package = Package(
             ],
             path: "Sources/Examples"
         ),
-        .testTarget(name: "ExamplesTests", dependencies: ["TestSupport", "archiver", "examples"]),
+        .testTarget(name: "ExamplesTests", dependencies: ["TestSupport", "TestTraits", "archiver", "examples"]),
 
         // MARK: Exclusions - what is left out: gitignore patterns, ignore files, cache tags
         .target(name: "Exclusions", dependencies: ["FileIO"]),
-        .testTarget(name: "ExclusionsTests", dependencies: ["Exclusions", "FileIO", "TestSupport"]),
+        .testTarget(name: "ExclusionsTests", dependencies: ["Exclusions", "FileIO", "TestSupport", "TestTraits"]),
 
         // MARK: faults - runs a program in which a system call fails, and shows what a power failure may leave
         .executableTarget(name: "faults", path: "Tests/Faults", publicHeadersPath: "."),
@@ -149,7 +153,8 @@ let package = Package(
         .testTarget(
             name: "FileIOTests",
             dependencies: [
-                "CLinux", "FileIO", "Locking", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "CLinux", "FileIO", "Locking", "TestSupport", "TestTraits",
+                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
 
@@ -185,7 +190,11 @@ let package = Package(
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
         .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),
         .testTarget(
-            name: "SnapshotTreeTests", dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport"]),
+            name: "SnapshotTreeTests",
+            dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport", "TestTraits"]),
+
+        // MARK: TestTraits - how tests run
+        .target(name: "TestTraits", path: "Tests/TestTraits"),
 
         // MARK: TreeScripts - scenarios as files, and the commands in them
         .target(

@@ -46,6 +46,16 @@ extension Catalogue {
         }
     }
 
+    /// Notes that the root at `path` on `machine` has to be looked at whole.
+    package func noteLoss(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) {
+        try write { db in
+            let number = try Int64.fetchOne(db, sql: "SELECT COALESCE(MAX(number), 0) + 1 FROM healing")
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO healing SELECT id, ? FROM root WHERE path = ? AND machine = ?",
+                arguments: [number, Data(path), Data(machine.bytes)])
+        }
+    }
+
     /// What was noted of the root at `path` on `machine`; nil where it has lost nothing.
     package func healingMark(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> HealingMark? {
         let sql = """

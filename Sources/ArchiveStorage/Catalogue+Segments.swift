@@ -106,4 +106,14 @@ extension Catalogue {
             }
         }
     }
+
+    /// Forgets `damage`, sentences that `damage()` gave: a check found that nothing is lost by it any more.
+    package func forget(damage: [String]) throws(StorageError) {
+        if damage.isEmpty { return }
+        try write { db in
+            for message in damage {
+                try db.execute(sql: "DELETE FROM damage WHERE message = ?", arguments: [message])
+            }
+        }
+    }
 }

@@ -8,7 +8,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct AuditTests {
+@Suite(.timeLimit(.minutes(30))) struct AuditTests {
     @Test func anAuditFindsAWriteThroughALinkFromOutside() async throws {
         let sandbox = try Sandbox()
         try sandbox.base.write("outside", "before")

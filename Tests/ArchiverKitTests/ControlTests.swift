@@ -8,7 +8,7 @@ import Testing
 
 @testable import ArchiverKit
 
-@Suite(.timeLimit(.minutes(1))) struct ControlTests {
+@Suite(.timeLimit(.minutes(30))) struct ControlTests {
     private let sandbox: Sandbox
     private var path: FilePath { sandbox.base.full("socket") }
 

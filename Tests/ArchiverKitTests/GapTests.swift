@@ -8,7 +8,7 @@ import Locking
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct GapTests {
+@Suite(.timeLimit(.minutes(30))) struct GapTests {
     @Test func theTimeBetweenTwoWatchersIsAGap() async throws {
         let sandbox = try Sandbox()
         let first = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])

@@ -9,7 +9,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct HealingTests {
+@Suite(.timeLimit(.minutes(30))) struct HealingTests {
     /// How blocks are damaged.
     enum Damage: CaseIterable, Sendable {
         case payload, header, segment
@@ -127,6 +127,37 @@ import Testing
         try await watcher.nextSnapshot()
         try expectLatestIsWhole(sandbox, "\(part)")
         try await watcher.stop()
+    }
+
+    @Test("an audit that meets damage stores anew what the root still has", arguments: [Part.content, .node])
+    func audit(part: Part) async throws {
+        var random = SeededGenerator(seed: 37)
+        let sandbox = try filledSandbox(&random)
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == part.kind } }
+        // Content is not read by an audit: a check has to find that it is lost.
+        if part == .content { #expect(try sandbox.reopened().check(data: true).goodSnapshots == 0) }
+        let result = try #require(try await watcher.service.audit()[sandbox.root.directory])
+        #expect(result.found == 0)
+        try expectLatestIsWhole(sandbox, "\(part)")
+        #expect(try sandbox.reopened().check(data: true).goodSnapshots == 1)
+        try await watcher.stop()
+    }
+
+    @Test("what opening told of damage is told no more once a check finds everything")
+    func healedDamageIsNotTold() throws {
+        var random = SeededGenerator(seed: 38)
+        let sandbox = try filledSandbox(&random)
+        try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
+        // In a copy, as nobody else writes to its segments.
+        let copy = sandbox.base.full("archive-copy")
+        _ = system("cp -a '\(sandbox.archive.directory)' '\(copy)'; rm -f '\(copy)'/catalogue*")
+        #expect(try Archive.open(copy).findings.contains { $0.kind == .damage })
+        #expect(try Archive.open(copy).check(data: true).findingCount > 0)
+        #expect(try Archive.open(copy).findings.contains { $0.kind == .damage }, "it is still lost")
+        _ = try Archive.open(copy).capture(sandbox.root.directory)
+        #expect(try Archive.open(copy).check(data: true).findingCount == 0)
+        #expect(try Archive.open(copy).findings.isEmpty)
     }
 
     @Test("a lost base that is stored again makes readable what stands on it", arguments: Damage.allCases)

@@ -8,7 +8,7 @@ import FileIO
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct SeveralRootsTests {
+@Suite(.timeLimit(.minutes(30))) struct SeveralRootsTests {
     @Test func aRootInsideAnotherIsCapturedOnce() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("inner/deep")

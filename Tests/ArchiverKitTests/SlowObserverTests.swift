@@ -8,7 +8,7 @@ import Mementos
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct SlowObserverTests {
+@Suite(.timeLimit(.minutes(30))) struct SlowObserverTests {
     /// An observer that can be held up.
     private final class SlowObserver: Sendable {
         let seen = Locked<[WatchService.Event]>([])

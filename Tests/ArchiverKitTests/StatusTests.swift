@@ -8,7 +8,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct StatusTests {
+@Suite(.timeLimit(.minutes(30))) struct StatusTests {
     @Test func aRunningWatcherProvesThatItHasCapturedEverything() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")

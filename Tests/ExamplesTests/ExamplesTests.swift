@@ -2,9 +2,10 @@
 
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Examples")
+@Suite("Examples", .blocking)
 struct ExamplesTests {
     @Test("a session with the examples goes as it is written", arguments: Session.all)
     func sessions(_ session: Session) throws {

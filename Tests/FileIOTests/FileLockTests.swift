@@ -8,7 +8,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct FileLockTests {
+@Suite(.timeLimit(.minutes(30))) struct FileLockTests {
     /// Returns once the lock can be had alone: at once, unless another test is just starting a process, which has a copy of
     /// the descriptor until it executes its program.
     private func waitUntilFree(_ path: FilePath) throws {

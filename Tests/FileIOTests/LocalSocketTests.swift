@@ -5,7 +5,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LocalSocketTests {
+@Suite(.timeLimit(.minutes(30))) struct LocalSocketTests {
     private let directory: TemporaryDirectory
     private var path: FilePath { directory.path.appending("socket") }
 

@@ -7,7 +7,8 @@ extension Archive {
     /// Checks the archive: the segments' blocks, the catalogue against them, every record, and every snapshot's tree and
     /// content.
     ///
-    /// What it passes with `data` restores. Without, it reads what describes the files and not the files' bytes.
+    /// What it passes with `data` restores. Without, it reads what describes the files and not the files' bytes. Damage that
+    /// earlier openings told of and by which nothing is lost any more is not told again.
     ///
     /// - Parameter data: whether to read every byte and verify it; else the structure only.
     public func check(data: Bool, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
@@ -17,6 +18,7 @@ extension Archive {
             let nodes = StoredNodes(store)
             // What is listed now is in the segments by now, whatever others write meanwhile.
             let listed = try ListedRecords(store.catalogue)
+            let known = try store.catalogue.damage()
             let report = CheckReport()
             for finding in store.findings where finding.kind == .unread {
                 report.find(finding.message, remedy: finding.remedy)
@@ -29,6 +31,7 @@ extension Archive {
             for snapshot in listed.snapshots { try trees.check(snapshot) }
             if store.isWritable {
                 try store.catalogue.note(losses: found.lost, ofRoots: try roots(of: latest, in: trees.faulty))
+                if report.result.findingCount == 0 { try store.catalogue.forget(damage: known) }
             }
             return report.result
         }

@@ -87,13 +87,15 @@ extension Archive {
     ///   - rules: what is left out of the root.
     ///   - foreseen: what is looked at all the same.
     ///   - removesExcluded: whether what the tree has of that is a difference.
+    ///   - fresh: what reads the tree's nodes; nil to use those that are kept.
     func scanDifferences(
         of root: RootDirectory, from tree: ChunkID?, ranges: [PathRange], _ rules: ExclusionRules,
-        foreseen: ForeseenRules? = nil, removesExcluded: Bool = false, _ progress: OperationProgress? = nil,
+        foreseen: ForeseenRules? = nil, removesExcluded: Bool = false, fresh: StoredNodes? = nil,
+        _ progress: OperationProgress? = nil,
         _ body: (Difference, Problem?) throws -> Void
     ) throws {
         let scan = TreeScan(
-            store: store, nodes: nodes, commit: nil, level: 1, progress: progress, rules: rules,
+            store: store, nodes: fresh ?? nodes, commit: nil, level: 1, progress: progress, rules: rules,
             removesExcluded: removesExcluded, foreseen: foreseen)
         try scan.run(root, base: tree, ranges: ranges) { change in
             guard change.isDifference, let difference = Difference(left: change.old, right: change.new) else { return }

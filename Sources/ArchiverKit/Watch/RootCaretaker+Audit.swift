@@ -63,7 +63,7 @@ extension RootCaretaker {
         journal.beginCollecting()
         let progress = OperationProgress()
         let (archive, rules, path) = (service.archive, rules, path)
-        let changed: [RelativePath]
+        let changed: [RelativePath]?
         do throws(ArchiverError) {
             // Of low priority, and without the root's lock: captures go on meanwhile.
             changed = try await Blocking.runInBackground { () throws(ArchiverError) in
@@ -78,13 +78,12 @@ extension RootCaretaker {
         }
         await settle()
         let told = journal.endCollecting()
-        let untold = changed.filter { path in !told.contains { $0.covers(path) } }
+        let ranges = untold(changed, told)
         var result = AuditResult(
             time: time, seconds: 0, entries: progress.reading.entries, found: 0,
             repaired: (watching?.missingWatches ?? 0) + (watching?.strayWatches ?? 0), snapshot: nil)
-        if !untold.isEmpty {
-            let isAll = changed.count >= RootCaretaker.pathsLimit
-            let capture = try await capture(isAll ? [.subtree(.root)] : untold.map { .entry($0) }, cause: .audit)
+        if !ranges.isEmpty {
+            let capture = try await capture(ranges, cause: .audit)
             if let snapshot = capture.snapshot {
                 result.snapshot = snapshot.id
                 result.found = Int(snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed)
@@ -94,26 +93,43 @@ extension RootCaretaker {
         result.seconds = (ContinuousClock.now - start).seconds
         return result
     }
+
+    /// Where to capture what no event told of.
+    private func untold(_ changed: [RelativePath]?, _ told: [PathRange]) -> [PathRange] {
+        guard let changed, changed.count < RootCaretaker.pathsLimit else { return [.subtree(.root)] }
+        return changed.filter { path in !told.contains { $0.covers(path) } }.map { .entry($0) }
+    }
 }
 
 extension Archive {
     /// The paths at which a root differs from its latest snapshot, in walk order, at most `limit`.
+    ///
+    /// The snapshot's tree is read from the disk, whatever of it is remembered.
+    ///
+    /// - Returns: nil where that tree is damaged. The next capture then looks at all of the root.
     func changedPaths(
         of path: FilePath, _ rules: ExclusionRules, limit: Int, _ progress: OperationProgress
-    ) throws -> [RelativePath] {
+    ) throws -> [RelativePath]? {
         let root = try RootDirectory.open(path)
         let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: Machine.id)
         guard let latest = parent else { return [] }
         var paths: [RelativePath] = []
+        store.forgetReadBlocks()
         do {
             try scanDifferences(
-                of: root, from: latest.tree, ranges: [.subtree(.root)], rules, removesExcluded: true, progress
+                of: root, from: latest.tree, ranges: [.subtree(.root)], rules, removesExcluded: true,
+                fresh: StoredNodes(store), progress
             ) { difference, problem in
                 guard problem == nil, !difference.isDirectoryTimeOnly else { return }
                 paths.append(difference.path)
                 if paths.count >= limit { throw Enough() }
             }
-        } catch is Enough {}
+        } catch is Enough {
+        } catch let error as StorageError {
+            guard error.code == .damaged else { throw error }
+            try store.catalogue.noteLoss(ofRoot: root.path.bytes, machine: Machine.id)
+            return nil
+        }
         return paths
     }
 

@@ -4,9 +4,10 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Faults", .serialized, .enabled(if: FaultTool.isUsable)) struct FaultTests {
+@Suite("Faults", .serialized, .enabled(if: FaultTool.isUsable), .blocking) struct FaultTests {
     /// The first calls and the last ones fail, those between by chance; of those that only look, one in three.
     private static let first = 60
     private static let last = 30

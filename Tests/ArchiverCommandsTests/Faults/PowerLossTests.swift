@@ -5,10 +5,11 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 /// The model of what a disk may hold is in `Tests/Faults/powerloss.c`.
-@Suite("Power losses", .serialized, .enabled(if: FaultTool.isUsable)) struct PowerLossTests {
+@Suite("Power losses", .serialized, .enabled(if: FaultTool.isUsable), .blocking) struct PowerLossTests {
     /// Seeds: nothing that is not certain; names without bytes; names and lengths without bytes; bytes without names.
     ///
     /// The seed 1 keeps everything, as killing the program does.

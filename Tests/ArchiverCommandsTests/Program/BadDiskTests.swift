@@ -5,8 +5,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct BadDiskTests {
     @Test("Damage is found, named, and does not spread")
     func damage() throws {

@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct BadInputTests {
     @Test("Directories that are none", arguments: ["capture", "watch"])
     func directories(command: String) throws {

@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct DeadMountTests {
     /// A mount of FUSE whose daemon is gone: whoever comes there is told that the transport endpoint is not connected.
     private static let mount =

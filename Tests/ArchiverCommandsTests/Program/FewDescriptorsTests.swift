@@ -5,8 +5,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct FewDescriptorsTests {
     /// Runs or starts `archiver` under the shell's `ulimit`.
     private func start(_ work: Workplace, files: Int, _ arguments: String...) throws -> ChildProcess {

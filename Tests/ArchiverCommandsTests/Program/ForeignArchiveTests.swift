@@ -4,9 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Archives of other machines, with the program")
+@Suite("Archives of other machines, with the program", .blocking)
 struct ForeignArchiveTests {
     private let place: Workplace
     private let other = ["ARCHIVER_MACHINE_ID": "other"]

@@ -5,9 +5,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .blocking)
 struct KillTests {
     private static let files = 300
 

@@ -6,8 +6,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct LostLatestTests {
     /// Where the newest snapshot's block is damaged.
     enum Place: CaseIterable, Sendable {

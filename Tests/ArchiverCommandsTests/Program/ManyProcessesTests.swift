@@ -4,9 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .blocking)
 struct ManyProcessesTests {
     private static let processes = 8
 

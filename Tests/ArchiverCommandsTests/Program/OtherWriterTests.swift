@@ -4,8 +4,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct OtherWriterTests {
     /// A text that is too long to stand in an entry.
     private static let text = String(repeating: "written elsewhere\n", count: 10)

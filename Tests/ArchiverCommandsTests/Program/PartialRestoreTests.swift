@@ -5,8 +5,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct PartialRestoreTests {
     /// Runs a program of the system.
     private func shell(_ program: FilePath, _ arguments: String...) throws -> Bool {

@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct RestorePlaceTests {
     /// Two roots in one archive, each changed since it was captured.
     private func twoRoots() throws -> (work: Workplace, id: String, other: FilePath) {

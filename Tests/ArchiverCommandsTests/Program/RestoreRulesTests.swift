@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct RestoreRulesTests {
     private func restore(_ work: Workplace, _ arguments: String...) throws -> ChildProcess.Outcome {
         try work.run(["restore"] + arguments + ["--root", work.root.string])

@@ -4,9 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Roots, with the program")
+@Suite("Roots, with the program", .blocking)
 struct RootsTests {
     private let place: Workplace
 

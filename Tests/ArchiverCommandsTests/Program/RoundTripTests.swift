@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct RoundTripTests {
     @Test("What was captured is listed, shown, printed, compared and restored")
     func wholeJob() throws {

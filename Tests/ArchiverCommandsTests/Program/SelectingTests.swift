@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct SelectingTests {
     @Test("The directory one is in tells which root is meant")
     func context() throws {

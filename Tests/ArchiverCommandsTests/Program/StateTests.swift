@@ -6,6 +6,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
 private struct Game: Codable, Sendable, Equatable {
@@ -16,6 +17,7 @@ private struct Game: Codable, Sendable, Equatable {
     var note: String?
 }
 
+@Suite(.blocking)
 struct StateTests {
     private static let title = "Best Game Ever"
     private let work: Workplace

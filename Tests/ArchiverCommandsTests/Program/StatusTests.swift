@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct StatusTests {
     @Test("status proves that the watcher is alive; without one it says so, and what to do")
     func status() throws {

@@ -6,10 +6,12 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
+@Suite(.blocking)
 struct TerminalTests {
     private static let escape = "\u{1B}["
 

@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct UndoTests {
     /// A tree in its second state, with the first and the second captured.
     private func twoStates() throws -> (work: Workplace, ids: [String]) {

@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct WatchArchiveTests {
     private func watching(_ work: Workplace) throws -> ChildProcess {
         let process = try work.start("watch", work.root.string, "--json", "--settle", "1ms", "--time-scale", "100")

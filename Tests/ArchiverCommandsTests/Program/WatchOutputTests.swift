@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct WatchOutputTests {
     /// A pipe with a name and room for one page, which the watcher writes to.
     private final class NarrowPipe {

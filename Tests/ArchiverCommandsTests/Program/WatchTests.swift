@@ -4,8 +4,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
+@Suite(.blocking)
 struct WatchTests {
     @Test("A change is announced once its snapshot is durable; SIGTERM captures a last time and ends cleanly")
     func watch() throws {

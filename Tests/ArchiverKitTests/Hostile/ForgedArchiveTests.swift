@@ -6,9 +6,10 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Forged archives")
+@Suite("Forged archives", .blocking)
 struct ForgedArchiveTests {
     @Test("check finds what is wrong", arguments: ForgedArchive.wrong, [false, true])
     func found(archive: ForgedArchive, readingData: Bool) throws {

@@ -6,9 +6,10 @@ import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Forged archives and the program")
+@Suite("Forged archives and the program", .blocking)
 struct HostileProgramTests {
     /// The most memory of any command.
     private static let memoryLimit = 256 << 20

@@ -8,9 +8,10 @@ import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Mutated archives")
+@Suite("Mutated archives", .blocking)
 struct MutatedArchiveTests {
     /// How many are tried; `make mutations` sets MUTATIONS.
     private static let count = ProcessInfo.processInfo.environment["MUTATIONS"].flatMap { Int($0) } ?? 300

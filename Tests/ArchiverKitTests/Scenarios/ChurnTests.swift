@@ -6,7 +6,7 @@ import Testing
 
 /// One mishap after another: each run uses all cores.
 @Suite("Churn", .serialized) struct ChurnTests {
-    @Test("The latest snapshot is the tree", .timeLimit(.minutes(10)), arguments: ChurnVariant.all)
+    @Test("The latest snapshot is the tree", .timeLimit(.minutes(30)), arguments: ChurnVariant.all)
     func nothingIsMissed(_ variant: ChurnVariant) async throws {
         try await ChurnRun(variant).run(operations: 3_000)
     }

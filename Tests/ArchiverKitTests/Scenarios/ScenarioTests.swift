@@ -27,7 +27,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 }
 
 /// The time limit only ends a scenario whose barrier never comes.
-@Suite("Scenarios", .timeLimit(.minutes(10))) struct ScenarioTests {
+@Suite("Scenarios", .timeLimit(.minutes(30))) struct ScenarioTests {
     /// A user has few inotify instances, and a machine few cores.
     private static let gate = Gate(width: 4)
 

@@ -35,7 +35,7 @@ struct SignalTests {
     }
 
     @Test(
-        "SIGTERM and SIGINT end a program as ever, but only once its state is saved", .timeLimit(.minutes(5)),
+        "SIGTERM and SIGINT end a program as ever, but only once its state is saved", .timeLimit(.minutes(30)),
         arguments: [SIGTERM, SIGINT])
     func termination(signal: CInt) async throws {
         let program = try quiz("--answer", "capitals", "--times", "5", "--quiet", "3600")
@@ -48,7 +48,7 @@ struct SignalTests {
 
     @Test(
         "what changed last is saved when main ends and at exit(0), although nobody has ended the autosave",
-        .timeLimit(.minutes(5)), arguments: ["main", "exit"])
+        .timeLimit(.minutes(30)), arguments: ["main", "exit"])
     func normalEnd(ending: String) async throws {
         let program = try quiz(
             ["--answer", "capitals", "--times", "5", "--quiet", "3600", "--ending", ending])
@@ -56,7 +56,7 @@ struct SignalTests {
         #expect(try right() == 5)
     }
 
-    @Test("what was saved last survives kill -9", .timeLimit(.minutes(5)))
+    @Test("what was saved last survives kill -9", .timeLimit(.minutes(30)))
     func kill() async throws {
         let program = try quiz("--answer", "capitals", "--times", "7", "--quiet", "0.01")
         try await program.line { $0 == "saved" }
@@ -66,7 +66,7 @@ struct SignalTests {
         #expect(try sandbox.reopened().check(data: true).findingCount == 0)
     }
 
-    @Test("a program killed at any moment leaves a state that was saved, and none torn", .timeLimit(.minutes(5)))
+    @Test("a program killed at any moment leaves a state that was saved, and none torn", .timeLimit(.minutes(30)))
     func killedWhileSaving() async throws {
         for round in 1...8 {
             let program = try quiz("--answer", "capitals", "--times", "\(round * 40)", "--quiet", "0")
