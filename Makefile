@@ -79,7 +79,7 @@ fuzz: setup-test ## Look for inputs that stop a decoder, for FUZZ_SECONDS (defau
 
 # One archive in two is changed in its bytes, the other in what they mean.
 mutations: setup-test ## Try MUTATIONS (default 100,000) damaged archives of each kind.
-	@MUTATIONS=$(MUTATIONS) $(SWIFT) test --filter ArchiverKitTests.MutatedArchiveTests
+	@ARCHIVER_TESTS=concurrency MUTATIONS=$(MUTATIONS) $(SWIFT) test $(RELEASE_TESTS) --filter '^ArchiverKitTests\.MutatedArchive'
 
 check: setup-test ## Check the format of the sources, build everything with warnings as errors, and a package outside.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package

@@ -137,6 +137,9 @@ package final class ArchiveStore: Sendable {
         try reader.chunk(id, at: place)
     }
 
+    /// Unpacks the block at `place`: its chunks are not verified yet, and can be read without more work.
+    package func unpackBlock(at place: BlockLocation) throws(StorageError) { _ = try reader.block(at: place) }
+
     /// Forgets what was read, so that what is read next is read from the disk.
     package func forgetReadBlocks() { reader.forget() }
 

@@ -14,7 +14,8 @@ struct UnpackingWork {
     /// More than the format's depth: where two writers stored a base at the same time, the copy that is found may stand
     /// on more blocks than the one that the depth was counted from.
     static let stepsLimit = 4 * BlockHeader.depthLimit
-    private static let bytesLimit = 1 << 30
+    /// A chain of the greatest blocks; writers make smaller ones.
+    private static let bytesLimit = BlockHeader.depthLimit * BlockHeader.rawLengthLimit
     private static let heldBytesLimit = 128 << 20
 
     /// Begins to unpack a block.

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import Foundation
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Making and opening archives")
+@Suite("Making and opening archives", .blocking)
 struct ArchiveCreationTests {
     /// An empty archive whose segments are sealed at `segmentBytes`.
     static func makeArchive(at path: FilePath, segmentBytes: Int) throws {

@@ -6,9 +6,10 @@ import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("The catalogue's log")
+@Suite("The catalogue's log", .blocking)
 struct CatalogueLogTests {
     private func enter(_ count: Int, into store: ArchiveStore, _ round: Int) throws {
         let segment = try #require(try store.catalogue.segments().first)

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("The catalogue")
+@Suite("The catalogue", .blocking)
 struct CatalogueTests {
     private struct Archive {
         let directory: TemporaryDirectory

@@ -1,11 +1,12 @@
 // The filter before the catalogue: it never forgets an id, and seldom takes another for one of its own.
 
 import ArchiveFormat
+import TestTraits
 import Testing
 
 @testable import ArchiveStorage
 
-@Suite struct ChunkFilterTests {
+@Suite(.blocking) struct ChunkFilterTests {
     private func id(_ text: String) -> ChunkID { ChunkID(hashing: Array(text.utf8)) }
 
     @Test(arguments: [0, 1, 10_000, 100_000])

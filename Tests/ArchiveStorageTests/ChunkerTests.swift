@@ -3,9 +3,10 @@
 import ArchiveFormat
 import ArchiveStorage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Cutting files into chunks")
+@Suite("Cutting files into chunks", .blocking)
 struct ChunkerTests {
     private let chunker = Chunker.standard
 

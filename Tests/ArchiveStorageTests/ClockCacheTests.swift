@@ -2,9 +2,10 @@
 
 import ArchiveStorage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ClockCacheTests {
+@Suite(.blocking) struct ClockCacheTests {
     @Test func keepsWhatFits() {
         var cache = ClockCache<Int, String>(capacity: 3)
         for key in 1...3 { #expect(cache.insert("\(key)", for: key).isEmpty) }

@@ -6,9 +6,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Commits and crashes")
+@Suite("Commits and crashes", .blocking)
 struct CommitProtocolTests {
     /// What is left of the catalogue after the crash.
     enum CatalogueState: CaseIterable {
@@ -59,7 +60,7 @@ struct CommitProtocolTests {
     @Test("a commit cut off at any byte is as if it had never been", arguments: CatalogueState.allCases)
     func cuts(state: CatalogueState) throws {
         let scene = try Scene()
-        for length in scene.start...scene.bytes.count {
+        for length in (scene.start...scene.bytes.count).sampled {
             try scene.crash(Array(scene.bytes.prefix(length)), state)
             let isWhole = length == scene.bytes.count
             var store = try scene.open()
@@ -84,7 +85,7 @@ struct CommitProtocolTests {
     func garbage(state: CatalogueState) throws {
         let scene = try Scene()
         let snapshotStart = scene.bytes.count - (try snapshotBlockLength(scene))
-        for offset in scene.start..<scene.bytes.count {
+        for offset in (scene.start..<scene.bytes.count).sampled {
             var bytes = scene.bytes
             bytes[offset] ^= 0x01
             try scene.crash(bytes, state)
@@ -113,7 +114,7 @@ struct CommitProtocolTests {
             of: SegmentFile(at: scene.segment), from: scene.start, verifyingPayloads: true, passingDamage: false)
         let last = try #require(blocks.chunks.map(\.offset).max())
         #expect(last > scene.start)
-        for offset in stride(from: scene.start, to: last, by: 5) {
+        for offset in (scene.start..<last).sampled {
             var torn = bytes
             torn[offset] ^= 0x01
             try scene.crash(torn, state)

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Copies of blocks inside content")
+@Suite("Copies of blocks inside content", .blocking)
 struct CopiedBlockTests {
     @Test("a segment in a file's content is never taken for blocks, also behind damage")
     func foreignSegment() throws {

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Several copies of a chunk")
+@Suite("Several copies of a chunk", .blocking)
 struct CopyTests {
     /// How a block is damaged.
     enum Damage: CaseIterable, Sendable {

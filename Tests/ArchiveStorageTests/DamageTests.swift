@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Damage in a segment")
+@Suite("Damage in a segment", .blocking)
 struct DamageTests {
     /// A part of the middle block or of its segment.
     enum Place: CaseIterable {

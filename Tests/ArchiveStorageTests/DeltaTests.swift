@@ -6,9 +6,10 @@ import Compression
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Blocks on bases")
+@Suite("Blocks on bases", .blocking)
 struct DeltaTests {
     private func append(_ block: EncodedBlock, to writer: CommitWriter) throws {
         for chunk in block.header.chunks { #expect(try writer.claim(chunk.id)) }

@@ -6,6 +6,7 @@ import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 /// A small file system of its own, for root only.
@@ -41,7 +42,7 @@ private final class SmallFileSystem {
     }
 }
 
-@Suite("Full and read-only disks", .enabled(if: CurrentProcess.isRoot && SmallFileSystem.isPossible))
+@Suite("Full and read-only disks", .enabled(if: CurrentProcess.isRoot && SmallFileSystem.isPossible), .blocking)
 struct FullDiskTests {
     @Test("a commit that does not fit fails whole, and the next one that fits succeeds")
     func full() throws {

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Gaps")
+@Suite("Gaps", .blocking)
 struct GapTests {
     private let directory: TemporaryDirectory
     private var path: FilePath { directory.path }
@@ -172,7 +173,7 @@ extension SegmentScan {
     }
 }
 
-@Suite("Gaps and crashes")
+@Suite("Gaps and crashes", .blocking)
 struct GapCrashTests {
     /// A segment with a snapshot, two gaps entered together, and another snapshot; and the catalogue before the gaps.
     private struct Scene {
@@ -215,7 +216,7 @@ struct GapCrashTests {
     @Test("gaps cut off at any byte of their block are as if they had never been", arguments: [true, false])
     func cuts(isCatalogueKept: Bool) throws {
         let scene = try Scene()
-        for length in scene.block.lowerBound...scene.block.upperBound {
+        for length in (scene.block.lowerBound...scene.block.upperBound).sampled {
             let store = try scene.crash(Array(scene.bytes.prefix(length)), isCatalogueKept: isCatalogueKept)
             let isWhole = length == scene.block.upperBound
             #expect(try store.holds(scene.before), "cut at \(length)")
@@ -231,7 +232,7 @@ struct GapCrashTests {
     @Test("gaps stay whatever is cut off behind them", arguments: [true, false])
     func cutsBehind(isCatalogueKept: Bool) throws {
         let scene = try Scene()
-        for length in scene.block.upperBound...scene.bytes.count {
+        for length in (scene.block.upperBound...scene.bytes.count).sampled {
             let store = try scene.crash(Array(scene.bytes.prefix(length)), isCatalogueKept: isCatalogueKept)
             #expect(try store.catalogue.gaps() == scene.gaps, "cut at \(length)")
             #expect(try store.catalogue.hasSnapshot(scene.after.id) == (length == scene.bytes.count))
@@ -241,7 +242,7 @@ struct GapCrashTests {
     @Test("a byte wrong anywhere in the gaps' block takes the gaps, and no snapshot; they can be entered anew")
     func garbage() throws {
         let scene = try Scene()
-        for offset in scene.block {
+        for offset in scene.block.sampled {
             var bytes = scene.bytes
             bytes[offset] ^= 0x01
             let store = try scene.crash(bytes, isCatalogueKept: false)

@@ -4,9 +4,10 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Segments of a newer format")
+@Suite("Segments of a newer format", .blocking)
 struct NewerFormatTests {
     @Test("an archive with a segment of a greater version is refused by that version", arguments: [true, false])
     func newerSegment(isKnown: Bool) throws {

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Operations")
+@Suite("Operations", .blocking)
 struct OperationTests {
     private let directory: TemporaryDirectory
     private var path: FilePath { directory.path }
@@ -70,7 +71,7 @@ struct OperationTests {
     }
 }
 
-@Suite("Operations and crashes")
+@Suite("Operations and crashes", .blocking)
 struct OperationCrashTests {
     /// A segment with a snapshot, an operation, and another snapshot; and the catalogue before the operation.
     private struct Scene {
@@ -111,7 +112,7 @@ struct OperationCrashTests {
     @Test("an operation cut off at any byte of its block is as if it had never been", arguments: [true, false])
     func cuts(isCatalogueKept: Bool) throws {
         let scene = try Scene()
-        for length in scene.block.lowerBound...scene.bytes.count {
+        for length in (scene.block.lowerBound...scene.bytes.count).sampled {
             let store = try scene.crash(Array(scene.bytes.prefix(length)), isCatalogueKept: isCatalogueKept)
             let isWhole = length >= scene.block.upperBound
             #expect(try store.holds(scene.before), "cut at \(length)")
@@ -127,7 +128,7 @@ struct OperationCrashTests {
     @Test("a byte wrong anywhere in an operation's block takes the operation, and no snapshot")
     func garbage() throws {
         let scene = try Scene()
-        for offset in scene.block {
+        for offset in scene.block.sampled {
             var bytes = scene.bytes
             bytes[offset] ^= 0x01
             let store = try scene.crash(bytes, isCatalogueKept: false)

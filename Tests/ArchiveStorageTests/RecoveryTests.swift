@@ -6,9 +6,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Recovery")
+@Suite("Recovery", .blocking)
 struct RecoveryTests {
     /// An archive of seven snapshots whose catalogue knows the first alone.
     private struct Scene {

@@ -3,11 +3,12 @@
 import ArchiveFormat
 import FileIO
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiveStorage
 
-@Suite struct SnapshotFactsTests {
+@Suite(.blocking) struct SnapshotFactsTests {
     private func facts(_ numbers: [UInt64], problems: Int, parent: Bool, cause: Cause) throws -> SnapshotFacts {
         let id = ChunkID(hashing: Array("tree".utf8))
         return SnapshotFacts(

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Saved states and crashes")
+@Suite("Saved states and crashes", .blocking)
 struct StateStorageTests {
     /// A segment with three states, the last with content in its block, and the catalogue before the last.
     private struct Scene {
@@ -49,7 +50,7 @@ struct StateStorageTests {
     @Test("a state cut off at any byte of its block is as if it had never been", arguments: [true, false])
     func cuts(isCatalogueKept: Bool) throws {
         let scene = try Scene()
-        for length in scene.block.lowerBound...scene.block.upperBound {
+        for length in (scene.block.lowerBound...scene.block.upperBound).sampled {
             let store = try scene.crash(Array(scene.bytes.prefix(length)), isCatalogueKept: isCatalogueKept)
             let isWhole = length == scene.block.upperBound
             #expect(try store.catalogue.states() == (isWhole ? scene.states : Array(scene.states.dropLast())))
@@ -61,7 +62,7 @@ struct StateStorageTests {
     @Test("a byte wrong anywhere in a state's block takes that state, and no other")
     func garbage() throws {
         let scene = try Scene()
-        for offset in scene.block {
+        for offset in scene.block.sampled {
             var bytes = scene.bytes
             bytes[offset] ^= 0x01
             let store = try scene.crash(bytes, isCatalogueKept: offset % 2 == 0)

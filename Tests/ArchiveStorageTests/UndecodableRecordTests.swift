@@ -4,9 +4,10 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Records that mean nothing")
+@Suite("Records that mean nothing", .blocking)
 struct UndecodableRecordTests {
     @Test(
         "a record that means nothing is named by every opening, also with a new catalogue",

@@ -5,9 +5,10 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Limits of writers")
+@Suite("Limits of writers", .blocking)
 struct WriterLimitTests {
     @Test("a chunk of more bytes than a block may have is refused by its size, not stored")
     func largeChunk() throws {

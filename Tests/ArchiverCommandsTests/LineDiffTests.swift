@@ -1,10 +1,12 @@
 // The comparison of lines: against the length of a longest common subsequence, and by applying what it says.
 
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 
+@Suite(.blocking)
 struct LineDiffTests {
     @Test("Scripts are correct and shortest where the texts are small")
     func small() {

@@ -6,11 +6,12 @@ import FileIO
 import FileWatching
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct CaptureRangeTests {
+@Suite(.blocking) struct CaptureRangeTests {
     /// Every changed path is in a range of its own; further ranges hold it too, or hold nothing that changed.
     @Test(arguments: 1...3) func rangesThatHoldAllChangesGiveTheWholeState(run: Int) throws {
         let sandbox = try Sandbox()

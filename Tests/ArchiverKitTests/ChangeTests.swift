@@ -8,9 +8,10 @@ import Glibc
 import Locking
 import Mementos
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct ChangeTests {
+@Suite(.blocking) struct ChangeTests {
     @Test func noChangeGivesNoSnapshot() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")

@@ -7,9 +7,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct CheckTests {
+@Suite(.blocking) struct CheckTests {
     /// Two snapshots of different files in segments of their own; then a byte in the content of the first is turned over.
     @Test func damageIsNamedAndTheRestIsUsable() throws {
         let sandbox = try Sandbox()

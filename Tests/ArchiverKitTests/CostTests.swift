@@ -6,11 +6,12 @@ import ArchiveStorage
 import FileIO
 import FileWatching
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite("What operations cost") struct CostTests {
+@Suite("What operations cost", .blocking) struct CostTests {
     /// A root of `count` small files in one directory each hundred, captured.
     private static func sandbox(files count: Int) throws -> Sandbox {
         let sandbox = try Sandbox()

@@ -5,10 +5,12 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
+@Suite(.blocking)
 struct EqualBytesTests {
     /// The bytes as a content that is cut at random.
     private static func cut(

@@ -9,9 +9,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct FidelityTests {
+@Suite(.blocking) struct FidelityTests {
     // MARK: Files
 
     /// 96 bytes are kept in the entry, 97 are not; chunks end at 8, 64 and 512 KiB and files are large from 1 MiB on.

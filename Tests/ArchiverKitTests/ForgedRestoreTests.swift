@@ -6,11 +6,12 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct ForgedRestoreTests {
+@Suite(.blocking) struct ForgedRestoreTests {
     /// Enters a snapshot of the sandbox's root with `entries`, and slice lists of one hole of 5 bytes.
     private func forge(_ sandbox: Sandbox, _ entries: [Entry]) throws -> SnapshotRecord {
         let store = try ArchiveStore.open(sandbox.archive.directory, creating: false)

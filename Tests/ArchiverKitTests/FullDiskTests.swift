@@ -7,10 +7,11 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 /// Only root may mount the small file system that these tests fill.
-@Suite(.enabled(if: isRoot)) struct FullDiskTests {
+@Suite(.enabled(if: isRoot), .blocking) struct FullDiskTests {
     @Test func duringACaptureLeavesTheArchiveValid() throws {
         let disk = try SmallDisk()
         var random = SeededGenerator("duringACaptureLeavesTheArchiveValid")

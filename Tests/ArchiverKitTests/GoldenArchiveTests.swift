@@ -7,9 +7,10 @@ import Crypto
 import FileIO
 import Foundation
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Golden archives")
+@Suite("Golden archives", .blocking)
 struct GoldenArchiveTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -6,9 +6,10 @@ import ArchiverKit
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct HistoryTests {
+@Suite(.blocking) struct HistoryTests {
     /// A root that was edited at random, its snapshots, and beside them what the tree looked like each time.
     private struct History {
         let sandbox: Sandbox

@@ -6,11 +6,12 @@ import FileIO
 import Locking
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite("Changes of large files") struct LargeFileTests {
+@Suite("Changes of large files", .blocking) struct LargeFileTests {
     private static let page = 4096
 
     private static func noise(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
@@ -61,8 +62,8 @@ import Testing
 
     @Test("an insertion before changed pages hides none of them")
     func insertionAndPages() throws {
-        var random = SeededGenerator()
-        print("insertion: seed \(random.seed)")
+        // Another seed may put the insertion into the longest chunks, which costs more and proves no less.
+        var random = SeededGenerator(seed: 21)
         let sandbox = try Sandbox()
         var bytes = LargeFileTests.noise(8_000_000, &random)
         try sandbox.root.write("image", bytes)
@@ -78,7 +79,7 @@ import Testing
     }
 }
 
-@Suite("The old version beside the new one") struct OldVersionTests {
+@Suite("The old version beside the new one", .blocking) struct OldVersionTests {
     private static func chunk(_ number: Int) -> ChunkID { ChunkID(hashing: Array("\(number)".utf8)) }
     private static func slices(_ numbers: Range<Int>) -> [Slice] {
         numbers.map { Slice(length: 100, chunk: chunk($0)) }

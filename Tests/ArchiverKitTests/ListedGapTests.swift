@@ -4,11 +4,12 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct ListedGapTests {
+@Suite(.blocking) struct ListedGapTests {
     /// Snapshots by the minutes at which they were made, gaps by the minutes of their starts and ends.
     struct Case: CustomTestStringConvertible {
         let testDescription: String

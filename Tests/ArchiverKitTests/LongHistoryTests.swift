@@ -5,11 +5,12 @@ import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct LongHistoryTests {
+@Suite(.blocking) struct LongHistoryTests {
     @Test func everySmallChangeStoresLittle() throws {
         let sandbox = try Sandbox()
         var random = SeededGenerator("everySmallChangeStoresLittle")

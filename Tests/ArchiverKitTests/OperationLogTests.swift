@@ -4,11 +4,12 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite("The operation log")
+@Suite("The operation log", .blocking)
 struct OperationLogTests {
     /// Operations in words, numbered from 1: "restore", "undo 1", "redo 2", "done 3", "later".
     ///

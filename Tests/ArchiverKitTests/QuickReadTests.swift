@@ -5,11 +5,12 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct QuickReadTests {
+@Suite(.blocking) struct QuickReadTests {
     private let sandbox: Sandbox
     private let reader: EntryReader
     private let directory: SharedDirectory

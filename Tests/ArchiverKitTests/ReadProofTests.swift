@@ -2,11 +2,12 @@
 
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct ReadProofTests {
+@Suite(.blocking) struct ReadProofTests {
     /// A file's status, and moments that lie some seconds after its time of change.
     private struct Changed {
         let status: FileStatus

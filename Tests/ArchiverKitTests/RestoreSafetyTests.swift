@@ -7,9 +7,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct RestoreSafetyTests {
+@Suite(.blocking) struct RestoreSafetyTests {
     // MARK: Inside the part
 
     @Test("A restore of one name of a file leaves the file's other name alone")

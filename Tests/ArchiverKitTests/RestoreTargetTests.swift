@@ -8,9 +8,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct RestoreTargetTests {
+@Suite(.blocking) struct RestoreTargetTests {
     @Test func aTargetThatIsNotEmptyIsRefusedAndUntouched() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")

@@ -7,9 +7,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct SelectorTests {
+@Suite(.blocking) struct SelectorTests {
     // MARK: Finding
 
     @Test func snapshotsAreFoundByIdOrderAndLabel() throws {

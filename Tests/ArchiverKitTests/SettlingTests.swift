@@ -3,11 +3,12 @@
 import ArchiveFormat
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite("Settled times")
+@Suite("Settled times", .blocking)
 struct SettlingTests {
     private static let second: Int64 = 1_000_000_000
 

@@ -7,9 +7,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct UndoModelTests {
+@Suite(.blocking) struct UndoModelTests {
     @Test(arguments: 0..<4)
     func anySequenceLeadsWhereTheModelLeads(part: UInt64) throws {
         let random = SeededGenerator("anySequenceLeadsWhereTheModelLeads, part \(part)")

@@ -5,9 +5,10 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct UndoPartTests {
+@Suite(.blocking) struct UndoPartTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }
     private var files: Files { sandbox.root }

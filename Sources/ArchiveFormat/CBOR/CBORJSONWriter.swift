@@ -14,10 +14,12 @@ package struct CBORJSONWriter {
     private var level = 0
 
     private static let pieceBytes = 64 << 10
+    /// What lies deeper stands on one line: indented, few bytes of brackets would become gigabytes of blanks.
+    private static let indentedLevels = 32
 
     /// Writes the one item that `bytes` are, at most 4 GiB of them.
     ///
-    /// - Parameter pretty: whether to write several lines.
+    /// - Parameter pretty: whether to write several lines; what is more than 32 levels deep stands on one all the same.
     /// - Throws: `FormatError` for what is no item; what `sink` throws.
     package static func write(_ bytes: UnsafeRawBufferPointer, pretty: Bool, to sink: Sink) throws {
         var writer = CBORJSONWriter(input: bytes, isPretty: pretty, reader: CBORReader(bytes))
@@ -33,26 +35,30 @@ package struct CBORJSONWriter {
     }
 
     private mutating func item(_ sink: Sink) throws {
-        if buffer.count >= CBORJSONWriter.pieceBytes {
-            try sink(buffer)
-            buffer.removeAll(keepingCapacity: true)
-        }
+        try handOver(sink)
         switch CBORMajor(rawValue: try reader.peek()) {
         case .array: try array(sink)
         case .map: try map(sink)
-        default: try plain()
+        default: try plain(sink)
         }
     }
 
-    private mutating func plain() throws {
+    /// Hands over what there is once it is a piece.
+    private mutating func handOver(_ sink: Sink) throws {
+        guard buffer.count >= CBORJSONWriter.pieceBytes else { return }
+        try sink(buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func plain(_ sink: Sink) throws {
         switch CBORMajor(rawValue: try reader.peek()) {
         case .unsigned: buffer += "\(try reader.unsigned())".utf8
         case .negative: buffer += "\(~Int128(try reader.negativeComplement()))".utf8
-        case .bytes: quote(Base64.string(Array(try reader.byteString())).utf8)
-        case .text: quote(try reader.text().utf8)
+        case .bytes: try quote(Base64.string(Array(try reader.byteString())).utf8, sink)
+        case .text: try quote(try reader.text().utf8, sink)
         default:
             switch try reader.peekByte() {
-            case CBOR.half, CBOR.single, CBOR.double: number(try reader.float())
+            case CBOR.half, CBOR.single, CBOR.double: try number(try reader.float(), sink)
             default:
                 let byte = try reader.simple()
                 buffer += (byte == CBOR.null ? "null" : byte == CBOR.true ? "true" : "false").utf8
@@ -60,8 +66,8 @@ package struct CBORJSONWriter {
         }
     }
 
-    private mutating func number(_ value: Double) {
-        guard value.isFinite else { return quote(NonFinite.text(of: value).utf8) }
+    private mutating func number(_ value: Double, _ sink: Sink) throws {
+        guard value.isFinite else { return try quote(NonFinite.text(of: value).utf8, sink) }
         let text = "\(value)"
         buffer += (text.hasSuffix(".0") ? text.dropLast(2) : text[...]).utf8
     }
@@ -121,7 +127,7 @@ package struct CBORJSONWriter {
     /// Writes the next key and its value.
     private mutating func field(_ sink: Sink) throws {
         let start = reader.position
-        quote(try key(at: UInt32(start)))
+        try quote(try key(at: UInt32(start)), sink)
         try reader.skip(depth: level)
         buffer += (isPretty ? " : " : ":").utf8
         try item(sink)
@@ -136,8 +142,9 @@ package struct CBORJSONWriter {
         case .bytes: return Array(("\"" + Base64.string(Array(try writer.reader.byteString())) + "\"").utf8)
         default:
             writer.level = level
-            try writer.item { _ in }
-            return writer.buffer
+            var text: [UInt8] = []
+            try writer.item { text += $0 }
+            return text + writer.buffer
         }
     }
 
@@ -146,28 +153,31 @@ package struct CBORJSONWriter {
         level += 1
         if count > 0 {
             line()
-        } else if isPretty {
+        } else if isPretty, level <= CBORJSONWriter.indentedLevels {
             buffer.append(UInt8(ascii: "\n"))
         }
     }
 
     private mutating func end(_ bracket: String) {
+        let isIndented = level <= CBORJSONWriter.indentedLevels
         level -= 1
-        line()
+        if isIndented { line() }
         buffer += bracket.utf8
     }
 
     private mutating func line() {
-        guard isPretty else { return }
+        guard isPretty, level <= CBORJSONWriter.indentedLevels else { return }
         buffer.append(UInt8(ascii: "\n"))
         for _ in 0..<level { buffer += "  ".utf8 }
     }
 
     // MARK: Texts
 
-    private mutating func quote(_ text: some Sequence<UInt8>) {
+    private mutating func quote(_ text: some Sequence<UInt8>, _ sink: Sink) throws {
         buffer.append(UInt8(ascii: "\""))
         for byte in text {
+            // A piece ends before a character begins.
+            if byte & 0xc0 != 0x80 { try handOver(sink) }
             switch byte {
             case UInt8(ascii: "\""): buffer += "\\\"".utf8
             case UInt8(ascii: "\\"): buffer += "\\\\".utf8

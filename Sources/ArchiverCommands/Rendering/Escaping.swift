@@ -21,7 +21,10 @@ enum Escaping {
         return text
     }
 
-    static func text(_ string: String) -> String { text(Array(string.utf8)) }
+    static func text(_ string: String) -> String {
+        // Most texts are like that, and some are long.
+        string.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? string : text(Array(string.utf8))
+    }
 
     static func text(_ path: RelativePath) -> String { path.isRoot ? "." : text(path.bytes) }
 

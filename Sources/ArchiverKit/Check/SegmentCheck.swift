@@ -13,6 +13,8 @@ struct SegmentCheck {
     private var found = FoundRecords()
     private var deltas = DeltaCheck()
     private var damaged: [Damaged] = []
+    /// A block that cannot be unpacked, nor its first chunk be had from others.
+    private var lostBlock: BlockLocation?
     /// How far the segments were indexed when the check began, by their numbers.
     private var indexed: [Int64: Int] = [:]
 
@@ -92,8 +94,10 @@ struct SegmentCheck {
         report.result.bytesRead += UInt64(scan.length)
         for (header, offset) in blocks {
             let place = BlockLocation(segment: segment.number, offset: offset)
+            let isIndexed = offset < segment.indexedLength
+            let failure = readsData && isIndexed ? self.failure(ofBlockAt: place) : nil
             for chunk in header.chunks {
-                try check(chunk, of: header, at: place, file, isIndexed: offset < segment.indexedLength)
+                try check(chunk, of: header, at: place, file, isIndexed: isIndexed, failure)
             }
             deltas.add(header, at: place)
             progress?.add(entries: header.chunks.count, bytes: UInt64(header.blockLength))
@@ -101,9 +105,15 @@ struct SegmentCheck {
         return scan.damage.isEmpty && scan.unfinished.isEmpty
     }
 
+    /// Why the block at `place` cannot be unpacked; nil where it can.
+    private func failure(ofBlockAt place: BlockLocation) -> StorageError? {
+        do throws(StorageError) { try store.unpackBlock(at: place) } catch { return error }
+        return nil
+    }
+
     private mutating func check(
         _ chunk: BlockHeader.Chunk, of header: BlockHeader, at place: BlockLocation, _ file: SegmentFile,
-        isIndexed: Bool
+        isIndexed: Bool, _ failure: StorageError?
     ) throws {
         let newest = try store.catalogue.location(of: chunk.id)
         if isIndexed {
@@ -116,12 +126,17 @@ struct SegmentCheck {
         // Another copy that a restore would read is met at its own place.
         guard let newest, try newest == place || hasCopy(chunk.id, at: place) else { return }
         if readsData, isIndexed {
-            do {
+            do throws(StorageError) {
+                if let failure { throw failure }
                 let bytes = try store.read(chunk.id, at: place)
                 guard bytes.count == chunk.length else { return find("chunk \(chunk.id) is not as long as recorded") }
             } catch {
                 // Where this copy is right, what it stands on may have another copy.
-                guard (try? store.read(chunk.id))?.count == chunk.length else { return find(error.message) }
+                let isHopeless = try lostBlock == place && copyCount(of: chunk.id) == 1
+                guard !isHopeless, (try? store.read(chunk.id))?.count == chunk.length else {
+                    if failure != nil { lostBlock = place }
+                    return find(error.message)
+                }
                 report.note(spare: error.message)
             }
         }
@@ -130,6 +145,10 @@ struct SegmentCheck {
 
     private func hasCopy(_ id: ChunkID, at place: BlockLocation) throws -> Bool {
         try store.catalogue.copies(beginning: ChunkPrefix(id)).contains { $0.id == id && $0.location == place }
+    }
+
+    private func copyCount(of id: ChunkID) throws -> Int {
+        try store.catalogue.copies(beginning: ChunkPrefix(id)).count { $0.id == id }
     }
 
     // MARK: Losses

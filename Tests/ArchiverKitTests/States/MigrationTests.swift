@@ -4,6 +4,7 @@ import ArchiverKit
 import Mementos
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 /// The same state as four versions of a program have it.
@@ -49,7 +50,7 @@ private enum Player {
     }
 }
 
-@Suite("Migrating states")
+@Suite("Migrating states", .blocking)
 struct MigrationTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

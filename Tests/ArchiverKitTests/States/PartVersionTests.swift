@@ -6,6 +6,7 @@ import ArchiverKit
 import Foundation
 import Mementos
 import SystemPackage
+import TestTraits
 import Testing
 
 /// The same program's types as two of its versions have them.
@@ -72,7 +73,7 @@ private struct Insert: Command, VersionedState, Codable {
     static let migrations = [Migration(from: 1) { $0.rename("album", to: "item") }]
 }
 
-@Suite("Versions of parts")
+@Suite("Versions of parts", .blocking)
 struct PartVersionTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

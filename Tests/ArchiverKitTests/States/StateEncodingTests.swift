@@ -5,9 +5,10 @@ import ArchiverKit
 import Foundation
 import Mementos
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("The bytes of states")
+@Suite("The bytes of states", .blocking)
 struct StateEncodingTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

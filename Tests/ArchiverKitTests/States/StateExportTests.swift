@@ -8,6 +8,7 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 /// A state with what JSON has and what it has not.
@@ -35,7 +36,7 @@ private struct Bounds: Codable, Sendable, Equatable {
     var high = Double.infinity
 }
 
-@Suite("Saved states as JSON files")
+@Suite("Saved states as JSON files", .blocking)
 struct StateExportTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

@@ -4,9 +4,10 @@ import ArchiverKit
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Files of states")
+@Suite("Files of states", .blocking)
 struct StateFileTests {
     private let sandbox: Sandbox
 

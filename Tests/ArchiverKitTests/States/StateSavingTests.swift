@@ -8,6 +8,7 @@ import Foundation
 import Mementos
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 /// What most tests of states save.
@@ -43,7 +44,7 @@ private struct Everything: Codable, Sendable, Equatable {
     var decimal = Decimal(string: "1234567890.0987654321")
 }
 
-@Suite("Saving states")
+@Suite("Saving states", .blocking)
 struct StateSavingTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

@@ -4,9 +4,10 @@ import ArchiveFormat
 import ArchiveStorage
 import ArchiverKit
 import FileIO
+import TestTraits
 import Testing
 
-@Suite("Selecting snapshots and states")
+@Suite("Selecting snapshots and states", .blocking)
 struct StateSelectingTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

@@ -4,9 +4,10 @@ import ArchiverKit
 import FileIO
 import Locking
 import Mementos
+import TestTraits
 import Testing
 
-@Suite("Updating states")
+@Suite("Updating states", .blocking)
 struct StateUpdateTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

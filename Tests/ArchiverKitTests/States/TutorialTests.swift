@@ -4,9 +4,10 @@ import ArchiverKit
 import FileIO
 import Mementos
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("The tutorial and README")
+@Suite("The tutorial and README", .blocking)
 struct TutorialTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }
