@@ -169,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "FileWatchingTests",
             dependencies: [
-                "CLinux", "Exclusions", "FileIO", "FileWatching", "Locking", "Mementos", "TestSupport", "TreeScripts",
+                "CLinux", "Exclusions", "FileIO", "FileWatching", "Locking", "Mementos", "TestSupport", "TestTraits",
+                "TreeScripts",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -194,7 +195,7 @@ let package = Package(
             dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport", "TestTraits"]),
 
         // MARK: TestTraits - how tests run
-        .target(name: "TestTraits", path: "Tests/TestTraits"),
+        .target(name: "TestTraits", dependencies: ["Locking"], path: "Tests/TestTraits"),
 
         // MARK: TreeScripts - scenarios as files, and the commands in them
         .target(

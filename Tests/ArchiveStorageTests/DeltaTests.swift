@@ -133,7 +133,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("a few small blocks that unpack to terabytes are refused early", .timeLimit(.minutes(30)))
+    @Test("a few small blocks that unpack to terabytes are refused early", .timeLimit(.minutes(60)))
     func bomb() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)

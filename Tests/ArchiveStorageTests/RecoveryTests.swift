@@ -79,7 +79,7 @@ struct RecoveryTests {
         #expect(try scene.open().findings.isEmpty)
     }
 
-    @Test("a tail of 8 TiB of hole is cut off at once, and holds up nobody", .timeLimit(.minutes(30)))
+    @Test("a tail of 8 TiB of hole is cut off at once, and holds up nobody", .timeLimit(.minutes(60)))
     func hole() throws {
         let directory = try TemporaryDirectory()
         let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [Array("one".utf8)])

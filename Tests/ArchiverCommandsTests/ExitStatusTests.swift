@@ -1,10 +1,12 @@
 // The exit codes that the documentation promises.
 
 import ArchiverKit
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 
+@Suite(.blocking)
 struct ExitStatusTests {
     /// Swift Testing has an `ExitStatus` too.
     private typealias Status = ArchiverCommands.ExitStatus

@@ -4,10 +4,12 @@ import ArchiveFormat
 import ArchiverKit
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 
+@Suite(.blocking)
 struct StateComparisonTests {
     private func lines(_ left: some Encodable, _ right: some Encodable, widest: Int? = nil) throws -> [String] {
         func json(_ value: some Encodable) throws -> StateJSON {

@@ -4,10 +4,12 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 
+@Suite(.blocking)
 struct UnifiedDiffTests {
     /// Whether there is a `patch` to ask.
     private static let hasPatch = access("/usr/bin/patch", X_OK) == 0

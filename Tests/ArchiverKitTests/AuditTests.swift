@@ -6,9 +6,10 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct AuditTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct AuditTests {
     @Test func anAuditFindsAWriteThroughALinkFromOutside() async throws {
         let sandbox = try Sandbox()
         try sandbox.base.write("outside", "before")

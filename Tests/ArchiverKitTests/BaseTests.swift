@@ -8,11 +8,12 @@ import FileWatching
 import Foundation
 import SnapshotTree
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite("The base of captures")
+@Suite("The base of captures", .blocking)
 struct BaseTests {
     private static let noBuild = ExclusionRules(patterns: [Array("build/".utf8)])
 

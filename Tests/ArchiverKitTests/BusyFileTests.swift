@@ -10,9 +10,10 @@ import Locking
 import Synchronization
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct BusyFileTests {
+@Suite(.blocking) struct BusyFileTests {
     private static let blockBytes = 4096
     private static let blockCount = 16
     private static let captures = 30

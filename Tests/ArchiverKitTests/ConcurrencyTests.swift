@@ -6,9 +6,10 @@ import ArchiverKit
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ConcurrencyTests {
+@Suite(.blocking) struct ConcurrencyTests {
     @Test func differentRootsAreCapturedAtOnce() async throws {
         let sandbox = try Sandbox()
         let seed = SeededGenerator("differentRootsAreCapturedAtOnce").seed

@@ -4,11 +4,12 @@ import ArchiveStorage
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite(.timeLimit(.minutes(30))) struct ControlTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct ControlTests {
     private let sandbox: Sandbox
     private var path: FilePath { sandbox.base.full("socket") }
 
@@ -24,7 +25,7 @@ import Testing
     }
 
     /// The answer's text, or why there was none; nil where nobody listens.
-    private func ask(patience: Duration = .seconds(50)) async throws -> String? {
+    private func ask(patience: Duration = .seconds(1500)) async throws -> String? {
         let path = path
         return try await onThread {
             do throws(ArchiverError) {
@@ -50,7 +51,7 @@ import Testing
         }
         let path = path
         let response = try await onThread {
-            try ControlClient.ask(.audit, about: "/root", at: path, patience: .seconds(50))
+            try ControlClient.ask(.audit, about: "/root", at: path, patience: .seconds(1500))
         }
         let audit = try #require(response?.audit)
         #expect(audit.entries == 7 && audit.found == 2 && audit.repaired == 1)
@@ -129,7 +130,7 @@ import Testing
 
     /// More than there are places for: they make room when their time is over.
     @Test func silentClientsAreGivenUp() async throws {
-        let server = try server(patience: .milliseconds(50))
+        let server = try server(patience: .seconds(1))
         let path = path
         let clients = try await onThread { try (0..<400).map { _ in try Client(path) } }
         #expect(try await ask() == "fine")

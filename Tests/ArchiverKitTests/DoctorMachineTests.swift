@@ -4,11 +4,12 @@ import FileIO
 import FileWatching
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct DoctorMachineTests {
+@Suite(.blocking) struct DoctorMachineTests {
     // MARK: Kernel and process
 
     @Test(

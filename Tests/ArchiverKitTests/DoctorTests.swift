@@ -6,11 +6,12 @@ import Exclusions
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct DoctorTests {
+@Suite(.blocking) struct DoctorTests {
     /// The findings on `topic`.
     private static func findings(
         _ topic: String, archive: FilePath, directory: FilePath? = nil, rules: ExclusionRules = ExclusionRules()

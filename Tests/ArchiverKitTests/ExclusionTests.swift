@@ -8,9 +8,10 @@ import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ExclusionTests {
+@Suite(.blocking) struct ExclusionTests {
     // MARK: Capturing
 
     @Test func ignoreFilesDecideForTheirDirectoryAndBelow() throws {
@@ -214,7 +215,7 @@ import Testing
 
     // MARK: Watching
 
-    @Test(.timeLimit(.minutes(30))) func aWatcherHeedsIgnoreFilesAtOnce() async throws {
+    @Test(.timeLimit(.minutes(60))) func aWatcherHeedsIgnoreFilesAtOnce() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("build/deep")
         try sandbox.root.write(".archiverignore", "/build/\n*.o\n")

@@ -6,9 +6,10 @@ import ArchiverKit
 import FileIO
 import Locking
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct GapTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct GapTests {
     @Test func theTimeBetweenTwoWatchersIsAGap() async throws {
         let sandbox = try Sandbox()
         let first = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])

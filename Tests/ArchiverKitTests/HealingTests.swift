@@ -7,9 +7,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct HealingTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct HealingTests {
     /// How blocks are damaged.
     enum Damage: CaseIterable, Sendable {
         case payload, header, segment

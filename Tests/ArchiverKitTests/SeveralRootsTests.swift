@@ -6,9 +6,10 @@ import ArchiverKit
 import Exclusions
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct SeveralRootsTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct SeveralRootsTests {
     @Test func aRootInsideAnotherIsCapturedOnce() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("inner/deep")

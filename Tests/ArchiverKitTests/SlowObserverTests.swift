@@ -6,9 +6,10 @@ import Dispatch
 import Locking
 import Mementos
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct SlowObserverTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct SlowObserverTests {
     /// An observer that can be held up.
     private final class SlowObserver: Sendable {
         let seen = Locked<[WatchService.Event]>([])
@@ -41,7 +42,8 @@ import Testing
             try sandbox.root.write("file", "\(number)")
             // The watcher answers once that is captured.
             _ = try await onThread {
-                while (try? archive.status(of: path, patience: .seconds(60)))?.roots.first?.watcher?.isCurrent != true {
+                while (try? archive.status(of: path, patience: .seconds(1500)))?.roots.first?.watcher?.isCurrent != true
+                {
                 }
             }
         }

@@ -6,9 +6,10 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct StatusTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct StatusTests {
     @Test func aRunningWatcherProvesThatItHasCapturedEverything() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
@@ -21,7 +22,7 @@ import Testing
         var status = try await onThread { try archive.status(of: path) }
         // On a machine that is busy with other tests the capture may take longer than a watcher lets anybody wait.
         for _ in 1...10 where status.roots.first?.watcher?.isCurrent == false {
-            status = try await onThread { try archive.status(of: path, patience: .seconds(60)) }
+            status = try await onThread { try archive.status(of: path, patience: .seconds(1500)) }
         }
         #expect(status.isWell, "\(status)")
         let root = try #require(status.roots.first)

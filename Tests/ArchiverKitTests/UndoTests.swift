@@ -6,11 +6,12 @@ import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite struct UndoTests {
+@Suite(.blocking) struct UndoTests {
     /// A sandbox with the file "file" in the states "0", "1" and so on, and its root.
     private static func states(_ count: Int) throws -> (Sandbox, [SnapshotRecord], ArchivedRoot) {
         let sandbox = try Sandbox()

@@ -6,9 +6,10 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct UnreadableTests {
+@Suite(.blocking) struct UnreadableTests {
     /// Makes a sandbox of an ordinary user and hands it to `body` on a thread of that user.
     private func withSandbox(_ body: @escaping @Sendable (Sandbox) throws -> Void) async throws {
         try await asOrdinaryUser {

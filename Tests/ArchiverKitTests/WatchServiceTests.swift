@@ -7,10 +7,11 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 /// The time limit only ends a test whose event never comes.
-@Suite(.timeLimit(.minutes(30))) struct WatchServiceTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct WatchServiceTests {
     /// Stops the service and expects the latest snapshot to be the tree.
     private func expectCaptured(
         _ watcher: Watcher, _ sandbox: Sandbox, sourceLocation: SourceLocation = #_sourceLocation

@@ -3,9 +3,10 @@
 import Exclusions
 import FileIO
 import Glibc
+import TestTraits
 import Testing
 
-@Suite("Directory rules")
+@Suite("Directory rules", .blocking)
 struct DirectoryRulesTests {
     private static let name = RelativePath(".archiverignore") ?? .root
     private static let tag = RelativePath("CACHEDIR.TAG") ?? .root

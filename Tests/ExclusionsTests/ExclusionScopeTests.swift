@@ -2,9 +2,10 @@
 
 import Exclusions
 import FileIO
+import TestTraits
 import Testing
 
-@Suite("Exclusion scope")
+@Suite("Exclusion scope", .blocking)
 struct ExclusionScopeTests {
     private func path(_ text: String) throws -> RelativePath { try #require(RelativePath(text)) }
 

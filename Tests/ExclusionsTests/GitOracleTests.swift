@@ -4,9 +4,10 @@ import Exclusions
 import FileIO
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("git agrees")
+@Suite("git agrees", .blocking)
 struct GitOracleTests {
     private static let ignoreFileName = ExclusionRules.gitIgnoreFileName
 

@@ -2,9 +2,10 @@
 
 import Exclusions
 import FileIO
+import TestTraits
 import Testing
 
-@Suite("gitignore(5)")
+@Suite("gitignore(5)", .blocking)
 struct GitignoreManualTests {
     /// A sentence, an ignore file at the root, and what it does; directories have a `/` at their end.
     struct Sentence: CustomTestStringConvertible, Sendable {

@@ -1,9 +1,10 @@
 // Files of patterns cut into lines.
 
 import Exclusions
+import TestTraits
 import Testing
 
-@Suite("Pattern lines")
+@Suite("Pattern lines", .blocking)
 struct PatternLinesTests {
     @Test(
         "A file is cut into patterns",

@@ -1,9 +1,10 @@
 // Patterns and paths: wildcards, bracket expressions, asterisks across directories, and patterns made to take long.
 
 import Exclusions
+import TestTraits
 import Testing
 
-@Suite("Pattern matching")
+@Suite("Pattern matching", .blocking)
 struct PatternMatchingTests {
     /// A pattern that is matched with whole paths.
     struct Case: CustomTestStringConvertible, Sendable {

@@ -4,9 +4,10 @@ import CLinux
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct BeneathTests {
+@Suite(.blocking) struct BeneathTests {
     static let resolutions: [Descriptor.Resolution] = [.kernel, .componentwise]
 
     /// Makes a directory below the root, one component at a time, whatever the length of its path.

@@ -4,9 +4,10 @@ import CLinux
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct CreateTests {
+@Suite(.blocking) struct CreateTests {
     static let names: [[UInt8]] = [
         Array("plain".utf8), Array("new\nline".utf8), [0xFF, 0xFE, 0x80], [UInt8](repeating: 0xC3, count: 255),
         Array("-rf".utf8), Array(" ".utf8), Array("...".utf8), [1],

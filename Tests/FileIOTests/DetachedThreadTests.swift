@@ -2,9 +2,10 @@
 
 import FileIO
 import Glibc
+import TestTraits
 import Testing
 
-@Suite struct DetachedThreadTests {
+@Suite(.blocking) struct DetachedThreadTests {
     /// What the kernel says of the calling thread.
     private struct Share: Sendable, Equatable {
         /// getpriority(2): 19 is the least.

@@ -3,9 +3,10 @@
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct DurableFileTests {
+@Suite(.blocking) struct DurableFileTests {
     @Test func replacingMakesAndReplaces() throws {
         let directory = try TemporaryDirectory()
         for contents in ["first", "", String(repeating: "long ", count: 100_000), "last"] {

@@ -5,9 +5,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ExtendedAttributeTests {
+@Suite(.blocking) struct ExtendedAttributeTests {
     typealias Attribute = ExtendedAttribute
 
     private static func attribute(_ name: String, _ value: [UInt8]) -> Attribute {

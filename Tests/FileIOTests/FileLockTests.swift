@@ -6,9 +6,10 @@ import Glibc
 import Locking
 import Synchronization
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct FileLockTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct FileLockTests {
     /// Returns once the lock can be had alone: at once, unless another test is just starting a process, which has a copy of
     /// the descriptor until it executes its program.
     private func waitUntilFree(_ path: FilePath) throws {

@@ -3,9 +3,10 @@
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct LocalSocketTests {
+@Suite(.timeLimit(.minutes(60)), .blocking) struct LocalSocketTests {
     private let directory: TemporaryDirectory
     private var path: FilePath { directory.path.appending("socket") }
 

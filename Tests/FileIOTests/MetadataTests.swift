@@ -4,9 +4,10 @@ import CLinux
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct MetadataTests {
+@Suite(.blocking) struct MetadataTests {
     static let times = [
         Timestamp(seconds: 0), Timestamp(seconds: 1_700_000_000, nanoseconds: 123_456_789),
         Timestamp(seconds: -1, nanoseconds: 999_999_999), Timestamp(seconds: 4_102_444_800, nanoseconds: 1),

@@ -6,9 +6,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ReadWriteTests {
+@Suite(.blocking) struct ReadWriteTests {
     /// Both ends of a pipe, which takes and gives only part of what is asked for.
     private func pipe() throws -> (reader: CInt, writer: CInt) {
         var ends: (CInt, CInt) = (0, 0)

@@ -4,9 +4,10 @@ import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct RelativePathTests {
+@Suite(.blocking) struct RelativePathTests {
     /// Makes a random tree and returns its paths in no particular order.
     private func createTree(in directory: TemporaryDirectory, _ random: inout SeededGenerator) throws -> [RelativePath]
     {

@@ -5,9 +5,10 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct SystemTests {
+@Suite(.blocking) struct SystemTests {
     private func text(_ path: FilePath) throws -> String {
         String(decoding: try Descriptor.open(path, O_RDONLY).readToEnd(limit: 1 << 22, path: path), as: UTF8.self)
     }

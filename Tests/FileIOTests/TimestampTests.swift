@@ -2,9 +2,10 @@
 
 import FileIO
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct TimestampTests {
+@Suite(.blocking) struct TimestampTests {
     private func nanoseconds(_ time: Timestamp) -> Int128 {
         Int128(time.seconds) * 1_000_000_000 + Int128(time.nanoseconds)
     }

@@ -6,9 +6,10 @@ import Glibc
 import Locking
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct AuditTests {
+@Suite(.blocking) struct AuditTests {
     private static func deaf(_ isDeaf: Lock) -> WatcherHooks {
         var hooks = WatcherHooks()
         hooks.losesEvent = { _ in isDeaf.isSet }

@@ -3,9 +3,10 @@
 import FileIO
 import FileWatching
 import Glibc
+import TestTraits
 import Testing
 
-@Suite struct BatchTests {
+@Suite(.blocking) struct BatchTests {
     @Test func aChangeIsReportedAndNothingElse() async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1\nwrite a/g 1")
         try watched.run("write a/b/f 22")

@@ -1,11 +1,12 @@
 // Events on a tree of known directories: what is marked, what is to be crawled, what is given up. Without a kernel.
 
 import FileIO
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct ChangeTrackerTests {
+@Suite(.blocking) struct ChangeTrackerTests {
     /// Watches 1: the root, 2: a, 3: a/b, 4: c.
     private static func tracker() -> ChangeTracker {
         var tracker = ChangeTracker()

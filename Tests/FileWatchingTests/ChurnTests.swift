@@ -5,9 +5,10 @@ import FileWatching
 import Locking
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ChurnTests {
+@Suite(.blocking) struct ChurnTests {
     @Test(arguments: WatchBackend.telling, [UInt64(1), 2, 3, .random(in: 4...999_999)])
     func everyDifferenceIsCovered(_ backend: WatchBackend, seed: UInt64) async throws {
         let watched = try await WatchedTree(backend: backend)

@@ -5,9 +5,10 @@ import FileWatching
 import Glibc
 import Locking
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct DegradedTests {
+@Suite(.blocking) struct DegradedTests {
     /// Lets a number of watches be added.
     private final class Budget: Sendable {
         private let left: Locked<Int>

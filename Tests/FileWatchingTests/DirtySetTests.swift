@@ -2,11 +2,12 @@
 
 import FileIO
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct DirtySetTests {
+@Suite(.blocking) struct DirtySetTests {
     struct Case: CustomTestStringConvertible {
         let name: String
         let marks: [PathRange]

@@ -1,10 +1,11 @@
 // Events as bytes, laid out by hand after inotify(7) and fanotify(7).
 
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct InotifyEventTests {
+@Suite(.blocking) struct InotifyEventTests {
     /// wd 7, IN_CREATE | IN_ISDIR, cookie 0, "ab" padded to 16 bytes; then an overflow without a name.
     private static let bytes: [UInt8] =
         [7, 0, 0, 0, 0x00, 0x01, 0, 0x40, 0, 0, 0, 0, 16, 0, 0, 0, 0x61, 0x62] + [UInt8](repeating: 0, count: 14)
@@ -30,7 +31,7 @@ import Testing
     }
 }
 
-@Suite struct FanotifyEventTests {
+@Suite(.blocking) struct FanotifyEventTests {
     private static let identity: [UInt8] =
         [1, 2, 3, 4, 5, 6, 7, 8] + [8, 0, 0, 0] + [1, 0, 0, 0] + [0xa, 0xb, 0xc, 0xd, 0xe, 0xf, 0x10, 0x11]
 

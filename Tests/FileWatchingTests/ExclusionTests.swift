@@ -3,9 +3,10 @@
 import Exclusions
 import FileIO
 import FileWatching
+import TestTraits
 import Testing
 
-@Suite struct ExclusionTests {
+@Suite(.blocking) struct ExclusionTests {
     private static func rules(_ patterns: String..., excludesCaches: Bool = false) -> ExclusionRules {
         ExclusionRules(patterns: patterns.map { Array($0.utf8) }, excludesCaches: excludesCaches)
     }

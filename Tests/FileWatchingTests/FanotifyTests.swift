@@ -3,11 +3,12 @@
 import FileIO
 import Glibc
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite(.enabled(if: WatchBackend.telling.contains(.fanotify)))
+@Suite(.enabled(if: WatchBackend.telling.contains(.fanotify)), .blocking)
 struct FanotifyTests {
     /// Directories that were moved out of the root keep their marks until there are too many of them.
     @Test func marksOfNoUseAreRemovedAllAtOnce() async throws {

@@ -1,11 +1,12 @@
 // Gaps: what lasts, what is over, what is told once.
 
 import FileIO
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct GapLogTests {
+@Suite(.blocking) struct GapLogTests {
     private func at(_ seconds: Int64) -> Timestamp { Timestamp(seconds: seconds) }
 
     @Test func aGapLastsFromItsFirstBeginningToItsEnd() {

@@ -4,9 +4,10 @@ import FileIO
 import FileWatching
 import Locking
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct GapTests {
+@Suite(.blocking) struct GapTests {
     @Test func aSuspendIsAGap() async throws {
         let slept = Locked(Duration.zero)
         var hooks = WatcherHooks()

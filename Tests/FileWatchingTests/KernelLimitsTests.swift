@@ -2,9 +2,10 @@
 
 import FileWatching
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct KernelLimitsTests {
+@Suite(.blocking) struct KernelLimitsTests {
     @Test func theLowerOfTwoLimitsIsInForce() throws {
         let tree = try TemporaryTree()
         try tree.run(

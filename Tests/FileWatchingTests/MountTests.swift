@@ -1,11 +1,12 @@
 // Mounts come and go: as lines of the kernel's table, and live where the process may mount.
 
 import FileIO
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct MountTableTests {
+@Suite(.blocking) struct MountTableTests {
     private static let lines = """
         21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
         30 21 0:25 / /srv/with\\040blank rw - tmpfs tmpfs rw
@@ -43,7 +44,7 @@ import Testing
     }
 }
 
-@Suite(.enabled(if: Mount.isAllowed))
+@Suite(.enabled(if: Mount.isAllowed), .blocking)
 struct MountTests {
     @Test(arguments: WatchBackend.telling)
     func aMountInTheTreeIsNoticed(_ backend: WatchBackend) async throws {

@@ -4,6 +4,7 @@ import Dispatch
 import FileIO
 import FileWatching
 import Locking
+import TestTraits
 import Testing
 
 /// Stops a watcher before it reads events until it is let go.
@@ -27,7 +28,7 @@ final class ReadingGate: Sendable {
     }
 }
 
-@Suite struct OverflowTests {
+@Suite(.blocking) struct OverflowTests {
     @Test(arguments: WatchBackend.telling)
     func nothingIsMissedWhenTheQueueIsFull(_ backend: WatchBackend) async throws {
         let gate = ReadingGate()

@@ -1,10 +1,11 @@
 // When what cannot be watched is looked at, by tables of looks.
 
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct PollScheduleTests {
+@Suite(.blocking) struct PollScheduleTests {
     struct Case: CustomTestStringConvertible {
         let name: String
         /// How each look went: whether it found something, and the milliseconds it took.

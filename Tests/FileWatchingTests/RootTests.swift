@@ -5,9 +5,10 @@ import FileWatching
 import Glibc
 import Mementos
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct RootTests {
+@Suite(.blocking) struct RootTests {
     @Test(arguments: WatchBackend.telling)
     func aRootRenamedAwayIsUnavailableAndNeverAnEmptyTree(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/f 1", backend: backend)

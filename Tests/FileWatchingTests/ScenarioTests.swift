@@ -3,6 +3,7 @@
 import FileIO
 import FileWatching
 import SystemPackage
+import TestTraits
 import Testing
 import TreeScripts
 
@@ -35,7 +36,7 @@ struct WatcherScenario: CustomTestStringConvertible {
     }
 }
 
-@Suite struct ScenarioTests {
+@Suite(.blocking) struct ScenarioTests {
     /// A user has few inotify instances.
     private static let gate = Gate(width: 4)
 

@@ -1,10 +1,11 @@
 // When a batch is due, by tables of instants.
 
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct SettleRuleTests {
+@Suite(.blocking) struct SettleRuleTests {
     struct Case: CustomTestStringConvertible {
         let name: String
         /// Milliseconds at which something changed.

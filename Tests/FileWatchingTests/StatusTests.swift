@@ -5,9 +5,10 @@ import FileWatching
 import Glibc
 import Locking
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite struct StatusTests {
+@Suite(.blocking) struct StatusTests {
     @Test(arguments: WatchBackend.telling)
     func theStatusCoversWhatHappenedBefore(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b", backend: backend)

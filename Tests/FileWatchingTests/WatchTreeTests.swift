@@ -1,12 +1,13 @@
 // The tree of known directories: places, limbo, states, rules.
 
 import FileIO
+import TestTraits
 import Testing
 
 @testable import Exclusions
 @testable import FileWatching
 
-@Suite struct WatchTreeTests {
+@Suite(.blocking) struct WatchTreeTests {
     private static func name(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test func aRemovedDirectoryLeavesNothingBehind() {

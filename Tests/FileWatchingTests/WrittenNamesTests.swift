@@ -1,11 +1,12 @@
 // Names that were written to: which events count for which, and that they do not grow without end.
 
 import FileIO
+import TestTraits
 import Testing
 
 @testable import FileWatching
 
-@Suite struct WrittenNamesTests {
+@Suite(.blocking) struct WrittenNamesTests {
     struct Case: CustomTestStringConvertible {
         let name: String
         let events: [(EventMask, RelativePath)]

@@ -1,16 +1,28 @@
-// Tests that block their thread: they run programs, wait for locks, or compute for long.
+// Tests that block their thread: they run programs, change files, wait for locks, or compute for long.
 
 internal import Foundation
+internal import Locking
 public import Testing
 
-/// Runs tests on threads of their own, so that the few of Swift's concurrency stay free for the tests that await.
+/// Runs few tests at once, on threads of their own.
+///
+/// Swift Testing begins all tests together, on as many threads as there are cores. Those that block them keep the tasks of
+/// the others waiting for minutes, and everything that is given up after some seconds is given up.
 public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     public var isRecursive: Bool { true }
+
+    /// Whether a suite around this one has taken a place already.
+    @TaskLocal private static var hasPlace = false
 
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        try await withTaskExecutorPreference(BlockingThreads.shared) { try await function() }
+        if OwnThreads.hasPlace { return try await function() }
+        await Places.shared.take()
+        defer { Places.shared.giveBack() }
+        try await OwnThreads.$hasPlace.withValue(true) {
+            try await withTaskExecutorPreference(BlockingThreads.shared) { try await function() }
+        }
     }
 }
 
@@ -19,12 +31,41 @@ extension Trait where Self == OwnThreads {
     public static var blocking: Self { OwnThreads() }
 }
 
-/// A few threads, beside those of Swift's concurrency.
+/// The places for tests that run at the same time; those who wait for one hold no thread.
+private final class Places: Sendable {
+    static let shared = Places()
+    private let state = Locked((free: 6, waiting: [CheckedContinuation<Void, Never>]()))
+
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.free > 0 {
+                    state.free -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func giveBack() {
+        let next = state.withLock { state in
+            if !state.waiting.isEmpty { return Optional(state.waiting.removeFirst()) }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
+    }
+}
+
+/// Threads beside those of Swift's concurrency: more than places, as a test may wait for its own tasks.
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
     private let queue = OperationQueue()
 
-    private init() { queue.maxConcurrentOperationCount = 3 }
+    private init() { queue.maxConcurrentOperationCount = 24 }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -2,10 +2,12 @@
 
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 
+@Suite(.blocking)
 struct EscapingTests {
     @Test("What a person should read stays as it is", arguments: ["notes/todo.txt", "Ä é 漢字 🙂", "a\\b", "", "~$%"])
     func plain(text: String) {

@@ -1,10 +1,12 @@
 // Numbers, tables and other small texts.
 
 import FileIO
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 
+@Suite(.blocking)
 struct RenderingTests {
     @Test(
         "Sizes have a binary unit and one decimal",

@@ -4,10 +4,12 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import Glibc
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 
+@Suite(.blocking)
 struct SnapshotListTests {
     private static let ann = Array("/home/ann".utf8)
     private static let bob = Array("/home/bob".utf8)

@@ -4,11 +4,13 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverCommands
 @testable import ArchiverKit
 
+@Suite(.blocking)
 struct StatusTextTests {
     private static func time(_ minutes: Int64) -> String { LocalTime.text(.tenOClock(minutes)) }
 

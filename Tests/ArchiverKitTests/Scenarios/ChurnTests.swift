@@ -2,11 +2,12 @@
 
 import Foundation
 import Glibc
+import TestTraits
 import Testing
 
 /// One mishap after another: each run uses all cores.
-@Suite("Churn", .serialized) struct ChurnTests {
-    @Test("The latest snapshot is the tree", .timeLimit(.minutes(30)), arguments: ChurnVariant.all)
+@Suite("Churn", .serialized, .blocking) struct ChurnTests {
+    @Test("The latest snapshot is the tree", .timeLimit(.minutes(60)), arguments: ChurnVariant.all)
     func nothingIsMissed(_ variant: ChurnVariant) async throws {
         try await ChurnRun(variant).run(operations: 3_000)
     }

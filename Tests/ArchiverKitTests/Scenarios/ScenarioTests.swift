@@ -1,6 +1,7 @@
 // Every script of fixtures/watch, run against a live watcher.
 
 import ArchiverKit
+import TestTraits
 import Testing
 import TreeScripts
 
@@ -27,7 +28,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 }
 
 /// The time limit only ends a scenario whose barrier never comes.
-@Suite("Scenarios", .timeLimit(.minutes(30))) struct ScenarioTests {
+@Suite("Scenarios", .timeLimit(.minutes(60)), .blocking) struct ScenarioTests {
     /// A user has few inotify instances, and a machine few cores.
     private static let gate = Gate(width: 4)
 

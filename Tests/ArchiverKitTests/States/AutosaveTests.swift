@@ -6,16 +6,17 @@ import Foundation
 import Mementos
 import Synchronization
 import SystemPackage
+import TestTraits
 import Testing
 
-@Suite("Autosave")
+@Suite("Autosave", .blocking)
 struct AutosaveTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("a change is saved without being asked for, the last of a burst in any case", .timeLimit(.minutes(30)))
+    @Test("a change is saved without being asked for, the last of a burst in any case", .timeLimit(.minutes(60)))
     func changes() async throws {
         let game = Observable(Game())
         let autosave = archive.autosave(game, as: "game", settle: .milliseconds(5), maxDelay: .milliseconds(200))
@@ -34,7 +35,7 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score == 501)
     }
 
-    @Test("a value that is never quiet is saved after the longest delay", .timeLimit(.minutes(30)))
+    @Test("a value that is never quiet is saved after the longest delay", .timeLimit(.minutes(60)))
     func restless() async throws {
         let game = Observable(Game())
         let autosave = archive.autosave(game, as: "game", settle: .seconds(3_600), maxDelay: .milliseconds(20))
@@ -48,7 +49,7 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score > 0)
     }
 
-    @Test("what a closure gives is saved every so often, and equal states once", .timeLimit(.minutes(30)))
+    @Test("what a closure gives is saved every so often, and equal states once", .timeLimit(.minutes(60)))
     func intervals() async throws {
         let calls = Atomic(0)
         let (asked, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -109,7 +110,7 @@ struct AutosaveTests {
         #expect(try archive.load(Int.self, "number") == 1)
     }
 
-    @Test("a failure is told, and saving is tried again once it can be done", .timeLimit(.minutes(30)))
+    @Test("a failure is told, and saving is tried again once it can be done", .timeLimit(.minutes(60)))
     func failures() async throws {
         let value = Observable(Fragile(isBroken: true))
         let autosave = archive.autosave(value, as: "value", settle: .zero, maxDelay: .milliseconds(5))
@@ -159,7 +160,7 @@ struct AutosaveTests {
         #expect(later.state.value == "a" && !later.canUndo.value)
     }
 
-    @Test("an undo history whose state changes otherwise is saved as well", .timeLimit(.minutes(30)))
+    @Test("an undo history whose state changes otherwise is saved as well", .timeLimit(.minutes(60)))
     func stateOfHistories() async throws {
         let history = UndoHistory<Rename>(of: Observable("a"))
         let autosave = archive.autosave(history, as: "names", settle: .zero, maxDelay: .milliseconds(5))

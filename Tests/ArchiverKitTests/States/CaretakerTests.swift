@@ -5,6 +5,7 @@ import ArchiverKit
 import FileIO
 import Mementos
 import SystemPackage
+import TestTraits
 import Testing
 
 /// An originator whose state holds a part that nobody else sees.
@@ -71,7 +72,7 @@ private struct Moody: Originator {
     }
 }
 
-@Suite("Caretakers")
+@Suite("Caretakers", .blocking)
 struct CaretakerTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }

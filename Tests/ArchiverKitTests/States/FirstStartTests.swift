@@ -6,9 +6,10 @@ import Locking
 import Mementos
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("One title, many programs")
+@Suite("One title, many programs", .blocking)
 struct FirstStartTests {
     private let sandbox: Sandbox
     private var archive: Archive { sandbox.archive }
@@ -54,7 +55,7 @@ struct FirstStartTests {
 
     @Test(
         "programs that make the archive and the title together lose no change and fail in nothing",
-        .timeLimit(.minutes(30)))
+        .timeLimit(.minutes(60)))
     func archiveAndTitle() async throws {
         for round in 1...30 {
             let place = sandbox.base.directory.appending("round-\(round)")
@@ -139,7 +140,7 @@ struct FirstStartTests {
         #expect(found.isEmpty, "\(found.count) of 600 failed otherwise, such as: \(found.first ?? "")")
     }
 
-    @Test("changes that several programs make to one state are all there", .timeLimit(.minutes(30)))
+    @Test("changes that several programs make to one state are all there", .timeLimit(.minutes(60)))
     func counting() async throws {
         _ = try await examples(Array(repeating: ["counter", "--times", "100"], count: 4))
         #expect(try sandbox.reopened().load(Int.self, "counter") == 400)

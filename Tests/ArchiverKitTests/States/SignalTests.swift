@@ -6,9 +6,10 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("States and the end of a program")
+@Suite("States and the end of a program", .blocking)
 struct SignalTests {
     private let sandbox: Sandbox
 
@@ -35,7 +36,7 @@ struct SignalTests {
     }
 
     @Test(
-        "SIGTERM and SIGINT end a program as ever, but only once its state is saved", .timeLimit(.minutes(30)),
+        "SIGTERM and SIGINT end a program as ever, but only once its state is saved", .timeLimit(.minutes(60)),
         arguments: [SIGTERM, SIGINT])
     func termination(signal: CInt) async throws {
         let program = try quiz("--answer", "capitals", "--times", "5", "--quiet", "3600")
@@ -48,7 +49,7 @@ struct SignalTests {
 
     @Test(
         "what changed last is saved when main ends and at exit(0), although nobody has ended the autosave",
-        .timeLimit(.minutes(30)), arguments: ["main", "exit"])
+        .timeLimit(.minutes(60)), arguments: ["main", "exit"])
     func normalEnd(ending: String) async throws {
         let program = try quiz(
             ["--answer", "capitals", "--times", "5", "--quiet", "3600", "--ending", ending])
@@ -56,7 +57,7 @@ struct SignalTests {
         #expect(try right() == 5)
     }
 
-    @Test("what was saved last survives kill -9", .timeLimit(.minutes(30)))
+    @Test("what was saved last survives kill -9", .timeLimit(.minutes(60)))
     func kill() async throws {
         let program = try quiz("--answer", "capitals", "--times", "7", "--quiet", "0.01")
         try await program.line { $0 == "saved" }
@@ -66,7 +67,7 @@ struct SignalTests {
         #expect(try sandbox.reopened().check(data: true).findingCount == 0)
     }
 
-    @Test("a program killed at any moment leaves a state that was saved, and none torn", .timeLimit(.minutes(30)))
+    @Test("a program killed at any moment leaves a state that was saved, and none torn", .timeLimit(.minutes(60)))
     func killedWhileSaving() async throws {
         for round in 1...8 {
             let program = try quiz("--answer", "capitals", "--times", "\(round * 40)", "--quiet", "0")

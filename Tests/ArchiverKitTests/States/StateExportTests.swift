@@ -93,6 +93,26 @@ struct StateExportTests {
         for (item, text) in cases { #expect(try StateJSON(item).compact() == text) }
     }
 
+    @Test("what lies more than 32 levels deep stands on one line, and a long text comes in pieces")
+    func deepAndLong() throws {
+        var item = CBORValue.text(String(repeating: "ä\u{1}€", count: 50_000))
+        for level in 0..<60 { item = level % 2 == 0 ? .array([item, .null]) : .map([(.text("a"), item)]) }
+        var text: [UInt8] = []
+        try item.encoded().withUnsafeBytes { bytes in
+            try CBORJSONWriter.write(bytes, pretty: true) { piece in
+                #expect(piece.count < 65 << 10)
+                #expect(String(validating: piece, as: UTF8.self) != nil, "a character is divided")
+                text += piece
+            }
+        }
+        let lines = text.split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count == 32 + 1 + 48)
+        #expect(lines.allSatisfy { $0.prefix { $0 == UInt8(ascii: " ") }.count <= 64 })
+        let compact = Data(try StateJSON(item).compact().utf8)
+        let values = try [Data(text), compact].map { try #require(JSONSerialization.jsonObject(with: $0) as? NSObject) }
+        #expect(values[0] == values[1])
+    }
+
     @Test("whatever a state holds, it is written as Foundation's encoder writes it")
     func sameAsFoundation() throws {
         var random = SeededGenerator("States as JSON")
