@@ -14,8 +14,9 @@ struct ArchiverCommand: ParsableCommand {
             archiver undo                       no, forward again
 
             A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
-            state ten minutes ago), @"2026-11-21 10:00", or its label; a path behind a colon names what it holds there: \
-            latest:notes/todo.txt. Commands are about the remembered directory that you are in; elsewhere, say which \
+            state ten minutes ago), @"2026-11-21 10:00", or its label; a path after a colon names what it holds there: \
+            latest:notes/todo.txt. Paths are relative to the current directory; :/PATH is relative to the root's top, and \
+            so are all paths when you are outside of the root or name it with --root. Commands are about the remembered directory that you are in; elsewhere, say which \
             one with --root. The states that programs save in the archive are named by their ids, labels and titles, and with \
             --state TITLE by latest~2 and times.
 

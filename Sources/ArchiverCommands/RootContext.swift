@@ -141,6 +141,37 @@ struct RootContext {
                 + "or elsewhere with '--target DIR'", path: own.path.bytes)
     }
 
+    /// The entry at `path`.
+    ///
+    /// - Throws: `Failure` where there is none.
+    func requiredEntry(at path: RelativePath, in record: SnapshotRecord) throws -> Entry {
+        if let entry = try archive.entry(at: path, in: record) { return entry }
+        throw Failure(
+            status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
+            message: "snapshot \(record.id.short) holds no \(Escaping.text(path))",
+            remedy: try meantFromTop(path, record) ?? "'archiver show \(record.id.short):' lists what it holds",
+            path: path.bytes)
+    }
+
+    /// `error`, with a better remedy where `path` is not there because it was meant from the root's top.
+    func explained(_ error: any Error, _ path: RelativePath, _ record: SnapshotRecord) throws -> any Error {
+        guard var failure = Failure(error), failure.code == ArchiverError.Code.noSuchPath.rawValue,
+            let remedy = try meantFromTop(path, record)
+        else { return error }
+        failure.remedy = remedy
+        return failure
+    }
+
+    /// What to do where `path` was meant from the root's top; nil where that is not so.
+    private func meantFromTop(_ path: RelativePath, _ record: SnapshotRecord) throws -> String? {
+        let base = paths(in: record.root).base
+        guard !base.isRoot, let fromTop = base.suffix(of: path), !fromTop.isRoot,
+            try archive.entry(at: fromTop, in: record) != nil
+        else { return nil }
+        return
+            "paths are relative to the current directory: write ':/\(Escaping.text(fromTop))' for the one from the top"
+    }
+
     /// What has to follow a command's name so that it is about `root`: nothing where the user stands in it.
     func word(for root: FilePath) throws -> String {
         let present = try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
@@ -175,11 +206,13 @@ extension SnapshotSelector {
 /// A selector with the path behind its colon, as given.
 struct SnapshotPath {
     let selector: SnapshotSelector
-    /// nil where no path was given.
-    let path: RelativePath?
+    /// As the user wrote it, for `PathsInRoot`; nil where no path was given.
+    let path: [UInt8]?
 
     init(_ argument: ByteArgument) throws {
-        (selector, path) = try SnapshotSelector.parseWithPath(argument.bytes)
+        let parts = try SnapshotSelector.split(argument.bytes)
+        selector = parts.selector
+        path = parts.path.map(Array.init)
     }
 
     /// The selector alone.

@@ -24,7 +24,10 @@ extension RootContext {
         do {
             let named = try SnapshotPath(argument)
             if isOfOneRoot || named.path != nil { try requireOneRoot(for: named.selector) }
-            if let path = named.path { return .snapshot(try snapshot(named.selector), path: path) }
+            if let path = named.path {
+                let record = try snapshot(named.selector)
+                return .snapshot(record, path: try paths(in: record.root).path(path))
+            }
             switch try selected(named.selector) {
             case .snapshot(let record): return .snapshot(record, path: nil)
             case .state(let state): return .state(state)

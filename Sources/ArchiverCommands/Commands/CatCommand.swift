@@ -11,8 +11,8 @@ struct CatCommand: ParsableCommand {
         commandName: "cat",
         abstract: "Print a file, or a program's saved state, as it was.",
         discussion: """
-            Writes the file's bytes to standard output, and nothing else; of a saved state, named by its id, label or title, \
-            what it holds as JSON.
+            Writes the file's bytes to standard output, and nothing else. A saved state, named by its id, label or title, is \
+            written as JSON. The path is relative to the current directory, or to the root's top as :/PATH.
 
             Examples:
               archiver cat latest~3:notes/todo.txt
@@ -44,13 +44,16 @@ struct CatCommand: ParsableCommand {
     }
 
     private func write(_ path: RelativePath, of record: SnapshotRecord, _ context: RootContext) throws {
-        let entry = try context.archive.requiredEntry(at: path, in: record)
-        guard entry.kind == .file else { throw CatCommand.noContent(entry, record.id.short) }
+        let entry = try context.requiredEntry(at: path, in: record)
+        guard entry.kind == .file else {
+            let argument = Array("\(record.id.short):".utf8) + context.paths(in: record.root).argument(for: path)
+            throw CatCommand.noContent(entry, ShellWord.text(argument))
+        }
         let output = Output.standard
         try visiting({ try context.archive.forEachPiece(of: entry, $0) }) { try output.write($0) }
     }
 
-    private static func noContent(_ entry: Entry, _ id: String) -> Failure {
+    private static func noContent(_ entry: Entry, _ argument: String) -> Failure {
         let name = Escaping.text(entry.path)
         switch entry.content {
         case .linkTarget(let target):
@@ -61,7 +64,7 @@ struct CatCommand: ParsableCommand {
             let kind = entry.kind == .directory ? "directory" : entry.kind.word
             return .unsuitable(
                 "\(name) is a \(kind), not a file",
-                remedy: entry.kind == .directory ? "'archiver show \(id):\(name)' lists it" : nil,
+                remedy: entry.kind == .directory ? "'archiver show \(argument)' lists it" : nil,
                 path: entry.path.bytes)
         }
     }

@@ -12,8 +12,8 @@ struct DiffCommand: ParsableCommand {
         commandName: "diff",
         abstract: "Show what differs between two snapshots, or two saved states.",
         discussion: """
-            Where the second one is left out, the first is compared with the directory as it is now. A path behind a \
-            colon confines the comparison to it. Lines begin with + (added), ~ (modified, and in what) or - (removed). \
+            Without a second snapshot, the first is compared with the directory as it is now. A path after a colon limits \
+            the comparison to it; it is relative to the current directory, or to the root's top as :/PATH. Lines begin with + (added), ~ (modified, and in what) or - (removed). \
             Directories of which only the time differs are left out, unless with -v. What --text prints is a patch for \
             patch -p1. Of two saved states, the fields that differ are shown with what they hold: + items.3: {…}; ~ score: \
             9001 → 9002. Places in a list are those in the later state, of what was removed those in the earlier one. A \
@@ -77,7 +77,7 @@ struct DiffCommand: ParsableCommand {
             if isShown(difference) { try report.add(difference) }
         }
         // A path that neither side has is a slip of the pen, not an absence of differences.
-        if isEmpty && !path.isRoot { _ = try archive.requiredEntry(at: path, in: leftRecord) }
+        if isEmpty && !path.isRoot { _ = try context.requiredEntry(at: path, in: leftRecord) }
         try report.finish()
     }
 

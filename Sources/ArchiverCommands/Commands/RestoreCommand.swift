@@ -12,7 +12,8 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Make a directory, or a part of it, what it was; or write a saved state to a file.",
         discussion: """
             Makes the directory what it was in the snapshot: writes only what differs, and deletes what was not there \
-            then. That directory must be the one you are in, or be named with --root. The present state is captured \
+            then. You must be in that directory, or name it with --root. A path after a colon restores only that part; it \
+            is relative to the current directory (. is the directory you are in), or to the root's top as :/PATH. The present state is captured \
             first, and 'archiver undo' brings it back. What cannot be restored is named, the rest is restored, and the \
             exit code is 3. Interrupted, the same command finishes the job. With --target the snapshot is written to another, empty directory, and nothing \
             else is touched. The state of a program, named by its id, label or title, is written as JSON to the new \
@@ -74,6 +75,8 @@ struct RestoreCommand: ParsableCommand {
         do {
             defer { line.end() }
             result = try context.archive.restore(record, options, progress: progress, onAction: actions.add)
+        } catch {
+            throw try context.explained(error, path, record)
         }
         if console.isJSON {
             let json = RestoreJSON(id: record.id, result: result, actions: dryRun ? actions.kept : nil)

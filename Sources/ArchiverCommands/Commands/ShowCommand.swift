@@ -12,7 +12,8 @@ struct ShowCommand: ParsableCommand {
         abstract: "Show a snapshot, a file or directory in it, or a program's saved state.",
         discussion: """
             A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
-            state ten minutes ago), @"2026-11-21 10:00", or its label. A path behind a colon names what it holds there. \
+            state ten minutes ago), @"2026-11-21 10:00", or its label. A path after a colon names what it holds \
+            there: relative to the current directory, or to the root's top as :/PATH. \
             A saved state is named by its id, its label, or its title, which means the latest; with --state TITLE, latest~2 \
             and the like mean states of that title. It is shown as JSON.
 
@@ -43,10 +44,9 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
-        let archive = context.archive
         switch try context.selection(selector, states, isOfOneRoot: false) {
-        case .snapshot(let record, let path): try show(record, path, archive, console)
-        case .state(let state): try show(state, archive, console)
+        case .snapshot(let record, let path): try show(record, path, context, console)
+        case .state(let state): try show(state, context.archive, console)
         }
     }
 
@@ -62,14 +62,15 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func show(
-        _ record: SnapshotRecord, _ path: RelativePath?, _ archive: Archive, _ console: Console
+        _ record: SnapshotRecord, _ path: RelativePath?, _ context: RootContext, _ console: Console
     ) throws {
+        let archive = context.archive
         if raw {
             try console.output.line(try archive.rawJSON(of: record))
         } else if entries {
-            try showEntries(archive, record, at: path ?? .root, console)
+            try showEntries(context, record, at: path ?? .root, console)
         } else if let path {
-            try show(path, archive, record, console)
+            try show(path, context, record, console)
         } else if console.isJSON {
             let details = SnapshotDetailsJSON(record: record, snapshot: try archive.details(of: record))
             try console.output.line(JSONText.of(details))
@@ -81,9 +82,10 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func showEntries(
-        _ archive: Archive, _ record: SnapshotRecord, at path: RelativePath, _ console: Console
+        _ context: RootContext, _ record: SnapshotRecord, at path: RelativePath, _ console: Console
     ) throws {
-        _ = try archive.requiredEntry(at: path, in: record)
+        let archive = context.archive
+        _ = try context.requiredEntry(at: path, in: record)
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
             try visiting({ try archive.forEachEntry(in: record, at: path, $0) }) { try writer.append(EntryJSON($0)) }
@@ -96,8 +98,11 @@ struct ShowCommand: ParsableCommand {
     }
 
     /// A file's entry, or what a directory holds.
-    private func show(_ path: RelativePath, _ archive: Archive, _ record: SnapshotRecord, _ console: Console) throws {
-        let entry = try archive.requiredEntry(at: path, in: record)
+    private func show(
+        _ path: RelativePath, _ context: RootContext, _ record: SnapshotRecord, _ console: Console
+    ) throws {
+        let archive = context.archive
+        let entry = try context.requiredEntry(at: path, in: record)
         var children = [Entry]()
         if entry.kind == .directory {
             try archive.forEachEntry(in: record, at: path) { child in
@@ -113,18 +118,5 @@ struct ShowCommand: ParsableCommand {
         for shown in entry.kind == .directory ? children : [entry] {
             try console.output.line(listing.line(shown, name: Escaping.text(shown.path.isRoot ? [] : shown.path.name)))
         }
-    }
-}
-
-extension Archive {
-    /// The entry at `path`.
-    ///
-    /// - Throws: `Failure` where there is none.
-    func requiredEntry(at path: RelativePath, in record: SnapshotRecord) throws -> Entry {
-        if let entry = try entry(at: path, in: record) { return entry }
-        throw Failure(
-            status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
-            message: "snapshot \(record.id.short) holds no \(Escaping.text(path))",
-            remedy: "'archiver show \(record.id.short):' lists what it holds", path: path.bytes)
     }
 }

@@ -79,6 +79,15 @@ public struct SnapshotSelector: Sendable, Hashable {
     public static func parseWithPath(
         _ bytes: [UInt8]
     ) throws(ArchiverError) -> (selector: SnapshotSelector, path: RelativePath?) {
+        let (selector, text) = try split(bytes)
+        guard let text else { return (selector, nil) }
+        return (selector, try path(text))
+    }
+
+    /// Splits `selector` or `selector:path`, and leaves the path as it is written; nil where there is no `:`.
+    package static func split(
+        _ bytes: [UInt8]
+    ) throws(ArchiverError) -> (selector: SnapshotSelector, path: ArraySlice<UInt8>?) {
         // A time may hold colons itself: it reaches as far as it makes sense.
         var searchStart = 0
         if bytes.first == UInt8(ascii: "@") {
@@ -88,8 +97,7 @@ public struct SnapshotSelector: Sendable, Hashable {
         guard let colon = bytes[searchStart...].firstIndex(of: UInt8(ascii: ":")) else {
             return (try SnapshotSelector(String(decoding: bytes, as: UTF8.self)), nil)
         }
-        let selector = try SnapshotSelector(String(decoding: bytes[..<colon], as: UTF8.self))
-        return (selector, try path(bytes[(colon + 1)...]))
+        return (try SnapshotSelector(String(decoding: bytes[..<colon], as: UTF8.self)), bytes[(colon + 1)...])
     }
 
     /// A path below the root as a user writes it: `.`, a leading `./` and a trailing `/` are forgiven.

@@ -1,0 +1,99 @@
+// Paths inside a root as users write them: from where they stand, as git takes them.
+
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import SystemPackage
+
+/// Resolves the path arguments of commands that look into a root.
+///
+/// Every command that takes such a path uses this type, behind a selector (`latest:notes.txt`) or alone:
+///
+///     let paths = context.paths(in: root)
+///     let path = try paths.path(argument.bytes)
+///
+/// | written | means |
+/// |---|---|
+/// | `x`, `./x`, `../x`, `.` | relative to the current directory, where that is in the root; otherwise to the root's top |
+/// | `:/x`, `:/` | relative to the root's top |
+/// | `/home/ann/thesis/x` | this path, which must be in the root |
+/// | nothing (`latest:`) | the root's top |
+///
+/// Where the command line names the root with `--root` or `--host`, paths are relative to the root's top, so that scripts do
+/// not depend on where they run. Symbolic links are not followed: the path is one of a snapshot, where they may have
+/// pointed elsewhere.
+struct PathsInRoot {
+    let root: FilePath
+    /// What a relative path is relative to.
+    let base: RelativePath
+
+    /// - Parameter directory: where the user stands, without symbolic links; nil to take relative paths from the root's top.
+    init(_ root: FilePath, from directory: FilePath?) {
+        self.root = root
+        base = directory.flatMap { PathsInRoot.path($0, below: root) } ?? .root
+    }
+
+    /// The path that `argument` names.
+    ///
+    /// - Throws: `Failure` where it is outside of the root, or no path.
+    func path(_ argument: [UInt8]) throws -> RelativePath {
+        let slash = UInt8(ascii: "/")
+        if argument.isEmpty { return .root }
+        if argument.contains(0) { throw outside(argument) }
+        if argument.first == slash { return try absolute(argument) }
+        let isFromTop = argument.starts(with: ":/".utf8)
+        var components = isFromTop ? [] : base.components.map(Array.init)
+        for component in (isFromTop ? argument.dropFirst(2) : argument[...]).split(separator: slash) {
+            switch Array(component) {
+            case Array(".".utf8): continue
+            case Array("..".utf8):
+                if components.popLast() == nil { throw outside(argument) }
+            case let name: components.append(name)
+            }
+        }
+        return RelativePath(unchecked: Array(components.joined(separator: [slash])))
+    }
+
+    /// How the user can write `path` from where they stand; it means the same here and with `selector:` before it.
+    func argument(for path: RelativePath) -> [UInt8] {
+        if base.isRoot || path.isRoot { return path.isRoot ? Array((base.isRoot ? "." : ":/").utf8) : path.bytes }
+        guard let below = base.suffix(of: path), !below.isRoot else {
+            return path == base ? Array(".".utf8) : Array(":/".utf8) + path.bytes
+        }
+        return below.bytes
+    }
+
+    private func absolute(_ argument: [UInt8]) throws -> RelativePath {
+        let path = FilePath(bytes: argument).lexicallyNormalized()
+        if let found = PathsInRoot.path(path, below: root) { return found }
+        // The way to the root may lead over links. The last component is what is named, even where it is a link.
+        guard let name = path.lastComponent else { throw outside(argument) }
+        let parent = path.removingLastComponent().resolved
+        guard
+            let found = PathsInRoot.path(parent.appending(name), below: root)
+                ?? PathsInRoot.path(path.resolved, below: root)
+        else { throw outside(argument) }
+        return found
+    }
+
+    /// `path` relative to `root`; nil where it is not in it.
+    private static func path(_ path: FilePath, below root: FilePath) -> RelativePath? {
+        guard path.starts(with: root) else { return nil }
+        return RelativePath(Array(path.bytes.dropFirst(root.bytes.count).drop { $0 == UInt8(ascii: "/") }))
+    }
+
+    private func outside(_ argument: [UInt8]) -> Failure {
+        let name = Escaping.text(root.bytes)
+        return Failure(
+            status: .usage, code: ArchiverError.Code.noSuchPath.rawValue,
+            message: "'\(Escaping.text(argument))' is outside of \(name)",
+            remedy: "name a path in that directory; ':/PATH' is one from its top", path: argument)
+    }
+}
+
+extension RootContext {
+    /// How path arguments are resolved in `root`.
+    func paths(in root: ArchivedRoot) -> PathsInRoot {
+        PathsInRoot(root.path, from: isExplicit || !root.isHere ? nil : FilePath.currentDirectory)
+    }
+}
