@@ -8,6 +8,8 @@ struct StateDifferenceReport {
     private let console: Console
     /// On a terminal, longer values are cut.
     private static let widest = 60
+    /// Bytes after which a value is cut anywhere; as JSON it is whole.
+    private static let longest = 1 << 20
 
     init(_ console: Console) { self.console = console }
 
@@ -28,7 +30,7 @@ struct StateDifferenceReport {
     /// - Parameter widest: columns of a value that are shown; nil for all.
     static func line(_ difference: StateDifference, _ style: Style, widest: Int?) throws -> String {
         let values = try [difference.old, difference.new].compactMap { value in
-            let text = try value.map { Escaping.text(try $0.compact()) }
+            let text = try value.map { Escaping.text(try $0.compact(limit: longest)) }
             return widest.flatMap { width in text.map { DisplayWidth.cut($0, to: width) } } ?? text
         }
         let path = difference.path.isEmpty ? "." : Escaping.text(difference.path)

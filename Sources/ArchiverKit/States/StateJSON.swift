@@ -13,9 +13,21 @@ package struct StateJSON: Encodable, Sendable {
     package init(_ item: CBORValue) { self.item = item }
 
     /// The JSON on one line, keys sorted.
-    package func compact() throws -> String {
+    ///
+    /// - Parameter limit: bytes after which it is cut, with "…" in place of the rest.
+    package func compact(limit: Int = .max) throws -> String {
+        struct Enough: Error {}
         var text: [UInt8] = []
-        try item.encoded().withUnsafeBytes { try CBORJSONWriter.write($0, pretty: false) { text += $0 } }
+        do {
+            try item.encoded().withUnsafeBytes { bytes in
+                try CBORJSONWriter.write(bytes, pretty: false) { piece in
+                    text += piece
+                    if text.count > limit { throw Enough() }
+                }
+            }
+        } catch is Enough {
+            return String(decoding: text, as: UTF8.self) + "…"
+        }
         return String(decoding: text, as: UTF8.self)
     }
 

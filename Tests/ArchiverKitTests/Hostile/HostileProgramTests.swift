@@ -24,8 +24,7 @@ struct HostileProgramTests {
 
     @Test(
         "what is small on disk and endless to read takes no command much memory or time",
-        .enabled(if: isReleased && ProcessInfo.processInfo.environment["BOMBS"] != nil),
-        arguments: ForgedArchive.bombs)
+        .enabled(if: isReleased), arguments: ForgedArchive.bombs)
     func bombs(forged: ForgedArchive) throws { try runAll(forged) }
 
     @Test("whatever stands in the place of an archive's file, every command ends", arguments: ForgedArchive.places)

@@ -14,8 +14,10 @@ struct MeasuredRun {
     /// The beginning of what it wrote, errors too.
     let output: String
 
-    /// A guard against a run that never ends, not a measure of speed.
-    private static let secondsLimit = 120
+    /// Seconds of processor: a run that works for ever is killed, however busy the machine is.
+    private static let workLimit = 100
+    /// Seconds: a run that waits for ever is killed.
+    private static let waitLimit = 1_500
     /// Bytes after which nobody reads the output any more: a forged file may have exabytes.
     private static let readLimit = 4 << 20
     private static let keptLimit = 64 << 10
@@ -29,8 +31,8 @@ struct MeasuredRun {
         let report = scratch.appending("memory")
         defer { unlink(report.string) }
         let all =
-            ["time", "-q", "-f", "%M", "-o", report.string, "timeout", "-s", "KILL", "\(MeasuredRun.secondsLimit)"]
-            + [BuiltProgram.path(of: "archiver")] + words
+            ["time", "-q", "-f", "%M", "-o", report.string, "timeout", "-s", "KILL", "\(MeasuredRun.waitLimit)"]
+            + ["prlimit", "--cpu=\(MeasuredRun.workLimit)", BuiltProgram.path(of: "archiver")] + words
         let pipe = try ClosedOnExec()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
