@@ -21,6 +21,7 @@ package enum ArchiverProgram {
             if parsed == nil { try command.run() }
         }
         if let watch = parsed { run(watch, arguments) }
+        Pager.finish()
         exit(status.rawValue)
     }
 
@@ -72,7 +73,8 @@ package enum ArchiverProgram {
                 return self.report(unknown, arguments, isJSON: isJSON)
             }
             // Help, the version and completion scripts come as errors from the parser.
-            try? Output.standard.line(ArchiverCommand.fullMessage(for: error))
+            let text = helpTopic(arguments) ?? version(arguments, isJSON: isJSON)
+            try? Output.standard.line(text ?? help(error))
             try? Output.standard.flush()
             return .done
         }
@@ -81,12 +83,53 @@ package enum ArchiverProgram {
         return failure.status
     }
 
+    /// The parser's text, whose line of usage it does not wrap.
+    private static func help(_ error: any Error) -> String {
+        let columns = Output.standard.columns ?? 80
+        let lines = ArchiverCommand.fullMessage(for: error, columns: columns).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { $0.hasPrefix("USAGE: ") ? TextWrap.wrapped("  " + $0, to: columns).dropFirst(2) : $0 }
+            .joined(separator: "\n")
+    }
+
+    /// The text of the topic that help is asked for; nil where that is a command.
+    private static func helpTopic(_ arguments: [String]) -> String? {
+        let words = words(arguments)
+        guard words.first == "help", words.count > 1 else { return nil }
+        return HelpTopic(rawValue: words[1])?.text(columns: Output.standard.columns ?? 80)
+    }
+
+    /// The version as JSON, where that is asked for.
+    private static func version(_ arguments: [String], isJSON: Bool) -> String? {
+        guard isJSON, arguments.contains("--version") else { return nil }
+        return try? JSONText.of(VersionJSON())
+    }
+
     /// A refusal where help is asked for on a command that there is none of, which the parser overlooks.
     private static func unknownTopic(_ arguments: [String]) -> Failure? {
-        guard arguments.first == "help", let topic = arguments.dropFirst().first, !topic.hasPrefix("-"),
-            topic != "help", !commandNames.contains(topic)
+        let words = words(arguments)
+        guard words.first == "help", words.count > 1, words[1] != "help", HelpTopic(rawValue: words[1]) == nil,
+            !commandNames.contains(words[1])
         else { return nil }
-        return .usage("there is no command '\(topic)'", remedy: "'archiver --help' lists them")
+        return unknownCommand(words[1], among: commandNames + HelpTopic.allCases.map(\.rawValue))
+    }
+
+    private static func unknownCommand(_ word: String, among names: [String]) -> Failure {
+        let nearest = Suggestion.nearest(to: word, among: names)
+        return .usage(
+            "there is no command '\(word)'",
+            remedy: (nearest.map { "did you mean '\($0)'? " } ?? "") + "'archiver --help' lists the commands")
+    }
+
+    /// The arguments that are no options, as far as that can be told without knowing the command.
+    private static func words(_ arguments: [String]) -> [String] {
+        var words: [String] = []
+        var isValue = false
+        for argument in arguments.prefix(while: { $0 != "--" }) {
+            if !isValue, !argument.hasPrefix("-") { words.append(argument) }
+            isValue = !isValue && argument == "--archive"
+        }
+        return words
     }
 
     private static var commandNames: [String] {
@@ -95,6 +138,9 @@ package enum ArchiverProgram {
 
     /// A refusal of the parser.
     private static func usage(_ error: any Error, _ arguments: [String]) -> Failure {
+        if let word = words(arguments).first, word != "help", !commandNames.contains(word) {
+            return unknownCommand(word, among: commandNames)
+        }
         let message = ByteArgument.bytes(of: ArchiverCommand.message(for: error))
         let command = arguments.first { commandNames.contains($0) }.map { "archiver \($0)" } ?? "archiver"
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }

@@ -3,6 +3,7 @@
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import Glibc
 internal import SystemPackage
 
 /// Resolves the path arguments of commands that look into a root.
@@ -36,7 +37,26 @@ struct PathsInRoot {
     /// The path that `argument` names.
     ///
     /// - Throws: `Failure` where it is outside of the root, or no path.
-    func path(_ argument: [UInt8]) throws -> RelativePath {
+    func path(_ argument: [UInt8]) throws -> RelativePath { try path(argument, isThere: isOnDisk) }
+
+    /// The path that `argument` names, written as it is or as the program prints names: `bad\xff`.
+    ///
+    /// - Parameter isThere: tells which of the two is meant: where both are there, the printed one.
+    func path(_ argument: [UInt8], isThere: (RelativePath) throws -> Bool) throws -> RelativePath {
+        let literal = try literalPath(argument)
+        let decoded = Escaping.bytes(ofName: argument)
+        if decoded == argument { return literal }
+        let printed = try literalPath(decoded)
+        return try isThere(printed) || !isThere(literal) ? printed : literal
+    }
+
+    private func isOnDisk(_ path: RelativePath) -> Bool {
+        var status = stat()
+        return FilePath(bytes: root.bytes + [UInt8(ascii: "/")] + path.bytes).withPlatformString { lstat($0, &status) }
+            == 0
+    }
+
+    private func literalPath(_ argument: [UInt8]) throws -> RelativePath {
         let slash = UInt8(ascii: "/")
         if argument.isEmpty { return .root }
         if argument.contains(0) { throw outside(argument) }

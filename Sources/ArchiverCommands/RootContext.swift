@@ -172,6 +172,13 @@ struct RootContext {
             "paths are relative to the current directory: write ':/\(Escaping.text(fromTop))' for the one from the top"
     }
 
+    /// Says to a person whether `things` of one root or of all are listed.
+    func tellWhich(_ things: String, _ console: Console) {
+        guard console.isForPerson, !console.isQuiet else { return }
+        let which = root.map { Escaping.text($0.path.bytes) } ?? "all roots"
+        try? console.output.line(console.style(.dim, "\(things) of \(which)"))
+    }
+
     /// What has to follow a command's name so that it is about `root`: nothing where the user stands in it.
     func word(for root: FilePath) throws -> String {
         let present = try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
@@ -193,13 +200,6 @@ extension ArchivedRoot {
     /// Whether `host` is the name of its machine or the beginning of that one's id.
     fileprivate func isOn(_ host: String) -> Bool {
         self.host == host || host.count >= 4 && machine.hex.hasPrefix(host.lowercased())
-    }
-}
-
-extension SnapshotSelector {
-    /// Whether it names a snapshot by its place in time, so that it means another one in every root.
-    var isRelative: Bool {
-        description.hasPrefix("@") || description == "latest" || description.hasPrefix("latest~")
     }
 }
 

@@ -26,7 +26,8 @@ extension RootContext {
             if isOfOneRoot || named.path != nil { try requireOneRoot(for: named.selector) }
             if let path = named.path {
                 let record = try snapshot(named.selector)
-                return .snapshot(record, path: try paths(in: record.root).path(path))
+                let found = try paths(in: record.root).path(path) { try archive.entry(at: $0, in: record) != nil }
+                return .snapshot(record, path: found)
             }
             switch try selected(named.selector) {
             case .snapshot(let record): return .snapshot(record, path: nil)
@@ -38,7 +39,7 @@ extension RootContext {
             let text = String(decoding: argument.bytes, as: UTF8.self)
             if let state = try archive.state(.latest, titled: text) { return .state(state) }
             try refusePath(argument)
-            throw error
+            throw try pathTakenForSnapshot(argument) ?? error
         }
     }
 
@@ -62,6 +63,20 @@ extension RootContext {
         throw ArchiverError(
             .noSuchSnapshot, "no state is saved under the title '\(title)'",
             remedy: "'archiver list --states' shows the titles")
+    }
+
+    /// How to write `argument` where it is a path instead of a snapshot; nil where it is not.
+    private func pathTakenForSnapshot(_ argument: ByteArgument) throws -> Failure? {
+        let roots = try root.map { [$0] } ?? archive.roots().filter(\.isHere)
+        guard roots.count == 1, let only = roots.first, let latest = try? archive.snapshot(.latest, of: only),
+            let path = try? paths(in: only).path(argument.bytes), !path.isRoot,
+            try argument.bytes.contains(UInt8(ascii: "/")) || archive.entry(at: path, in: latest) != nil
+        else { return nil }
+        let selector = ShellWord.text(Array("latest:".utf8) + argument.bytes)
+        return .usage(
+            "'\(Escaping.text(argument.bytes))' is a path, not a snapshot",
+            remedy: "write '\(selector)' for what the latest snapshot holds there, or another snapshot before the colon"
+        )
     }
 
     /// Says so where `argument` names a path in a state.

@@ -70,7 +70,7 @@ import Testing
         let second = try sandbox.capture()
         #expect(try sandbox.archive.snapshot(SnapshotSelector("@now")).id == second.id)
         #expect(try sandbox.archive.snapshot(SnapshotSelector("@0s")).id == second.id)
-        #expect(try sandbox.archive.snapshot(SnapshotSelector("@2999-12-31")).id == second.id)
+        #expect(try sandbox.archive.snapshot(SnapshotSelector("@today")).id == second.id)
         for (moment, wanted) in [(first.time, first), (second.time, second)] {
             let text = SelectorTests.exactly(moment)
             #expect(try sandbox.archive.snapshot(SnapshotSelector("@" + text)).id == wanted.id, "\(text)")
@@ -101,7 +101,8 @@ import Testing
     // MARK: Reading
 
     @Test(arguments: [
-        "", "~", "latest~", "latest~x", "latest~-1", "latest~1.5", "a~1", "a:b", "@", "@10", "@10x", "@m10",
+        "", "~", "~1", "latest~x", "latest~-1", "latest~1.5", "a~b~1", "a:b", "@2 hours", "@hours ago", "@2 hoursago",
+        "@next monday", "@mondays", "@", "@10", "@10x", "@m10",
         "@tomorrow",
         "@nowhere", "@2h30", "@24:00", "@12:60", "@1:2", "@2026-13-01", "@2026-00-01", "@2026-02-30", "@2025-02-29",
         "@1900-02-29", "@2026-11-31",
@@ -142,6 +143,87 @@ import Testing
         let after = Timestamp.now
         #expect(found >= before.advanced(byNanoseconds: -seconds * 1_000_000_000))
         #expect(found <= after.advanced(byNanoseconds: -seconds * 1_000_000_000))
+    }
+
+    @Test(
+        "A time in words is so long before now",
+        arguments: [
+            ("2 hours ago", 7200), ("an hour ago", 3600), ("10 minutes ago", 600), ("1 day 2 hours ago", 93600),
+            ("1 week and 1 second ago", 604_801), ("90 Min ago", 5400), ("10m ago", 600), ("a day ago", 86400),
+        ])
+    func timesInWords(text: String, seconds: Int64) throws {
+        let before = Timestamp.now
+        let found = try SnapshotSelector.time(text)
+        #expect(found >= before.advanced(byNanoseconds: -seconds * 1_000_000_000))
+        #expect(found <= Timestamp.now.advanced(byNanoseconds: -seconds * 1_000_000_000))
+    }
+
+    @Test("A weekday is one of the seven days before today, and may have a time of day")
+    func weekdays() throws {
+        _ = SelectorTests.berlin
+        let names = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+        for (weekday, name) in names.enumerated() {
+            for text in [name, "last \(name)", String(name.prefix(3)), name.capitalized] {
+                let found = try SnapshotSelector.time(text)
+                var seconds = time_t(found.seconds)
+                var fields = tm()
+                localtime_r(&seconds, &fields)
+                #expect(Int(fields.tm_wday) == weekday, "\(text)")
+                #expect((fields.tm_hour, fields.tm_min) == (23, 59), "\(text)")
+                let daysAgo = (Timestamp.now.seconds - found.seconds) / 86_400
+                #expect((0...7).contains(daysAgo), "\(text)")
+            }
+            let found = try SnapshotSelector.time("\(name) 9:05")
+            #expect(try found <= SnapshotSelector.time(name) && found >= SnapshotSelector.time(name, isStart: true))
+        }
+        #expect(try SnapshotSelector.time("yesterday 14:05") == SelectorTests.date("yesterday 14:05:59.999999999"))
+    }
+
+    @Test("A time in the future is refused, and the day that is running is not")
+    func futureTimes() throws {
+        for text in ["@2999-12-31", "@2999-12-31 10:00"] {
+            let error = ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector(text) }
+            #expect(error?.message.contains("is in the future") == true)
+        }
+        _ = try SnapshotSelector("@today")
+    }
+
+    @Test("oldest is the first snapshot, and ~ counts back from any selector within the root")
+    func backFromAny() throws {
+        let sandbox = try Sandbox()
+        var ids: [SnapshotID] = []
+        for number in 0..<4 {
+            try sandbox.root.write("file", "\(number)")
+            ids.append(try sandbox.capture(label: number == 2 ? "draft" : nil).id)
+        }
+        try sandbox.root.makeDirectory("d")
+        _ = try sandbox.archive.capture(sandbox.root.full("d"))
+        let root = try #require(try sandbox.archive.roots().first)
+        let cases = [
+            ("oldest", 0), ("latest~", 2), ("latest~3", 0), ("draft~1", 1), ("draft~", 1), ("draft~0", 2),
+            ("\(ids[3].hex.prefix(12))~2", 1), ("@now~1", 2),
+        ]
+        for (text, wanted) in cases {
+            #expect(try sandbox.archive.snapshot(SnapshotSelector(text), of: root).id == ids[wanted], "\(text)")
+        }
+        for text in ["oldest~1", "draft~3"] {
+            ArchiverError.expect(.noSuchSnapshot) {
+                _ = try sandbox.archive.snapshot(SnapshotSelector(text), of: root)
+            }
+        }
+    }
+
+    @Test(
+        "A label that would be taken for something else is refused with the reason",
+        arguments: [
+            ("", "blank"), ("  ", "blank"), (" a", "begins or ends with a blank"), ("-x", "begins with '-'"),
+            ("@noon", "begins with '@'"), ("latest", "meaning of its own"), ("oldest", "meaning of its own"),
+            ("a:b", "':'"), ("a~1", "'~'"), ("deadbeef", "looks like the id"), ("2026", "looks like the id"),
+            ("a\u{1B}b", "control characters"),
+        ])
+    func labels(text: String, reason: String) throws {
+        let error = ArchiverError.expect(.malformedSelector) { try SnapshotSelector.checkLabel(text) }
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
     /// A clock's time is the last one that has come: today's, else yesterday's.
@@ -200,7 +282,7 @@ import Testing
         #expect(found.path?.bytes == [0xFF, 0x0A, 0x80])
     }
 
-    @Test(arguments: ["latest:/absolute", "latest:../up", "latest:a/../b", "nonsense~:a", ":a", "@10x:a"])
+    @Test(arguments: ["latest:/absolute", "latest:../up", "latest:a/../b", "nonsense~x:a", ":a", "@10x:a"])
     func malformedPathsAreRefused(text: String) {
         ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector.parseWithPath(Array(text.utf8)) }
     }

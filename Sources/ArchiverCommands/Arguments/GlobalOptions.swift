@@ -8,19 +8,22 @@ internal import FileIO
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The archive; else $ARCHIVER_ARCHIVE, else ~/.local/share/archiver.", valueName: "path"))
+            "The archive (default: $ARCHIVER_ARCHIVE, else ~/.local/share/archiver).", valueName: "path"))
     var archive: PathArgument?
 
     @Flag(help: "Write JSON instead of text; errors too.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Print only results and errors.")
+    @Flag(help: "Do not show long output in a pager.")
+    var noPager = false
+
+    @Flag(name: .shortAndLong, help: "Print only what was asked for, and errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Tell more.")
+    @Flag(name: .shortAndLong, help: "Print more.")
     var verbose = false
 
-    @Flag(help: "Use no colours; so does NO_COLOR in the environment.")
+    @Flag(help: "Use no colours; $NO_COLOR does the same.")
     var noColor = false
 
     func validate() throws {

@@ -45,7 +45,8 @@ struct ReversalArguments: ParsableArguments {
         } else {
             let word = try context.word(for: root.path)
             for result in results {
-                try console.output.line(RestoreSummary.text(result, reversal, isDryRun: dryRun, word))
+                let text = RestoreSummary.text(result, reversal, isDryRun: dryRun, word)
+                try dryRun ? console.output.line(text) : console.summary(text)
             }
         }
         for result in results { console.warn(result.restore) }

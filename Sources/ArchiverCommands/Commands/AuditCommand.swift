@@ -32,7 +32,7 @@ struct AuditCommand: ParsableCommand {
         for directory in try directories.isEmpty ? here(archive) : directories.map(\.path) {
             let result = try archive.audit(directory)
             audits.append(AuditJSON(root: directory.resolved, result: result))
-            if !console.isJSON { try console.output.line(StatusText.audit(directory.resolved, result)) }
+            if !console.isJSON { try console.summary(StatusText.audit(directory.resolved, result)) }
         }
         if console.isJSON { try console.output.line(JSONText.of(audits)) }
     }

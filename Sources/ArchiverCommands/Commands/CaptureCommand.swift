@@ -44,9 +44,9 @@ struct CaptureCommand: ParsableCommand {
         for directory in directories.map(\.path) {
             do {
                 let result = try capture(directory, options, archive, console)
-                results.append(CaptureJSON(root: directory, result: result))
+                results.append(CaptureJSON(root: FilePath(bytes: result.latest.rootPath), result: result))
                 if !console.isJSON {
-                    try console.output.line(CaptureSummary.text(result, isForPerson: console.isForPerson))
+                    try console.summary(CaptureSummary.text(result, isForPerson: console.isForPerson))
                 }
                 if console.isVerbose, result.snapshot != nil {
                     for changed in result.changedPaths {

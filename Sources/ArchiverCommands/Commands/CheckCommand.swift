@@ -33,7 +33,11 @@ struct CheckCommand: ParsableCommand {
             defer { line.end() }
             result = try archive.check(data: data, progress: progress)
         }
-        try console.output.line(console.isJSON ? JSONText.of(CheckJSON(result)) : CheckCommand.summary(result))
+        if console.isJSON {
+            try console.output.line(JSONText.of(CheckJSON(result)))
+        } else {
+            try console.summary(CheckCommand.summary(result))
+        }
         console.warn(result.findings, count: result.findingCount, limit: result.findings.count) { finding in
             Escaping.text(finding.message) + (finding.remedy.map { " — " + Escaping.text($0) } ?? "")
         }
@@ -41,11 +45,15 @@ struct CheckCommand: ParsableCommand {
     }
 
     private static func summary(_ result: CheckResult) -> String {
-        let good = "\(result.goodSnapshots) of \(result.snapshots) snapshots are good"
-        let verdict = result.findingCount == 0 ? "all is well" : "\(result.findingCount) findings, \(good)"
-        let states = result.states > 0 ? "\(result.states) saved states, " : ""
-        return "\(verdict): \(result.snapshots) snapshots, \(states)\(result.segments) segments, "
-            + "\(result.blocks) blocks, \(result.chunks) chunks, \(ByteCount.text(result.bytesRead)) read"
+        let good =
+            "\(result.goodSnapshots) of \(Plural.of(result.snapshots, "snapshot")) "
+            + (result.goodSnapshots == 1 ? "is good" : "are good")
+        let verdict =
+            result.findingCount == 0 ? "all is well" : "\(Plural.of(result.findingCount, "finding")), \(good)"
+        let states = result.states > 0 ? "\(Plural.of(result.states, "saved state")), " : ""
+        return "\(verdict): \(Plural.of(result.snapshots, "snapshot")), \(states)"
+            + "\(Plural.of(result.segments, "segment")), \(Plural.of(result.blocks, "block")), "
+            + "\(Plural.of(result.chunks, "chunk")), \(ByteCount.text(result.bytesRead)) read"
             + (result.spareDamageCount > 0 ? spare(result.spareDamageCount) : "")
     }
 

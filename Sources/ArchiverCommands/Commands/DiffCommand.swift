@@ -21,6 +21,7 @@ struct DiffCommand: ParsableCommand {
 
             Examples:
               archiver diff latest~5            what has changed since five snapshots ago
+              archiver diff latest:a.txt latest:b.txt
               archiver diff @1h --state "Best Game Ever"
             """)
 
@@ -29,7 +30,9 @@ struct DiffCommand: ParsableCommand {
             "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var left: ByteArgument
 
-    @Argument(help: ArgumentHelp("The later snapshot; without it, the directory as it is now.", valueName: "selector"))
+    @Argument(
+        help: ArgumentHelp(
+            "The later snapshot, or a path in it (default: the directory as it is now).", valueName: "selector[:path]"))
     var right: ByteArgument?
 
     @Flag(help: "Show the lines that differ.")
@@ -49,49 +52,57 @@ struct DiffCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
+        Pager.start(console, global)
         let context = try RootContext(global.openArchive(), place)
         switch try context.selection(left, states) {
-        case .snapshot(let record, let path): try compare(record, at: path ?? .root, context, console)
+        case .snapshot(let record, let path): try compare(record, at: path, context, console)
         case .state(let state): try compare(state, context, console)
         }
     }
 
     private func compare(
-        _ leftRecord: SnapshotRecord, at path: RelativePath, _ context: RootContext, _ console: Console
+        _ leftRecord: SnapshotRecord, at leftPath: RelativePath?, _ context: RootContext, _ console: Console
     ) throws {
-        let rightRecord = try right.map { try rightSide($0, besides: leftRecord, context) }
+        let rightSide = try right.map { try self.rightSide($0, besides: leftRecord, context) }
         let directory = FilePath(bytes: leftRecord.rootPath)
         let archive = context.archive
+        // A path on one side means the same path on the other.
+        let path = leftPath ?? rightSide?.path ?? .root
+        let rightPath = rightSide?.path ?? path
 
-        var report = try report(console, archive, right: rightRecord == nil ? .directory(directory) : .archive(archive))
+        if path != rightPath, let rightRecord = rightSide?.record {
+            _ = try context.requiredEntry(at: path, in: leftRecord)
+            _ = try context.requiredEntry(at: rightPath, in: rightRecord)
+        }
+        var report = try report(console, archive, right: rightSide == nil ? .directory(directory) : .archive(archive))
         var isEmpty = true
         let compare: ((Difference) -> Bool) throws -> Void = { body in
-            if let rightRecord {
-                try archive.differences(from: leftRecord, to: rightRecord, at: path, body)
-            } else {
-                try archive.differences(from: leftRecord, toDirectory: directory, at: path, body)
+            guard let rightRecord = rightSide?.record else {
+                return try archive.differences(from: leftRecord, toDirectory: directory, at: path, body)
             }
+            if path == rightPath {
+                return try archive.differences(from: leftRecord, to: rightRecord, at: path, body)
+            }
+            try archive.differences(from: leftRecord, at: path, to: rightRecord, at: rightPath, body)
         }
         try visiting(compare) { difference in
             isEmpty = false
             if isShown(difference) { try report.add(difference) }
         }
-        // A path that neither side has is a slip of the pen, not an absence of differences.
+        // A path that neither side has is a typing error, not an absence of differences.
         if isEmpty && !path.isRoot { _ = try context.requiredEntry(at: path, in: leftRecord) }
         try report.finish()
     }
 
     private func rightSide(
         _ argument: ByteArgument, besides left: SnapshotRecord, _ context: RootContext
-    ) throws -> SnapshotRecord {
-        if let named = try? SnapshotPath(argument), named.path == nil, named.selector.isRelative {
-            return try context.snapshot(named.selector, besides: left)
+    ) throws -> (record: SnapshotRecord, path: RelativePath?) {
+        if let named = try? SnapshotPath(argument), named.selector.isRelative {
+            let record = try context.snapshot(named.selector, besides: left)
+            return (record, try named.path.map { try context.paths(in: record.root).path($0) })
         }
         switch try context.selection(argument, states) {
-        case .snapshot(let record, path: nil): return record
-        case .snapshot:
-            throw Failure.usage(
-                "the second side takes a selector without a path", remedy: "leave out what follows the colon")
+        case .snapshot(let record, let path): return (record, path)
         case .state(let state): throw DiffCommand.differentKinds(snapshot: left, state)
         }
     }

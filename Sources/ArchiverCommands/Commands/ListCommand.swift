@@ -37,10 +37,10 @@ struct ListCommand: ParsableCommand {
     @Option(help: "Only those with this label.")
     var label: String?
 
-    @Flag(help: "The newest first.")
+    @Flag(help: "List the newest first.")
     var reverse = false
 
-    @Flag(help: "Of all directories, whichever you are in.")
+    @Flag(help: "List the snapshots of all roots.")
     var all = false
 
     @Flag(name: .customLong("states"), help: "The states that programs have saved, instead of snapshots.")
@@ -63,6 +63,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
+        Pager.start(console, global)
         if listsStates || states.title != nil { return try listStates(console) }
         let context = try RootContext(global.openArchive(), place, ofAllRoots: all)
         let query = SnapshotQuery(
@@ -70,7 +71,7 @@ struct ListCommand: ParsableCommand {
             until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit)
         let isEmpty =
             try console.isForPerson
-            ? showTable(query, context.archive, console) : writeRows(query, context.archive, console)
+            ? showTable(query, context, console) : writeRows(query, context.archive, console)
         // What is not read may hold snapshots.
         if context.archive.findings.contains(where: { $0.kind == .unread }) { throw ExitStatus.damaged }
         if isEmpty && !console.isJSON { console.note(emptiness(context)) }
@@ -79,12 +80,16 @@ struct ListCommand: ParsableCommand {
     /// Shows the newest in a table.
     ///
     /// - Returns: whether there is none.
-    private func showTable(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
+    private func showTable(_ query: SnapshotQuery, _ context: RootContext, _ console: Console) throws -> Bool {
+        let archive = context.archive
         var query = query
         query.limit = limit ?? ListCommand.tableLimit
         let (snapshots, gaps) = try newest(query, archive)
         if snapshots.isEmpty { return true }
-        for line in SnapshotList.table(snapshots, gaps, console.style) { try console.output.line(line) }
+        context.tellWhich("snapshots", console)
+        for line in SnapshotList.table(snapshots, gaps, console.style, width: console.output.columns) {
+            try console.output.line(line)
+        }
         try noteOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
         return false
     }
@@ -146,13 +151,7 @@ struct ListCommand: ParsableCommand {
 
     /// A time as selectors have it, with or without their `@`.
     private static func time(_ text: String, isStart: Bool) throws -> Timestamp {
-        do {
-            return try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
-        } catch {
-            throw Failure.usage(
-                "'\(text)' is no time",
-                remedy: "a time is like 10m (ago), 14:05, 2026-11-21 or \"2026-11-21 14:05\"")
-        }
+        try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
     }
 
     private var emptinessOfStates: String {

@@ -25,15 +25,19 @@ struct RepairCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let repair = try Archive.repairCatalogue(of: global.archive?.path)
-        try console.output.line(console.isJSON ? JSONText.of(RepairJSON(repair)) : RepairCommand.summary(repair))
+        if console.isJSON {
+            try console.output.line(JSONText.of(RepairJSON(repair)))
+        } else {
+            try console.summary(RepairCommand.summary(repair))
+        }
         console.warn(repair.findings, count: repair.findings.count, limit: repair.findings.count) { Escaping.text($0) }
         if !repair.findings.isEmpty { throw ExitStatus.damaged }
     }
 
     private static func summary(_ repair: CatalogueRepair) -> String {
-        let cut = repair.cutBytes > 0 ? ", \(repair.cutBytes) bytes of an unfinished commit cut off" : ""
-        let states = repair.states > 0 ? "\(repair.states) saved states, " : ""
-        return "rebuilt the catalogue: \(repair.snapshots) snapshots, \(states)\(repair.chunks) chunks "
-            + "in \(repair.segments) segments\(cut)"
+        let cut = repair.cutBytes > 0 ? ", \(Plural.of(repair.cutBytes, "byte")) of an unfinished commit cut off" : ""
+        let states = repair.states > 0 ? "\(Plural.of(repair.states, "saved state")), " : ""
+        return "rebuilt the catalogue: \(Plural.of(repair.snapshots, "snapshot")), \(states)"
+            + "\(Plural.of(repair.chunks, "chunk")) in \(Plural.of(repair.segments, "segment"))\(cut)"
     }
 }

@@ -21,6 +21,7 @@ struct RestoreCommand: ParsableCommand {
 
             Examples:
               archiver restore @10m             the state of ten minutes ago
+              archiver restore latest~3 ch1.md notes
               archiver restore latest --state "Best Game Ever" --target game.json
             """)
 
@@ -28,6 +29,9 @@ struct RestoreCommand: ParsableCommand {
         help: ArgumentHelp(
             "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
     var selector: ByteArgument
+
+    @Argument(help: ArgumentHelp("More paths in the same snapshot.", valueName: "path"))
+    var paths: [ByteArgument] = []
 
     @Option(help: ArgumentHelp("Restore into this directory instead; a saved state, to this file.", valueName: "path"))
     var target: PathArgument?
@@ -43,8 +47,16 @@ struct RestoreCommand: ParsableCommand {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
         switch try context.selection(selector, states) {
-        case .snapshot(let record, let path): try restore(record, path ?? .root, context, console)
-        case .state(let state): try restore(state, context.archive, console)
+        case .snapshot(let record, let path):
+            let others = try paths.map { try context.paths(in: record.root).path($0.bytes) }
+            let all = (path.map { [$0] } ?? []) + others
+            try restore(record, all.isEmpty ? [.root] : all, context, console)
+        case .state(let state):
+            guard paths.isEmpty else {
+                throw Failure.usage(
+                    "\(state.id.short) is a saved state, in which there are no paths", remedy: "leave out the paths")
+            }
+            try restore(state, context.archive, console)
         }
     }
 
@@ -62,12 +74,37 @@ struct RestoreCommand: ParsableCommand {
     }
 
     private func restore(
-        _ record: SnapshotRecord, _ path: RelativePath, _ context: RootContext, _ console: Console
+        _ record: SnapshotRecord, _ paths: [RelativePath], _ context: RootContext, _ console: Console
     ) throws {
-        let options = RestoreOptions(
-            path: path, target: target?.path, root: target == nil ? try context.place(of: record) : nil,
-            isDryRun: dryRun,
-            interruption: Interruptions.observed())
+        if paths.count > 1 {
+            guard target == nil else {
+                throw Failure.usage("--target takes one path", remedy: "restore one path after the other")
+            }
+            // Nothing is restored where a name is misspelt.
+            for path in paths { _ = try context.requiredEntry(at: path, in: record) }
+        }
+        var options = RestoreOptions(
+            path: .root, target: target?.path, root: target == nil ? try context.place(of: record) : nil,
+            isDryRun: dryRun, interruption: Interruptions.observed())
+        var results: [RestoreResult] = []
+        for path in paths where results.last?.isInterrupted != true {
+            options.path = path
+            results.append(try restore(record, options, isOneOfSeveral: paths.count > 1, context, console))
+        }
+        let operations = results.filter { $0.operation != nil }.count
+        if paths.count > 1, operations > 0, !console.isJSON, let destination = results.first?.destination {
+            let word = try context.word(for: destination) + (operations > 1 ? " --steps \(operations)" : "")
+            try console.output.flush()
+            console.note("'archiver undo\(word)' brings the state before back")
+        }
+        if let status = results.compactMap({ ExitStatus($0) }).last { throw status }
+    }
+
+    /// Restores one path and tells what was done.
+    private func restore(
+        _ record: SnapshotRecord, _ options: RestoreOptions, isOneOfSeveral: Bool, _ context: RootContext,
+        _ console: Console
+    ) throws -> RestoreResult {
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(record.rootPath))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
@@ -76,16 +113,17 @@ struct RestoreCommand: ParsableCommand {
             defer { line.end() }
             result = try context.archive.restore(record, options, progress: progress, onAction: actions.add)
         } catch {
-            throw try context.explained(error, path, record)
+            throw try context.explained(error, options.path, record)
         }
         if console.isJSON {
             let json = RestoreJSON(id: record.id, result: result, actions: dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else {
-            try console.output.line(
-                RestoreSummary.text(record, options, result, try context.word(for: result.destination)))
+            let word = isOneOfSeveral ? nil : try context.word(for: result.destination)
+            let text = RestoreSummary.text(record, options, result, word)
+            try dryRun ? console.output.line(text) : console.summary(text)
         }
         console.warn(result)
-        if let status = ExitStatus(result) { throw status }
+        return result
     }
 }

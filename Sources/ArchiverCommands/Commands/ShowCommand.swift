@@ -43,6 +43,7 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
+        Pager.start(console, global)
         let context = try RootContext(global.openArchive(), place)
         switch try context.selection(selector, states, isOfOneRoot: false) {
         case .snapshot(let record, let path): try show(record, path, context, console)
@@ -112,7 +113,8 @@ struct ShowCommand: ParsableCommand {
         }
         if console.isJSON {
             let json = EntryJSON(entry, children: entry.kind == .directory ? children : nil)
-            return try console.output.line(JSONText.of(json))
+            let details = SnapshotDetailsJSON(record: record, snapshot: try archive.details(of: record), entry: json)
+            return try console.output.line(JSONText.of(details))
         }
         let listing = EntryListing(try archive.details(of: record), console)
         for shown in entry.kind == .directory ? children : [entry] {

@@ -8,7 +8,7 @@ struct Console: Sendable {
     let error = Output.error
     /// One JSON value instead of text.
     let isJSON: Bool
-    /// Nothing on stderr but errors.
+    /// Nothing but what was asked for, and errors.
     let isQuiet: Bool
     /// More on stderr.
     let isVerbose: Bool
@@ -26,6 +26,11 @@ struct Console: Sendable {
 
     /// Whether stdout shows to a person, and not to a program.
     var isForPerson: Bool { output.isTerminal && !isJSON }
+
+    /// What a command that alters something came to, unless nobody wants to know.
+    func summary(_ text: @autoclosure () throws -> String) throws {
+        if !isQuiet { try output.line(try text()) }
+    }
 
     /// A word to the person at the terminal, unless they want none.
     func note(_ text: String) {

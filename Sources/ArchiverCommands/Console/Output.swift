@@ -16,6 +16,8 @@ final class Output: Sendable {
 
     let isTerminal: Bool
     private let number: CInt
+    /// The terminal's width in columns; nil where this is none or it does not tell. A pager is as wide.
+    let columns: Int?
     private let buffer = Locked([UInt8]())
     /// Whether some thread is in the midst of writing.
     private let isWriting = Atomic(false)
@@ -26,12 +28,15 @@ final class Output: Sendable {
     init(_ number: CInt) {
         self.number = number
         isTerminal = isatty(number) == 1
+        columns = isTerminal ? Output.width(number) : nil
     }
 
-    /// The terminal's width in columns; nil where this is none or it does not tell.
-    var columns: Int? {
+    /// The width that the terminal has now: its window may have changed since.
+    var presentColumns: Int? { isTerminal ? Output.width(number) : nil }
+
+    private static func width(_ number: CInt) -> Int? {
         var size = winsize()
-        guard isTerminal, ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        guard ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 

@@ -57,7 +57,7 @@ final class ProgressLine: Sendable {
         state.withLock { state in
             guard !state.isEnded else { return false }
             // One column stays free: writing in the last one makes some terminals wrap.
-            put("\r" + DisplayWidth.cut(text, to: (output.columns ?? 80) - 1) + "\u{1B}[K")
+            put("\r" + DisplayWidth.cut(text, to: (output.presentColumns ?? 80) - 1) + "\u{1B}[K")
             state.isDrawn = true
             return true
         }
@@ -77,7 +77,7 @@ final class ProgressLine: Sendable {
 
 /// The words of a progress line.
 enum ProgressText {
-    /// "capturing /srv: 1204 of 20000 files, 1.2 GiB, 85.3 MiB/s, 0:12 left".
+    /// "restoring /srv: 1204 of 20000 files, 1.2 GiB of 3.4 GiB, 85.3 MiB/s, 0:12 left".
     static func line(_ title: String, _ reading: OperationProgress.Reading, after elapsed: Duration) -> String {
         line(
             title, entries: reading.entries, of: reading.expectedEntries, bytes: reading.bytes,
@@ -90,7 +90,8 @@ enum ProgressText {
     ) -> String {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
         let expected = expectedEntries.map { " of \($0)" } ?? ""
-        var parts = ["\(entries)\(expected) files", ByteCount.text(bytes)]
+        let allBytes = expectedBytes.map { " of " + ByteCount.text($0) } ?? ""
+        var parts = ["\(entries)\(expected) files", ByteCount.text(bytes) + allBytes]
         // A rate and a forecast from the first moments would only mislead.
         if seconds >= 1 {
             parts.append(ByteCount.text(UInt64(Double(bytes) / seconds)) + "/s")

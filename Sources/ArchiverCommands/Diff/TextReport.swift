@@ -39,7 +39,7 @@ struct TextReport: DifferenceReport {
     /// The bytes as they are in a pipe, so that `patch` gets what was in the file.
     private func write(_ line: UnifiedDiff.Line) throws {
         guard console.output.isTerminal else { return try console.output.write(line.bytes + [UInt8(ascii: "\n")]) }
-        let text = Escaping.text(line.bytes, keepingTabs: true)
+        let text = Escaping.prose(line.bytes, keepingTabs: true)
         let mark: Style.Mark? =
             switch line.role {
             case .header: .bold

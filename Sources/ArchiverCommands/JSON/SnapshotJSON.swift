@@ -122,10 +122,12 @@ struct SnapshotJSONRows {
     }
 }
 
-/// All of a snapshot but its entries, as `show --json` shows it.
+/// A snapshot as `show --json` shows it, and the entry that was asked for.
 struct SnapshotDetailsJSON: Encodable {
     let record: SnapshotRecord
     let snapshot: Snapshot
+    /// What the path names; nil where there was none.
+    var entry: EntryJSON?
 
     func encode(to encoder: any Encoder) throws {
         try SnapshotJSON(record).encode(to: encoder)
@@ -133,6 +135,7 @@ struct SnapshotDetailsJSON: Encodable {
         try object.encode(snapshot.tree.hex, forKey: "tree")
         try object.encode(snapshot.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
         try object.encode(snapshot.problems.map(ProblemJSON.init), forKey: "problemPaths")
+        try object.encode(entry, forKey: "entry")
     }
 }
 

@@ -15,7 +15,7 @@ enum CaptureSummary {
         }
         guard isForPerson else { return SnapshotList.plain(record) }
         return "\(record.id.short) \(Escaping.text(record.rootPath)): \(record.changes.text), "
-            + "\(ByteCount.text(record.totals.bytes)) in \(record.totals.files) files, "
+            + "\(ByteCount.text(record.totals.bytes)) in \(Plural.of(record.totals.files, "file")), "
             + "\(ByteCount.text(record.storedBytes)) stored"
     }
 }

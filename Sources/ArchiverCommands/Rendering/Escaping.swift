@@ -1,29 +1,70 @@
 // Names and other people's text, made safe to show: one record stays one line, and no name can steer the terminal.
 
+internal import ArchiveFormat
 internal import FileIO
 
 /// Replaces what must not reach a terminal or break a line by `\x…` with the byte's hex digits.
 ///
 /// That is: control characters, bytes that are not UTF-8, and characters that reorder or break lines.
 enum Escaping {
-    static func text(_ bytes: some Collection<UInt8>, keepingTabs: Bool = false) -> String {
+    /// A name: `bytes(ofName:)` gives the same bytes again, so a backslash is doubled where it could begin an escape.
+    static func text(_ name: some Collection<UInt8>) -> String {
         var text = ""
-        var decoder = UTF8Runs(bytes)
-        while let run = decoder.next() {
-            switch run {
-            case .scalar(let scalar) where keepingTabs && scalar == "\t": text.unicodeScalars.append(scalar)
-            case .scalar(let scalar) where isHarmful(scalar):
-                for byte in String(scalar).utf8 { text += escaped(byte) }
-            case .scalar(let scalar): text.unicodeScalars.append(scalar)
-            case .invalid(let byte): text += escaped(byte)
-            }
+        var names = UTF8Runs(name)
+        var endsInBackslash = false
+        while let run = names.next() {
+            let shown = shown(run)
+            if endsInBackslash, shown.hasPrefix("\\") || shown.hasPrefix("x") { text += "\\" }
+            endsInBackslash = shown == "\\"
+            text += shown
         }
         return text
     }
 
+    /// A sentence, in which a backslash is only itself.
     static func text(_ string: String) -> String {
         // Most texts are like that, and some are long.
-        string.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? string : text(Array(string.utf8))
+        string.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? string : prose(Array(string.utf8))
+    }
+
+    /// A sentence, or a line of a file.
+    static func prose(_ bytes: [UInt8], keepingTabs: Bool = false) -> String {
+        var text = ""
+        var runs = UTF8Runs(bytes)
+        while let run = runs.next() { text += keepingTabs && run == .scalar("\t") ? "\t" : shown(run) }
+        return text
+    }
+
+    private static func shown(_ run: UTF8Runs.Run) -> String {
+        switch run {
+        case .scalar(let scalar) where isHarmful(scalar): String(scalar).utf8.map(escaped).joined()
+        case .scalar(let scalar): String(scalar)
+        case .invalid(let byte): escaped(byte)
+        }
+    }
+
+    /// The bytes of a name as `text` shows it: `\xff` is a byte, `\\` a backslash.
+    static func bytes(ofName text: [UInt8]) -> [UInt8] {
+        let backslash = UInt8(ascii: "\\")
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            guard byte == backslash, let next = rest.first else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.dropFirst().prefix(2).compactMap(Hex.value)
+            if next == backslash {
+                bytes.append(backslash)
+                rest.removeFirst()
+            } else if next == UInt8(ascii: "x"), digits.count == 2 {
+                bytes.append(UInt8(digits[0]) << 4 | UInt8(digits[1]))
+                rest.removeFirst(3)
+            } else {
+                bytes.append(backslash)
+            }
+        }
+        return bytes
     }
 
     static func text(_ path: RelativePath) -> String { path.isRoot ? "." : text(path.bytes) }

@@ -7,19 +7,19 @@ internal import FileIO
 /// Lists of operations for people and for programs.
 enum OperationList {
     private static let columns = [
-        TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
-        TextTable.Column(title: "operation"), TextTable.Column(title: "brought back"),
-        TextTable.Column(title: "states"),
-        TextTable.Column(title: "root"), TextTable.Column(title: "note"),
+        TextTable.Column(title: "id", mark: .yellow, dispensability: 1), TextTable.Column(title: "time"),
+        TextTable.Column(title: "operation"), TextTable.Column(title: "brought back", isElastic: true),
+        TextTable.Column(title: "states", dispensability: 2),
+        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "note"),
     ]
 
     /// A table for a person, plain lines for a program.
     static func lines(_ operations: [LoggedOperation], _ console: Console) -> [String] {
-        console.isForPerson ? table(operations, console.style) : operations.map(plain)
+        console.isForPerson ? table(operations, console.style, width: console.output.columns) : operations.map(plain)
     }
 
     /// An aligned table; the root is shown only where there are several.
-    static func table(_ operations: [LoggedOperation], _ style: Style) -> [String] {
+    static func table(_ operations: [LoggedOperation], _ style: Style, width: Int? = nil) -> [String] {
         let showsRoot = Set(operations.map(\.record.rootPath)).count > 1
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
         for operation in operations {
@@ -32,7 +32,7 @@ enum OperationList {
                     (record.snapshot?.short ?? "nothing") + path, states(operation),
                 ] + root + [notes(operation).joined(separator: ", ")])
         }
-        return table.aligned(style)
+        return table.aligned(style, width: width)
     }
 
     /// One line with tabs: id, time, root, kind, path, snapshot brought back, snapshots before and after, marks.

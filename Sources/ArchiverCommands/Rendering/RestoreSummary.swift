@@ -17,13 +17,13 @@ enum RestoreSummary {
 
     /// One line with what was done and how to take it back.
     ///
-    /// - Parameter word: what follows `archiver undo`.
+    /// - Parameter word: what follows `archiver undo`; nil to leave that out.
     static func text(
-        _ record: SnapshotRecord, _ options: RestoreOptions, _ result: RestoreResult, _ word: String
+        _ record: SnapshotRecord, _ options: RestoreOptions, _ result: RestoreResult, _ word: String?
     ) -> String {
         let part = options.path.isRoot ? "" : Escaping.text(options.path) + (options.target == nil ? " in " : " into ")
         let text = outcome(part + Escaping.text(result.destination.bytes), record, result, isDryRun: options.isDryRun)
-        guard result.operation != nil else { return text }
+        guard result.operation != nil, let word else { return text }
         guard let before = result.undo?.id.short else { return text + "; 'archiver undo\(word)' takes that back" }
         return text + "; the state before is \(before): 'archiver undo\(word)' brings it back"
     }

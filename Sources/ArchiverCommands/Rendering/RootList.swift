@@ -8,9 +8,10 @@ internal import FileIO
 /// Lists of roots for people and for programs.
 enum RootList {
     private static let columns = [
-        TextTable.Column(title: "root"), TextTable.Column(title: "host"),
-        TextTable.Column(title: "snapshots", alignment: .right), TextTable.Column(title: "latest"),
-        TextTable.Column(title: "state"), TextTable.Column(title: "left out"),
+        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "host", dispensability: 3),
+        TextTable.Column(title: "snapshots", alignment: .right, dispensability: 1),
+        TextTable.Column(title: "latest", dispensability: 2),
+        TextTable.Column(title: "state"), TextTable.Column(title: "left out", isElastic: true),
     ]
 
     /// A table for a person, plain lines for a program.
@@ -24,7 +25,7 @@ enum RootList {
                 ExclusionText.text(summary.exclusions) ?? "",
             ])
         }
-        return table.aligned(console.style)
+        return table.aligned(console.style, width: console.output.columns)
     }
 
     /// One line with tabs.

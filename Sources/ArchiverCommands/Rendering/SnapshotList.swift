@@ -8,13 +8,14 @@ internal import FileIO
 enum SnapshotList {
     private static let columns = [
         TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
-        TextTable.Column(title: "changes"), TextTable.Column(title: "size", alignment: .right),
-        TextTable.Column(title: "stored", alignment: .right), TextTable.Column(title: "cause"),
-        TextTable.Column(title: "root"), TextTable.Column(title: "label"),
+        TextTable.Column(title: "changes"), TextTable.Column(title: "size", alignment: .right, dispensability: 2),
+        TextTable.Column(title: "stored", alignment: .right, dispensability: 3),
+        TextTable.Column(title: "cause", dispensability: 1),
+        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "label", isElastic: true),
     ]
 
     /// An aligned table; the root is shown only where there are several.
-    static func table(_ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style) -> [String] {
+    static func table(_ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style, width: Int? = nil) -> [String] {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
         let isNewestFirst = isNewestFirst(records)
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
@@ -31,7 +32,7 @@ enum SnapshotList {
                 ] + root + [Escaping.text(record.label ?? "")])
             if isNewestFirst { notes.forEach { table.add(note: $0) } }
         }
-        return table.aligned(style)
+        return table.aligned(style, width: width)
     }
 
     private static func isNewestFirst(_ records: [SnapshotRecord]) -> Bool {

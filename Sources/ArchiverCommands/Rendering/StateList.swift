@@ -7,17 +7,18 @@ internal import ArchiveStorage
 enum StateList {
     private static let columns = [
         TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
-        TextTable.Column(title: "title"), TextTable.Column(title: "label"),
-        TextTable.Column(title: "version", alignment: .right), TextTable.Column(title: "size", alignment: .right),
-        TextTable.Column(title: "stored", alignment: .right),
+        TextTable.Column(title: "title", isElastic: true), TextTable.Column(title: "label", isElastic: true),
+        TextTable.Column(title: "version", alignment: .right, dispensability: 2),
+        TextTable.Column(title: "size", alignment: .right, dispensability: 1),
+        TextTable.Column(title: "stored", alignment: .right, dispensability: 3),
     ]
 
     /// A table for a person, plain lines for a program.
     static func lines(_ states: [SavedState], _ console: Console) -> [String] {
-        console.isForPerson ? table(states, console.style) : states.map(plain)
+        console.isForPerson ? table(states, console.style, width: console.output.columns) : states.map(plain)
     }
 
-    static func table(_ states: [SavedState], _ style: Style) -> [String] {
+    static func table(_ states: [SavedState], _ style: Style, width: Int? = nil) -> [String] {
         var table = TextTable(columns)
         for state in states {
             table.add([
@@ -26,7 +27,7 @@ enum StateList {
                 ByteCount.text(state.storedBytes),
             ])
         }
-        return table.aligned(style)
+        return table.aligned(style, width: width)
     }
 
     /// One line with tabs: id, time, title, label, type, version, bytes, stored bytes.

@@ -143,6 +143,7 @@ final class WatchReport: Sendable {
     private func writeText(_ event: WatchService.Event) throws {
         switch event {
         case .snapshot(let record):
+            if console.isQuiet { return }
             try put(console.isForPerson ? WatchText.snapshot(record, showsRoot: showsRoot) : SnapshotList.plain(record))
         case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
             break

@@ -12,7 +12,8 @@ extension Archive {
     public func snapshot(
         _ selector: SnapshotSelector, of root: ArchivedRoot? = nil
     ) throws(ArchiverError) -> SnapshotRecord {
-        try facing {
+        if selector.back > 0 { return try snapshot(selector.back, before: snapshot(selector.withoutSteps, of: root)) }
+        return try facing {
             var filter = Catalogue.SnapshotFilter(newestFirst: true, limit: 1)
             if let root {
                 guard let number = try number(of: root) else {
@@ -25,6 +26,8 @@ extension Archive {
             switch selector.meaning {
             case .latest(let back):
                 filter.offset = back
+            case .oldest:
+                filter.newestFirst = false
             case .time(let time):
                 filter.until = time
                 filter.isByTime = true
@@ -49,6 +52,12 @@ extension Archive {
         _ selector: SnapshotSelector, of root: ArchivedRoot?, orElsewhere isElsewhere: Bool
     ) throws(ArchiverError) -> Selected {
         guard case .name(let name) = selector.meaning else { return .snapshot(try snapshot(selector, of: root)) }
+        if selector.back > 0 {
+            switch try selected(selector.withoutSteps, of: root, orElsewhere: isElsewhere) {
+            case .snapshot(let record): return .snapshot(try snapshot(selector.back, before: record))
+            case .state(let state): return .state(try self.state(selector.back, before: state))
+            }
+        }
         return try facing {
             var labelled = try snapshots(SnapshotQuery(root: root, label: name, newestFirst: true, limit: 1))
             if labelled.isEmpty, isElsewhere {
@@ -67,6 +76,31 @@ extension Archive {
             throw ArchiverError(
                 .noSuchSnapshot, "no snapshot or saved state has the id, label or title '\(name)'",
                 remedy: "'archiver list' shows the snapshots, 'archiver list --states' the states")
+        }
+    }
+
+    /// The snapshot of the same root that is `steps` before `record`.
+    private func snapshot(_ steps: Int, before record: SnapshotRecord) throws(ArchiverError) -> SnapshotRecord {
+        try facing {
+            let root = try store.catalogue.root(path: record.rootPath, machine: record.machine)
+            var filter = Catalogue.SnapshotFilter(of: root?.number, newestFirst: true, limit: 1, offset: steps - 1)
+            filter.behind = .init(sequence: record.sequence, time: record.time, id: record.id.chunk)
+            if let found = try store.catalogue.snapshots(filter).first { return found }
+            throw ArchiverError(
+                .noSuchSnapshot, "there are fewer than \(steps) snapshots before \(record.id.short)",
+                remedy: "'oldest' names the first one")
+        }
+    }
+
+    /// The state of the same title that is `steps` before `state`.
+    func state(_ steps: Int, before state: SavedState) throws(ArchiverError) -> SavedState {
+        try facing {
+            var filter = Catalogue.StateFilter(of: state.title, newestFirst: true, limit: 1, offset: steps - 1)
+            filter.behind = .init(time: state.time, id: state.id.chunk)
+            if let found = try store.catalogue.states(filter).first { return found }
+            throw ArchiverError(
+                .noSuchSnapshot, "there are fewer than \(steps) states of '\(state.title)' before \(state.id.short)",
+                remedy: "'archiver list --states' shows what there is")
         }
     }
 

@@ -27,6 +27,39 @@ extension Archive {
         }
     }
 
+    /// Calls `body` with what differs between what two snapshots hold at different paths, in walk order, until it returns
+    /// false.
+    ///
+    /// The path of a difference is the left one, or where there is none, where it would be on the left.
+    public func differences(
+        from left: SnapshotRecord, at leftPath: RelativePath, to right: SnapshotRecord, at rightPath: RelativePath,
+        _ body: (Difference) -> Bool
+    ) throws(ArchiverError) {
+        try facing {
+            var lefts = try TreeCursor(left.tree, in: nodes)
+            var rights = try TreeCursor(right.tree, in: nodes)
+            try lefts.seek(to: leftPath)
+            try rights.seek(to: rightPath)
+            var old = try Archive.next(&lefts, below: leftPath, as: leftPath)
+            var new = try Archive.next(&rights, below: rightPath, as: leftPath)
+            while let path = [old?.path, new?.path].compactMap({ $0 }).min() {
+                let found = try difference(old?.path == path ? old : nil, new?.path == path ? new : nil)
+                if let found, !body(found) { return }
+                if old?.path == path { old = try Archive.next(&lefts, below: leftPath, as: leftPath) }
+                if new?.path == path { new = try Archive.next(&rights, below: rightPath, as: leftPath) }
+            }
+        }
+    }
+
+    /// The next entry below `top`, called as if it lay below `base`; nil at the end.
+    private static func next<Source: NodeSource>(
+        _ cursor: inout TreeCursor<Source>, below top: RelativePath, as base: RelativePath
+    ) throws(Source.Failure) -> Entry? {
+        guard var entry = try cursor.next(), let rest = top.suffix(of: entry.path) else { return nil }
+        entry.path = base.appending(path: rest)
+        return entry
+    }
+
     /// How two entries differ; nil where they differ in nothing but where a file is cut.
     private func difference(_ left: Entry?, _ right: Entry?) throws -> Difference? {
         guard let left, var same = right, try haveSameBytes(left, same) else {

@@ -194,7 +194,7 @@ struct RestoreInPlace {
                 holder = path.parent
             }
         }
-        if present == nil { progress?.expect(entries: nil, bytes: source.snapshot?.totals.bytes) }
+        if let progress { try expect(progress, from: present) }
         try writer.run {
             try forEachStep(from: present) { step in
                 if let exempt, try exempt.leavesAlone(step) { return writer.leaveAlone(step) }
@@ -207,6 +207,17 @@ struct RestoreInPlace {
     }
 
     /// Calls `body` with each path at which the tree `present` is not what is wanted, in walk order.
+    /// Says beforehand how much there is to do; that reads no more than the nodes that differ.
+    private func expect(_ progress: OperationProgress, from present: ChunkID?) throws {
+        var (entries, bytes): (UInt64, UInt64) = (0, 0)
+        try forEachStep(from: present) { step in
+            guard let action = step.action else { return }
+            entries += 1
+            bytes = bytes.addingSaturating(action.bytes)
+        }
+        progress.expect(entries: entries, bytes: bytes)
+    }
+
     private func forEachStep(from present: ChunkID?, _ body: (RestoreStep) throws -> Void) throws {
         guard let present else {
             return try source.forEachEntry { try body(RestoreStep(path: $0.path, present: nil, wanted: $0)) }

@@ -131,7 +131,7 @@ public struct RestoreResult: Sendable {
 
 extension UInt64 {
     /// The sum, or the greatest number where that is greater still: what an archive says may be anything.
-    fileprivate func addingSaturating(_ other: UInt64) -> UInt64 {
+    func addingSaturating(_ other: UInt64) -> UInt64 {
         let (sum, isOver) = addingReportingOverflow(other)
         return isOver ? .max : sum
     }

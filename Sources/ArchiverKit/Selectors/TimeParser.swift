@@ -26,9 +26,16 @@ struct TimeParser {
     /// Whether the time took all of the text.
     var isAtEnd: Bool { position == bytes.count }
 
+    /// The time that all of `text` is; nil where it is none.
+    static func time(_ text: String, _ edge: Edge, now: Timestamp) -> Timestamp? {
+        var parser = TimeParser(text, edge: edge)
+        guard let time = parser.time(now: now), parser.isAtEnd else { return nil }
+        return time
+    }
+
     /// The time that the text begins with; nil where it begins with none.
     mutating func time(now: Timestamp) -> Timestamp? {
-        for read in [TimeParser.word, TimeParser.calendar, TimeParser.clock, TimeParser.ago] {
+        for read in [TimeParser.word, TimeParser.calendar, TimeParser.clock, TimeParser.inWords, TimeParser.ago] {
             position = 0
             if let time = read(&self, now) { return time }
         }
@@ -38,33 +45,74 @@ struct TimeParser {
 
     // MARK: The forms
 
+    /// "now", "today", "yesterday 14:05", "monday", "last friday 9:00".
     private static func word(_ parser: inout TimeParser, _ now: Timestamp) -> Timestamp? {
-        if parser.take("now") { return now }
-        if parser.take("today") { return parser.day(now, daysBack: 0) }
-        if parser.take("yesterday") { return parser.day(now, daysBack: 1) }
+        if parser.takeWord("now") { return now }
+        if parser.takeWord("today") { return parser.day(now, daysBack: 0) }
+        if parser.takeWord("yesterday") { return parser.day(now, daysBack: 1) }
+        if parser.takeWord("last") { parser.takeBlanks() }
+        let today = Int(TimeParser.local(now).tm_wday)
+        for (weekday, names) in weekdays.enumerated() where names.contains(where: { parser.takeWord($0) }) {
+            // Today has a word of its own: a weekday is one of the seven days before it.
+            return parser.day(now, daysBack: CInt((today - weekday + 6) % 7 + 1))
+        }
         return nil
+    }
+
+    private static let weekdays = [
+        ["sunday", "sun"], ["monday", "mon"], ["tuesday", "tue"], ["wednesday", "wed"], ["thursday", "thu"],
+        ["friday", "fri"], ["saturday", "sat"],
+    ]
+
+    private static let units: [(short: String, words: [String], nanoseconds: Int64)] = [
+        ("ms", ["milliseconds", "millisecond"], 1_000_000),
+        ("s", ["seconds", "second", "secs", "sec"], 1_000_000_000),
+        ("m", ["minutes", "minute", "mins", "min"], 60_000_000_000),
+        ("h", ["hours", "hour", "hrs", "hr"], 3_600_000_000_000), ("d", ["days", "day"], 86_400_000_000_000),
+        ("w", ["weeks", "week"], 604_800_000_000_000), ("", ["months", "month"], 2_629_800_000_000_000),
+        ("y", ["years", "year"], 31_557_600_000_000_000),
+    ]
+
+    /// "2 hours ago", "an hour ago", "1 day 2 hours ago", "10m ago".
+    private static func inWords(_ parser: inout TimeParser, _ now: Timestamp) -> Timestamp? {
+        var total: Int64 = 0
+        repeat {
+            guard let count = parser.count() else { return nil }
+            parser.takeBlanks()
+            guard
+                let unit = units.first(where: { unit in
+                    unit.words.contains { parser.takeWord($0) } || !unit.short.isEmpty && parser.takeWord(unit.short)
+                }), TimeParser.add(count, unit.nanoseconds, to: &total)
+            else { return nil }
+            parser.takeBlanks()
+            if parser.takeWord("and") { parser.takeBlanks() }
+        } while !parser.takeWord("ago")
+        return now.advanced(byNanoseconds: -total)
     }
 
     /// "90s", "10m", "2h30m", "3d", "1w": so long before now.
     private static func ago(_ parser: inout TimeParser, _ now: Timestamp) -> Timestamp? {
-        let units: [(String, Int64)] = [
-            ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
-            ("d", 86_400_000_000_000), ("w", 604_800_000_000_000), ("y", 31_557_600_000_000_000),
-        ]
         var total: Int64 = 0
         var isAny = false
         while true {
             let start = parser.position
-            guard let count = parser.number(digits: 1...9), let unit = units.first(where: { parser.take($0.0) }) else {
+            guard let count = parser.number(digits: 1...9),
+                let unit = units.first(where: { !$0.short.isEmpty && parser.take($0.short) })
+            else {
                 parser.position = start
                 break
             }
-            let (length, overflow) = Int64(count).multipliedReportingOverflow(by: unit.1)
-            if overflow || total > Int64.max - length { return nil }
-            total += length
+            guard add(count, unit.nanoseconds, to: &total) else { return nil }
             isAny = true
         }
         return isAny ? now.advanced(byNanoseconds: -total) : nil
+    }
+
+    private static func add(_ count: Int, _ nanoseconds: Int64, to total: inout Int64) -> Bool {
+        let (length, overflow) = Int64(count).multipliedReportingOverflow(by: nanoseconds)
+        if overflow || total > Int64.max - length { return false }
+        total += length
+        return true
     }
 
     /// "2026-11-21", "2026-11-21 14:05", "2026-11-21T14:05:09.5Z", "… +02:00": local time where no zone is given.
@@ -79,12 +127,7 @@ struct TimeParser {
         fields.tm_year = CInt(year - 1900)
         fields.tm_mon = CInt(month - 1)
         fields.tm_mday = CInt(day)
-        let dateEnd = parser.position
-        if parser.take(" ") || parser.take("T"), let clock = parser.clockFields() {
-            return parser.instant(fields, clock)
-        }
-        parser.position = dateEnd
-        return parser.instant(fields, parser.wholeDay)
+        return parser.instant(fields, parser.clockOnDay())
     }
 
     private static func daysInMonth(_ month: Int, of year: Int) -> Int {
@@ -171,11 +214,19 @@ struct TimeParser {
         return sign * (hours * 3600 + minutes * 60)
     }
 
-    /// The first or the last moment of a day.
+    /// The first or the last moment of a day, or of the time of day that follows.
     private mutating func day(_ now: Timestamp, daysBack: CInt) -> Timestamp? {
         var fields = TimeParser.local(now)
         fields.tm_mday -= daysBack
-        return instant(fields, wholeDay)
+        return instant(fields, clockOnDay())
+    }
+
+    /// The time of day that follows a date; the whole day where none does.
+    private mutating func clockOnDay() -> Clock {
+        let end = position
+        if take(" ") || take("T"), let clock = clockFields() { return clock }
+        position = end
+        return wholeDay
     }
 
     private var wholeDay: Clock {
@@ -198,6 +249,30 @@ struct TimeParser {
         guard bytes[position...].starts(with: text.utf8) else { return false }
         position += text.utf8.count
         return true
+    }
+
+    /// Takes `text` where it stands there as a whole word, in letters of either case.
+    private mutating func takeWord(_ text: String) -> Bool {
+        let end = position + text.utf8.count
+        guard end <= bytes.count, zip(bytes[position..<end], text.utf8).allSatisfy({ $0 | 0x20 == $1 }),
+            end == bytes.count || !isLetter(bytes[end])
+        else { return false }
+        position = end
+        return true
+    }
+
+    private mutating func takeBlanks() {
+        while position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
+    }
+
+    /// A number in digits, or "a" or "an".
+    private mutating func count() -> Int? {
+        if takeWord("a") || takeWord("an") { return 1 }
+        return number(digits: 1...9)
+    }
+
+    private func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
     private mutating func number(digits: ClosedRange<Int>) -> Int? {

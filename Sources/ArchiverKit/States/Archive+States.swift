@@ -122,12 +122,17 @@ extension Archive {
     /// - Parameter title: where to look; nil to look at all states.
     /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector`.
     package func state(_ selector: SnapshotSelector, titled title: String?) throws(ArchiverError) -> SavedState? {
-        try facing {
+        if selector.back > 0 {
+            guard let base = try state(selector.withoutSteps, titled: title) else { return nil }
+            return try state(selector.back, before: base)
+        }
+        return try facing {
             let any = Catalogue.StateFilter(of: title, newestFirst: true, limit: 1)
             var filter = any
             switch selector.meaning {
             case .latest(0): return try store.catalogue.states(any).first
             case .latest(let back): filter.offset = back
+            case .oldest: filter.newestFirst = false
             case .time(let time): filter.until = time
             case .name(let name): return try state(named: name, any)
             }

@@ -222,7 +222,7 @@ struct KillTests {
 
     /// The operations on the tree, the newest first.
     private func operations(_ work: Workplace) throws -> [[String: Any]] {
-        try JSON.array(work.run("operations", "--json").output)
+        try JSON.array(work.run("operations", "--reverse", "--json").output)
     }
 
     /// Runs `archiver` and kills it after a random time of at most a little more than `longest`.

@@ -80,7 +80,8 @@ struct PathTests {
     func showAndDiff() throws {
         let work = try PathTests.workplace()
         let shown = try PathTests.run(work, in: "tree/chapters", "show", "latest:deep", "--json")
-        #expect(try JSON.object(shown.output)["path"] as? String == "chapters/deep")
+        let entry = try JSON.object(shown.output)["entry"] as? [String: Any]
+        #expect(entry?["path"] as? String == "chapters/deep")
         #expect(
             try PathTests.run(work, in: "tree/chapters", "diff", "latest~1:.", "latest").lines
                 == ["~ chapters/ch1.md (content, time)"])

@@ -200,7 +200,9 @@ struct RoundTripTests {
         let details = try JSON.object(work.run("show", "latest", "--json").output)
         #expect(details["id"] as? String == id)
         #expect((details["changedPaths"] as? [Any])?.isEmpty == false)
-        let listing = try JSON.object(work.run("show", "latest:notes", "--json").output)
+        let shown = try JSON.object(work.run("show", "latest:notes", "--json").output)
+        #expect(shown["id"] as? String == id)
+        let listing = try #require(shown["entry"] as? [String: Any])
         #expect((listing["entries"] as? [[String: Any]])?.map { $0["path"] as? String } == ["notes/todo.txt"])
         #expect(try work.run("show", "latest:notes").lines.count == 1)
         #expect(throws: Never.self) { try JSON.object(work.run("show", "latest", "--raw").output) }

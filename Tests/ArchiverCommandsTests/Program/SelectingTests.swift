@@ -54,17 +54,17 @@ struct SelectingTests {
     func labels() throws {
         let work = try Workplace()
         let id = try work.capture()
-        let labelled = try work.run("capture", work.root.string, "--label", "deadbeef")
+        let labelled = try work.run("capture", work.root.string, "--label", "before-upgrade")
         #expect(labelled.status == 0, "\(labelled.errorText)")
         let all = try work.listed()
         #expect(all.count == 2)
-        #expect(try work.run("diff", id, "deadbeef").text == "")
-        let shown = try JSON.object(work.run("show", "deadbeef", "--json").output)
+        #expect(try work.run("diff", id, "before-upgrade").text == "")
+        let shown = try JSON.object(work.run("show", "before-upgrade", "--json").output)
         #expect(shown["id"] as? String == all.last)
         #expect(shown["files"] as? Int == 3)
-        _ = try work.run("capture", work.root.string, "--label", "deadbeef")
+        _ = try work.run("capture", work.root.string, "--label", "before-upgrade")
         #expect(try work.listed().count == 2)
-        let rows = try JSON.array(work.run("list", "--json", "--label", "deadbeef").output)
+        let rows = try JSON.array(work.run("list", "--json", "--label", "before-upgrade").output)
         #expect(rows.map { $0["id"] as? String } == [all.last])
     }
 

@@ -97,7 +97,7 @@ struct StateTests {
         try expectState(ids[1], "boss")
         try expectState(ids[2], StateTests.title)
         try expectState(ids[0], "latest~2", "--state", StateTests.title)
-        try expectState(ids[2], "@2200-01-01", "--state", StateTests.title)
+        try expectState(ids[2], "@today", "--state", StateTests.title)
         try expectState(ids[1], "boss", "--state", StateTests.title)
         try expectState(latest, "latest")
         // Standing in a directory makes no difference.

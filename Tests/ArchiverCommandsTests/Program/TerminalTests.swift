@@ -20,15 +20,16 @@ struct TerminalTests {
         let work = try Workplace()
         let id = String(try work.capture().prefix(8))
         let terminal = try lines(work.startOnTerminal("list"))
-        #expect(terminal.count == 2)
-        #expect(terminal.first?.contains("changes") == true)
+        #expect(terminal.count == 3)
+        #expect(terminal.first?.contains("snapshots of all roots") == true)
+        #expect(terminal.dropFirst().first?.contains("changes") == true)
         #expect(terminal.last?.contains("\(TerminalTests.escape)33m\(id)\(TerminalTests.escape)0m") == true)
 
         for plain in [
             try work.startOnTerminal("list", environment: ["NO_COLOR": "1"]),
             try work.startOnTerminal("list", "--no-color"),
         ] {
-            let lines = try lines(plain)
+            let lines = try lines(plain).dropFirst()
             #expect(lines.first?.hasPrefix("id ") == true)
             #expect(lines.last?.hasPrefix(id) == true)
             #expect(lines.allSatisfy { !$0.contains(TerminalTests.escape) })
@@ -48,13 +49,13 @@ struct TerminalTests {
             segment: 0, length: 0, chunks: [], records: CommitRecords(snapshots: records))
         let newest = records.suffix(1000).map(\.id.short)
 
-        let table = try lines(work.startOnTerminal("list", "--no-color"))
+        let table = try lines(work.startOnTerminal("list", "--no-color")).dropFirst()
         #expect(table.dropFirst().dropLast().map { String($0.prefix(8)) } == newest)
         #expect(table.last == "3 older ones are not shown: see --since and --until, or --limit 1003 for all")
         #expect(try lines(work.startOnTerminal("list", "-q")).count == 1001)
-        let reversed = try lines(work.startOnTerminal("list", "--no-color", "--reverse"))
+        let reversed = try lines(work.startOnTerminal("list", "--no-color", "--reverse")).dropFirst()
         #expect(reversed.dropFirst().dropLast().map { String($0.prefix(8)) } == newest.reversed())
-        #expect(try lines(work.startOnTerminal("list", "--limit", "1003")).count == 1004)
+        #expect(try lines(work.startOnTerminal("list", "--limit", "1003")).count == 1005)
         #expect(try work.run("list").lines.map { String($0.prefix(8)) } == records.map(\.id.short))
         #expect(try JSON.array(work.run("list", "--json").output).count == 1003)
     }

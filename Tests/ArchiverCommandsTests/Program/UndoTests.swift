@@ -24,7 +24,7 @@ struct UndoTests {
 
     /// The operations, the newest first.
     private func operations(_ work: Workplace) throws -> [[String: Any]] {
-        try JSON.array(work.run("operations", work.root.string, "--json").output)
+        try JSON.array(work.run("operations", work.root.string, "--reverse", "--json").output)
     }
 
     @Test("Undo goes back restore by restore, redo forward, and each says what it did")
@@ -143,7 +143,10 @@ struct UndoTests {
         #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
         #expect(try work.run("undo", work.root.string).status == 0)
         let known = try operations(work)
-        let lines = try work.run("operations").lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+        #expect(try work.run("operations").lines == work.run("operations", "--reverse").lines.reversed())
+        let lines = try work.run("operations", "--reverse").lines.map {
+            $0.split(separator: "\t", omittingEmptySubsequences: false)
+        }
         #expect(lines.count == 3 && lines.allSatisfy { $0.count == 9 })
         #expect(lines.map(\.[3]) == ["undo", "restore", "restore"] && lines.map(\.[4]) == [".", ".", "notes"])
         #expect(lines.map(\.[8]) == ["next to redo", "undone", "next to undo"])
@@ -151,8 +154,10 @@ struct UndoTests {
             #expect((operation["id"] as? String)?.prefix(8) == line[0])
             #expect((operation["after"] as? String)?.prefix(8) == line[7])
         }
-        let process = try work.startOnTerminal("operations", "--no-color")
-        let table = try process.finish().text.split(separator: "\r\n")
+        let process = try work.startOnTerminal("operations", "--no-color", "--reverse")
+        let shown = try process.finish().text.split(separator: "\r\n")
+        #expect(shown.first == "operations of all roots")
+        let table = Array(shown.dropFirst())
         #expect(table.count == 4 && table[0].hasPrefix("id "))
         #expect(table[3].contains("\(ids[0].prefix(8)):notes") && table[3].hasSuffix("next to undo"), "\(table[3])")
         #expect(table[3].contains("\(ids[1].prefix(8)) → "))

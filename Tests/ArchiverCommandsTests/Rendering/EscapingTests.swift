@@ -49,6 +49,26 @@ struct EscapingTests {
         }
     }
 
+    @Test(
+        "A name that is shown can be typed back, whatever its bytes",
+        arguments: ["a\\b", "a\\xff", "\\\\x41", "\\", "x\\x"])
+    func typedBack(text: String) {
+        #expect(Escaping.bytes(ofName: Array(Escaping.text(Array(text.utf8)).utf8)) == Array(text.utf8))
+    }
+
+    @Test("Random names that are shown can be typed back, and no two look the same")
+    func typedBackAtRandom() {
+        var random = SeededGenerator("typed back")
+        let alphabet: [UInt8] = [0x5C, 0x78, 0x66, 0x30, 0x41, 0xC3, 0xA9, 0xFF, 0x0A]
+        for _ in 0..<5000 {
+            let bytes = (0..<Int.random(in: 0...8, using: &random)).map { _ in
+                alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+            }
+            let text = Escaping.text(bytes)
+            #expect(Escaping.bytes(ofName: Array(text.utf8)) == bytes, "seed \(random.seed): \(text)")
+        }
+    }
+
     @Test("Any argument survives the way through the parser")
     func arguments() {
         var random = SeededGenerator("arguments")

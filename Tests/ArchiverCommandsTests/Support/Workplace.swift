@@ -65,11 +65,20 @@ final class Workplace {
 
     /// Starts `archiver` on a terminal of its own, where stdout and stderr are the same.
     func startOnTerminal(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess {
+        try startOnTerminal(arguments, environment: environment)
+    }
+
+    /// - Parameter columns: the terminal's width; nil for what it has by itself.
+    func startOnTerminal(
+        columns: Int? = nil, _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> ChildProcess {
         let words = [Workplace.program.string] + arguments
-        let command = words.map { "'" + $0 + "'" }.joined(separator: " ")
+        let command =
+            (columns.map { "stty columns \($0) && " } ?? "") + words.map { "'" + $0 + "'" }.joined(separator: " ")
         return try ChildProcess(
             "script", ["-qec", command, "/dev/null"].map { Array($0.utf8) },
-            environment: self.environment.merging(environment) { $1 }.merging(["TERM": "xterm"]) { $1 },
+            environment: ["TERM": "xterm", "ARCHIVER_PAGER": "cat"].merging(self.environment) { $1 }
+                .merging(environment) { $1 },
             directory: place.path)
     }
 

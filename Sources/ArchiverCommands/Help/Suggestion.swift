@@ -1,0 +1,40 @@
+// The command that a user may have meant.
+
+/// Suggestions for words that are no command.
+enum Suggestion {
+    /// Words of other programs for what a command does.
+    private static let synonyms = [
+        "ls": "show", "snapshots": "list", "history": "log", "checkout": "restore", "revert": "restore",
+        "get": "restore",
+        "backup": "capture", "save": "capture", "commit": "capture", "snapshot": "capture", "init": "watch",
+        "start": "watch", "add": "watch", "verify": "check", "fsck": "check", "rebuild": "repair", "dump": "cat",
+        "search": "find", "grep": "find", "compare": "diff", "forget": "roots", "oplog": "operations",
+    ]
+
+    /// The one of `names` that `word` most likely stands for; nil where none is near.
+    static func nearest(to word: String, among names: [String]) -> String? {
+        if let synonym = synonyms[word], names.contains(synonym) { return synonym }
+        let begun = names.filter { word.count >= 3 && $0.hasPrefix(word) }
+        if begun.count == 1 { return begun[0] }
+        let most = word.count < 4 ? 1 : word.count < 8 ? 2 : 3
+        let near = names.map { ($0, distance($0, word)) }.filter { $0.1 <= most }
+        return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
+    }
+
+    /// How many letters have to be changed, left out, put in or exchanged with their neighbour.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let (a, b) = (Array(left), Array(right))
+        var beforeLast: [Int] = []
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var least = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, beforeLast[j - 1] + 1) }
+                row.append(least)
+            }
+            (beforeLast, last) = (last, row)
+        }
+        return last[b.count]
+    }
+}

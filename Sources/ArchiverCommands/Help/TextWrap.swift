@@ -1,0 +1,40 @@
+// Paragraphs and lists as wide as the terminal.
+
+/// Wraps text at blanks.
+enum TextWrap {
+    /// `text` with lines of at most `columns`, as far as its words are shorter.
+    ///
+    /// A line that begins with a blank is an item of a list: a term, two blanks or more, and what is said of it. What does not
+    /// fit goes on below that.
+    static func wrapped(_ text: String, to columns: Int) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line in
+                if DisplayWidth.of(String(line)) <= columns { return String(line) }
+                return line.hasPrefix(" ") ? item(line, columns) : paragraph(line, columns).joined(separator: "\n")
+            }
+            .joined(separator: "\n")
+    }
+
+    private static func item(_ line: Substring, _ columns: Int) -> String {
+        guard let gap = line.dropFirst(2).ranges(of: "  ").last?.upperBound else {
+            return "  " + paragraph(line, columns - 4).joined(separator: "\n    ")
+        }
+        let column = line.distance(from: line.startIndex, to: gap)
+        let lines = paragraph(line[gap...], max(columns - column, 16))
+        return line[..<gap] + lines.joined(separator: "\n" + String(repeating: " ", count: column))
+    }
+
+    private static func paragraph(_ text: Substring, _ columns: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, DisplayWidth.of(line) + 1 + DisplayWidth.of(String(word)) > columns {
+                lines.append(line)
+                line = String(word)
+            } else {
+                line += (line.isEmpty ? "" : " ") + word
+            }
+        }
+        return lines + [line]
+    }
+}
