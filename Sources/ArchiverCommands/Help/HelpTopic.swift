@@ -104,9 +104,8 @@ enum HelpTopic: String, CaseIterable {
           --use-gitignore              also respect .gitignore files
           --cross-file-systems         enter mounted file systems
 
-        The options given to 'watch' are remembered for the root and hold until others are given. 'archiver roots' shows them, \
-        and 'archiver roots set DIR' changes them; --reset-exclusions forgets them. Other options of 'capture' hold for that \
-        snapshot only.
+        The options given to 'watch' are remembered for the root and hold until others are given; --reset-exclusions forgets \
+        them. 'archiver roots' shows them. Other options of 'capture' hold for that snapshot only.
 
         What is left out is neither read nor watched, and a restore does not touch it.
         """
