@@ -99,7 +99,7 @@ extension Catalogue {
                 .execute(arguments: [length, segment])
             // First, as they tell whose the others are.
             for notice in records.notices { try insert(notice, into: db) }
-            for snapshot in records.snapshots { try insert(snapshot, into: db) }
+            for snapshot in records.snapshots { try insert(snapshot, changes: records.changes[snapshot.id], into: db) }
             for gap in records.gaps { try insert(gap, into: db) }
             for state in records.states { try insert(state, into: db) }
             for forgotten in records.forgotten { try insert(forgotten, into: db) }

@@ -11,6 +11,7 @@ extension Catalogue {
             let arguments: StatementArguments = [Data(id.bytes)]
             try db.execute(sql: "INSERT OR IGNORE INTO forgotten VALUES (?)", arguments: arguments)
             try db.execute(sql: "DELETE FROM state WHERE id = ?", arguments: arguments)
+            try forgetChanges(beforeRemovalOf: SnapshotID(id), in: db)
             try db.execute(sql: "DELETE FROM snapshot WHERE id = ?", arguments: arguments)
         }
     }

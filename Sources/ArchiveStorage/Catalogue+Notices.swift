@@ -113,6 +113,7 @@ extension Catalogue {
         let number: Int64 = try old.value(0)
         let new = try enterRoot(place, host: old.value(1), into: db)
         if new == number { return }
+        for root in [number, new] { try forgetChanges(ofRoot: root, in: db) }
         for (table, time) in [
             ("snapshot", "seconds, nanoseconds"), ("gap", "startSeconds, startNanoseconds"),
             ("operation", "seconds, nanoseconds"),

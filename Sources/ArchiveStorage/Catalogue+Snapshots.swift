@@ -74,25 +74,32 @@ extension Catalogue {
     }
 
     /// Enters `record`, unless it is known or was forgotten.
-    func insert(_ record: SnapshotRecord, into db: Database) throws {
+    ///
+    /// - Parameter changes: how it differs from its parent; nil where that is to be found out when somebody asks.
+    func insert(_ record: SnapshotRecord, changes: [PathChange]? = nil, into db: Database) throws {
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
         let root = try enterRoot(place, host: record.host, into: db)
         try noteHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
+        let isInHistory = try changes != nil && Catalogue.predecessor(of: record, root: root, in: db) == record.parent
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO snapshot
-                SELECT ?1, ?8, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
+                SELECT ?1, ?8, ?2, ?3, ?4, ?5, ?6, ?7, ?9 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
                 """)
+        let state = isInHistory ? HistoryState.known : .unknown
         try statement.execute(arguments: [
             root, record.time.seconds, record.time.nanoseconds, Data(record.id.chunk.bytes),
             Int64(clamping: record.storedBytes), Data(SnapshotFacts(record).encoded),
-            record.label.map { Data($0.utf8) }, Int64(clamping: record.sequence),
+            record.label.map { Data($0.utf8) }, Int64(clamping: record.sequence), state.rawValue,
         ])
+        guard db.changesCount > 0 else { return }
+        try forgetChanges(afterInsertionOf: record, root: root, in: db)
+        if isInHistory, let changes { try insert(changes, at: HistoryPlace(record), root: root, into: db) }
     }
 }
 
 /// Makes records of rows; knows the roots and the cause of the row before.
-private struct SnapshotReader {
+struct SnapshotReader {
     /// In the table's order, in which SQLite gets at them.
     static let columns = "root, sequence, seconds, nanoseconds, id, storedBytes, facts, label"
 

@@ -25,7 +25,7 @@ enum CatalogueSchema {
     }
 
     /// The statements that make everything, one by one.
-    private static let statements = [segments, snapshots, gaps, states, operations, notices]
+    private static let statements = [segments, snapshots, history, gaps, states, operations, notices]
         .flatMap { $0.split(separator: ";") }
         .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         .filter { !$0.isEmpty }
@@ -74,8 +74,10 @@ enum CatalogueSchema {
             storedBytes INTEGER NOT NULL,
             facts BLOB NOT NULL,
             label BLOB,
+            history INTEGER NOT NULL,
             PRIMARY KEY (root, sequence, seconds, nanoseconds, id)
         ) WITHOUT ROWID;
+        CREATE INDEX snapshotNotInHistory ON snapshot (root, sequence, seconds, nanoseconds, id) WHERE history <> 1;
         CREATE UNIQUE INDEX snapshotByID ON snapshot (id);
         CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
         CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, id) WHERE label IS NOT NULL;
@@ -90,6 +92,32 @@ enum CatalogueSchema {
             untilNanoseconds INTEGER NOT NULL,
             PRIMARY KEY (segment, offset)
         ) WITHOUT ROWID;
+        """
+
+    /// What each snapshot changed, by path and by snapshot; `snapshot.history` says of which snapshots it is known.
+    ///
+    /// A path is gone where its latest change removed it.
+    private static let history = """
+        CREATE TABLE path (
+            id INTEGER PRIMARY KEY,
+            root INTEGER NOT NULL REFERENCES root,
+            path BLOB NOT NULL,
+            isGone INTEGER NOT NULL,
+            UNIQUE (root, path)
+        );
+        CREATE INDEX pathGone ON path (root, path) WHERE isGone;
+        CREATE TABLE change (
+            path INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            seconds INTEGER NOT NULL,
+            root INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            object INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            other INTEGER,
+            PRIMARY KEY (path, sequence, seconds)
+        ) WITHOUT ROWID;
+        CREATE INDEX changeBySnapshot ON change (root, sequence, seconds);
         """
 
     private static let gaps = """

@@ -5,6 +5,8 @@ package import ArchiveFormat
 /// The records that become known together: what some chunks of a segment mean.
 package struct CommitRecords: Sendable {
     package var snapshots: [SnapshotRecord] = []
+    /// How those snapshots differ from their parents, where that is known.
+    package var changes: [SnapshotID: [PathChange]] = [:]
     package var gaps: [StoredGap] = []
     package var operations: [StoredOperation] = []
     package var states: [SavedState] = []
@@ -12,10 +14,12 @@ package struct CommitRecords: Sendable {
     package var notices: [StoredNotice] = []
 
     package init(
-        snapshots: [SnapshotRecord] = [], gaps: [StoredGap] = [], operations: [StoredOperation] = [],
-        states: [SavedState] = [], forgotten: [ForgottenRecords] = [], notices: [StoredNotice] = []
+        snapshots: [SnapshotRecord] = [], changes: [SnapshotID: [PathChange]] = [:], gaps: [StoredGap] = [],
+        operations: [StoredOperation] = [], states: [SavedState] = [], forgotten: [ForgottenRecords] = [],
+        notices: [StoredNotice] = []
     ) {
         self.snapshots = snapshots
+        self.changes = changes
         self.gaps = gaps
         self.operations = operations
         self.states = states

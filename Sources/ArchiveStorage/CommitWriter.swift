@@ -106,8 +106,12 @@ package final class CommitWriter: Sendable {
 
     /// Appends `snapshot`, makes the commit durable and enters it into the catalogue.
     ///
-    /// - Parameter base: the parent snapshot, to be compressed against.
-    package func commit(_ snapshot: Snapshot, base: BaseChunk?) throws(StorageError) -> SnapshotRecord {
+    /// - Parameters:
+    ///   - base: the parent snapshot, to be compressed against.
+    ///   - changes: how the snapshot differs from its parent, for the index of paths; nil where nobody knows yet.
+    package func commit(
+        _ snapshot: Snapshot, base: BaseChunk?, changes: [PathChange]? = nil
+    ) throws(StorageError) -> SnapshotRecord {
         let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
         // What readers would refuse is not announced.
         do { _ = try Snapshot(decoding: chunk.bytes) } catch {
@@ -117,7 +121,8 @@ package final class CommitWriter: Sendable {
         }
         let block = try store.encode([chunk], bases: base.map { [$0] } ?? [])
         let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
-        try finish([block], CommitRecords(snapshots: [record]))
+        let known = changes.map { [record.id: $0] } ?? [:]
+        try finish([block], CommitRecords(snapshots: [record], changes: known))
         return record
     }
 

@@ -18,6 +18,8 @@ package final class StorageCounters: Sendable {
         package var synchronizations = 0
         /// Chunks looked for in the catalogue.
         package var lookups = 0
+        /// Rows of the index of paths that were read.
+        package var changesRead = 0
         /// Transactions of the catalogue that write.
         package var transactions = 0
 
@@ -29,7 +31,8 @@ package final class StorageCounters: Sendable {
                 blocksWritten: now.blocksWritten - earlier.blocksWritten,
                 nodesWritten: now.nodesWritten - earlier.nodesWritten,
                 synchronizations: now.synchronizations - earlier.synchronizations,
-                lookups: now.lookups - earlier.lookups, transactions: now.transactions - earlier.transactions)
+                lookups: now.lookups - earlier.lookups, changesRead: now.changesRead - earlier.changesRead,
+                transactions: now.transactions - earlier.transactions)
         }
     }
 
@@ -39,13 +42,14 @@ package final class StorageCounters: Sendable {
     let nodesWritten = Counter()
     let synchronizations = Counter()
     let lookups = Counter()
+    let changesRead = Counter()
     let transactions = Counter()
 
     package var counts: Counts {
         Counts(
             segmentsScanned: segmentsScanned.value, blocksRead: blocksRead.value, blocksWritten: blocksWritten.value,
             nodesWritten: nodesWritten.value, synchronizations: synchronizations.value, lookups: lookups.value,
-            transactions: transactions.value)
+            changesRead: changesRead.value, transactions: transactions.value)
     }
 
     /// Counts a block that was appended to a segment.

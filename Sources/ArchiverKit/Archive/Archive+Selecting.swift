@@ -31,6 +31,11 @@ extension Archive {
             case .time(let time):
                 filter.until = time
                 filter.isByTime = true
+            case .session(let back):
+                guard let before = try sessions(of: root, limit: back).dropFirst(back - 1).first?.before else {
+                    throw noSuchSnapshot(selector, root)
+                }
+                return before
             case .name(let name):
                 return try snapshot(named: name, filter)
             }

@@ -170,7 +170,9 @@ struct Capture {
             let isParentLost = try isAnew && parent.map { try isLost($0) } ?? false
             let isNews = !isAnew || isParentLost || tree != parent?.tree || options.label != nil
             if let tree, isNews || rules.isNews(after: base) {
-                let record = try finish(commit, root, parent, tree, rules, update.tally, time)
+                // A root's first snapshot changes nothing: its tree answers.
+                let changes = parent == nil ? [] : update.changes
+                let record = try finish(commit, root, parent, tree, rules, update.tally, time, changes)
                 linkIndex.update(links, to: tree, from: parent?.tree)
                 outcome = result(record, latest: record, update.tally)
             } else {
@@ -208,7 +210,7 @@ struct Capture {
 
     private func finish(
         _ commit: CommitWriter, _ root: RootDirectory, _ parent: SnapshotRecord?, _ tree: ChunkID,
-        _ rules: CaptureRules, _ tally: ChangeTally, _ time: Timestamp
+        _ rules: CaptureRules, _ tally: ChangeTally, _ time: Timestamp, _ changes: [PathChange]?
     ) throws -> SnapshotRecord {
         // Whatever the clock says, a snapshot is later than its parent, and than what was told of another root there.
         let notice = try store.catalogue.latestNoticeTime(path: root.path.bytes, machine: Machine.id)
@@ -222,7 +224,7 @@ struct Capture {
             storedBytes: commit.storedBytes, ownerNames: tally.ownerNames, groupNames: tally.groupNames,
             exclusions: rules.exclusions, sequence: sequence, machine: Machine.id, isAside: rules.isAside)
         let base = try parent.flatMap { try store.base($0.id.chunk) }
-        return try commit.commit(snapshot, base: base)
+        return try commit.commit(snapshot, base: base, changes: changes)
     }
 
     private func unchanged(

@@ -21,6 +21,8 @@ struct TreeUpdate {
     private var hasForgotten = false
     private var parents: ParentCheck
     private(set) var tally: ChangeTally
+    /// For the index of paths; nil where the tree is not made of a base.
+    private var pathChanges: PathChanges?
     /// The finished tree, also where nothing that matters changed; nil where it is the base.
     private(set) var seen: ChunkID?
 
@@ -41,6 +43,7 @@ struct TreeUpdate {
         self.takesDirectoryTimes = takesDirectoryTimes
         self.takesSignatures = takesSignatures
         tally = ChangeTally(parent: parent)
+        pathChanges = base == nil ? nil : PathChanges(limit: PathChanges.commitLimit)
         parents = ParentCheck(base: base, nodes: nodes)
     }
 
@@ -73,8 +76,12 @@ struct TreeUpdate {
         guard let path = change.path else { return }
         try parents.add(path, old: change.old, new: change.new)
         tally.add(change)
+        pathChanges?.add(change.old, change.new)
         try editor?.apply(change.new.map { .put($0) } ?? .remove(path))
     }
+
+    /// How the tree differs from the base; nil where there is none, or where that is more than a commit is given.
+    var changes: [PathChange]? { pathChanges.flatMap { $0.isOverfull ? nil : $0.linked() } }
 
     /// Finishes the tree.
     ///

@@ -4,7 +4,7 @@ internal import ArchiveFormat
 public import FileIO
 
 /// A way to name one snapshot: `3fa9c2`, `latest`, `oldest`, `@10m`, `@2026-11-21 10:00`, or a label; followed by `~2`, the
-/// second one before it.
+/// second one before it; `session~1`, the state before the latest session.
 public struct SnapshotSelector: Sendable, Hashable {
     enum Meaning: Sendable, Hashable {
         /// The newest but `back`.
@@ -13,6 +13,8 @@ public struct SnapshotSelector: Sendable, Hashable {
         case oldest
         /// The newest made at this instant or before.
         case time(Timestamp)
+        /// The state before the last but so many bursts of work.
+        case session(back: Int)
         /// A label, or the first digits of an id.
         case name(String)
     }
@@ -42,6 +44,7 @@ public struct SnapshotSelector: Sendable, Hashable {
         switch base {
         case "latest": self.init(meaning: .latest(back: back), text: text)
         case "oldest": self.init(meaning: .oldest, back: back, text: text)
+        case "session" where back > 0: self.init(meaning: .session(back: back), text: text)
         case _ where base.hasPrefix("@"):
             let time = try SnapshotSelector.pastTime(base)
             self.init(meaning: .time(time), back: back, text: text)

@@ -134,6 +134,10 @@ extension Archive {
             case .latest(let back): filter.offset = back
             case .oldest: filter.newestFirst = false
             case .time(let time): filter.until = time
+            case .session:
+                throw ArchiverError(
+                    .malformedSelector, "'\(selector)' is for directories, not for saved states",
+                    remedy: "name a state by 'latest~2', a time, its id or its label")
             case .name(let name): return try state(named: name, any)
             }
             // At one instant: a state that is saved meanwhile would make the first look contradict the second.

@@ -1,0 +1,236 @@
+// The catalogue's index of paths: which snapshot changed what. It is filled with the commits; what a commit did not
+// tell is found by comparing trees, when somebody asks.
+
+package import ArchiveFormat
+internal import FileIO
+internal import Foundation
+internal import GRDB
+
+/// What the index of paths knows of a snapshot.
+///
+/// Raw values are those of the catalogue.
+enum HistoryState: Int64 {
+    /// How it differs from the one before it is still to be found out.
+    case unknown = 0
+    case known = 1
+    /// That cannot be found out: a part of its tree, or of the one before, cannot be read.
+    case damaged = 2
+}
+
+// MARK: Filling
+
+extension Catalogue {
+    /// The snapshot of the root that comes before `record`; nil where that is the first.
+    static func predecessor(of record: SnapshotRecord, root: Int64, in db: Database) throws -> SnapshotID? {
+        let sql = """
+            SELECT id FROM snapshot WHERE root = ? AND (sequence, seconds, nanoseconds, id) < (?, ?, ?, ?)
+            ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
+            """
+        let id = try Data.fetchOne(db.cachedStatement(sql: sql), arguments: position(record, root: root))
+        return try id.map { try snapshotID($0) }
+    }
+
+    private static func successor(of record: SnapshotRecord, root: Int64, in db: Database) throws -> SnapshotID? {
+        let sql = """
+            SELECT id FROM snapshot WHERE root = ? AND (sequence, seconds, nanoseconds, id) > (?, ?, ?, ?)
+            ORDER BY sequence, seconds, nanoseconds, id LIMIT 1
+            """
+        let id = try Data.fetchOne(db.cachedStatement(sql: sql), arguments: position(record, root: root))
+        return try id.map { try snapshotID($0) }
+    }
+
+    private static func position(_ record: SnapshotRecord, root: Int64) -> StatementArguments {
+        [
+            root, Int64(clamping: record.sequence), record.time.seconds, record.time.nanoseconds,
+            Data(record.id.chunk.bytes),
+        ]
+    }
+
+    private static func snapshotID(_ bytes: Data) throws -> SnapshotID {
+        guard let id = ChunkID(Array(bytes)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return SnapshotID(id)
+    }
+
+    /// Enters what the snapshot at `place` changed.
+    func insert(_ changes: [PathChange], at place: HistoryPlace, root: Int64, into db: Database) throws {
+        if changes.isEmpty { return }
+        let insertion = try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        let later = try db.cachedStatement(
+            sql: "SELECT 1 FROM change WHERE path = ? AND (sequence, seconds) > (?, ?) LIMIT 1")
+        let update = try db.cachedStatement(sql: "UPDATE path SET isGone = ? WHERE id = ?")
+        for change in changes {
+            let path = try enterPath(change.path, root: root, into: db)
+            let other = try change.other.map { try enterPath($0, root: root, into: db).number }
+            try insertion.execute(arguments: [
+                path.number, place.sequence, place.seconds, root, change.kind.rawValue, change.object.rawValue,
+                Int64(clamping: change.size), other,
+            ])
+            let isGone = change.kind == .removed
+            if isGone != path.isGone,
+                try Int64.fetchOne(later, arguments: [path.number, place.sequence, place.seconds]) == nil
+            {
+                try update.execute(arguments: [isGone, path.number])
+            }
+        }
+    }
+
+    private func enterPath(
+        _ path: RelativePath, root: Int64, into db: Database
+    ) throws -> (number: Int64, isGone: Bool) {
+        let bytes = Data(path.bytes)
+        let known = try db.cachedStatement(sql: "SELECT id, isGone FROM path WHERE root = ? AND path = ?")
+        if let row = try Row.fetchOne(known, arguments: [root, bytes]) { return (try row.value(0), try row.value(1)) }
+        try db.cachedStatement(sql: "INSERT INTO path (root, path, isGone) VALUES (?, ?, 0)")
+            .execute(arguments: [root, bytes])
+        return (db.lastInsertedRowID, false)
+    }
+
+    /// Forgets what the snapshot behind a new one changed: it has another one before it now.
+    func forgetChanges(afterInsertionOf record: SnapshotRecord, root: Int64, in db: Database) throws {
+        guard let next = try Catalogue.successor(of: record, root: root, in: db) else { return }
+        try forgetChanges(of: next, in: db)
+    }
+
+    /// Forgets what a snapshot changed that is about to go, and what the one behind it did.
+    func forgetChanges(beforeRemovalOf id: SnapshotID, in db: Database) throws {
+        guard let (record, root) = try Catalogue.snapshot(id, in: db) else { return }
+        try forgetChanges(of: id, in: db)
+        try forgetChanges(afterInsertionOf: record, root: root, in: db)
+    }
+
+    /// Forgets all changes of a root: its snapshots have come to be those of another one.
+    func forgetChanges(ofRoot root: Int64, in db: Database) throws {
+        try db.execute(sql: "DELETE FROM change WHERE root = ?", arguments: [root])
+        try db.execute(sql: "DELETE FROM path WHERE root = ?", arguments: [root])
+        try db.execute(sql: "UPDATE snapshot SET history = 0 WHERE root = ?", arguments: [root])
+    }
+
+    private func forgetChanges(of id: SnapshotID, in db: Database) throws {
+        guard let (record, root) = try Catalogue.snapshot(id, in: db) else { return }
+        let place = HistoryPlace(record)
+        let arguments: StatementArguments = [root, place.sequence, place.seconds]
+        let condition = "root = ? AND sequence = ? AND seconds = ?"
+        let paths = try Int64.fetchAll(db, sql: "SELECT path FROM change WHERE \(condition)", arguments: arguments)
+        try db.execute(sql: "DELETE FROM change WHERE \(condition)", arguments: arguments)
+        for path in paths {
+            try db.execute(
+                sql: "DELETE FROM path WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM change WHERE path = ?1)",
+                arguments: [path])
+            try db.execute(
+                sql: """
+                    UPDATE path SET isGone = COALESCE((
+                        SELECT kind = 3 FROM change WHERE path = ?1 ORDER BY sequence DESC, seconds DESC LIMIT 1
+                    ), 0) WHERE id = ?1
+                    """, arguments: [path])
+        }
+        try db.execute(
+            sql: "UPDATE snapshot SET history = 0 WHERE id = ? AND history <> 0", arguments: [Data(id.chunk.bytes)])
+    }
+
+    private static func snapshot(_ id: SnapshotID, in db: Database) throws -> (record: SnapshotRecord, root: Int64)? {
+        var found: (SnapshotRecord, Int64)?
+        var reader = SnapshotReader(db)
+        try db.cachedStatement(sql: "SELECT \(SnapshotReader.columns) FROM snapshot WHERE id = ?")
+            .forEachRow([Data(id.chunk.bytes)]) { row in
+                found = (try reader.record(row), row.integer(0))
+                return false
+            }
+        return found
+    }
+}
+
+// MARK: Catching up
+
+/// A snapshot whose changes are not known yet, and the one that it is to be compared with.
+package struct UnknownHistory: Sendable {
+    package let snapshot: SnapshotRecord
+    /// Nil for the first of the root.
+    package let predecessor: SnapshotRecord?
+}
+
+/// What comparing it with the one before has shown.
+package struct FoundHistory: Sendable {
+    package let snapshot: SnapshotRecord
+    package let predecessor: SnapshotID?
+    /// Nil where it cannot be compared.
+    package let changes: [PathChange]?
+
+    package init(_ unknown: UnknownHistory, changes: [PathChange]?) {
+        snapshot = unknown.snapshot
+        predecessor = unknown.predecessor?.id
+        self.changes = changes
+    }
+}
+
+extension Catalogue {
+    /// The first snapshots of a root whose changes are not known, at most `limit`.
+    package func unknownHistory(root: Int64, limit: Int) throws(StorageError) -> [UnknownHistory] {
+        let sql = """
+            SELECT \(SnapshotReader.columns) FROM snapshot INDEXED BY snapshotNotInHistory
+            WHERE root = ? AND history <> 1 AND history = 0
+            ORDER BY sequence, seconds, nanoseconds, id LIMIT ?
+            """
+        return try readTogether { db in
+            var reader = SnapshotReader(db)
+            var snapshots: [SnapshotRecord] = []
+            try db.cachedStatement(sql: sql).forEachRow([root, limit]) { row in
+                snapshots.append(try reader.record(row))
+                return true
+            }
+            return try snapshots.map { snapshot in
+                let before = try Catalogue.predecessor(of: snapshot, root: root, in: db)
+                return UnknownHistory(
+                    snapshot: snapshot, predecessor: try before.flatMap { try Catalogue.snapshot($0, in: db)?.record })
+            }
+        }
+    }
+
+    /// How many snapshots of a root have changes that are not known.
+    package func unknownHistoryCount(root: Int64) throws(StorageError) -> Int {
+        let sql = """
+            SELECT COUNT(*) FROM snapshot INDEXED BY snapshotNotInHistory
+            WHERE root = ? AND history <> 1 AND history = 0
+            """
+        return try read { db in try Int.fetchOne(db, sql: sql, arguments: [root]) ?? 0 }
+    }
+
+    /// The snapshots of a root whose changes cannot be found out, in their order.
+    package func damagedHistory(root: Int64) throws(StorageError) -> [SnapshotRecord] {
+        let sql = """
+            SELECT \(SnapshotReader.columns) FROM snapshot INDEXED BY snapshotNotInHistory
+            WHERE root = ? AND history <> 1 AND history = 2 ORDER BY sequence, seconds, nanoseconds, id
+            """
+        return try read { db in
+            var reader = SnapshotReader(db)
+            var snapshots: [SnapshotRecord] = []
+            try db.cachedStatement(sql: sql).forEachRow([root]) { row in
+                snapshots.append(try reader.record(row))
+                return true
+            }
+            return snapshots
+        }
+    }
+
+    /// Enters what was found out, but for snapshots that have another one before them by now.
+    package func enter(_ found: [FoundHistory], root: Int64) throws(StorageError) {
+        try write { db in
+            for found in found {
+                let record = found.snapshot
+                guard try Catalogue.predecessor(of: record, root: root, in: db) == found.predecessor else { continue }
+                let state = found.changes == nil ? HistoryState.damaged : .known
+                try db.cachedStatement(sql: "UPDATE snapshot SET history = ? WHERE id = ? AND root = ? AND history = 0")
+                    .execute(arguments: [state.rawValue, Data(record.id.chunk.bytes), root])
+                guard db.changesCount > 0, let changes = found.changes else { continue }
+                try insert(changes, at: HistoryPlace(record), root: root, into: db)
+            }
+        }
+    }
+
+    /// Forgets what is known of all roots, as if the catalogue had just been made.
+    package func forgetHistory() throws(StorageError) {
+        try write { db in
+            for root in try Int64.fetchAll(db, sql: "SELECT id FROM root") { try forgetChanges(ofRoot: root, in: db) }
+        }
+    }
+}

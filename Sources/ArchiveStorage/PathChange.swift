@@ -1,0 +1,77 @@
+// What a snapshot changed at one path, as the index of paths keeps it.
+
+package import FileIO
+
+/// How a path differs between a snapshot and the one before it.
+package struct PathChange: Sendable, Hashable {
+    /// What became of the path.
+    ///
+    /// Raw values are those of the catalogue.
+    package enum Kind: Int64, Sendable {
+        /// The object is new, or was renamed to this path.
+        case added = 1
+        /// Its content, kind or target is another.
+        case modified = 2
+        /// It is gone, or was renamed to another path.
+        case removed = 3
+        /// Only its metadata is another: permissions, owner, time, attributes.
+        case metadata = 4
+    }
+
+    package var path: RelativePath
+    package var kind: Kind
+    /// The object that is there now, or that was removed.
+    package var object: FileKind
+    /// That object's size in bytes.
+    package var size: UInt64
+    /// The other name of a rename: the old one of what was added, the new one of what was removed.
+    package var other: RelativePath?
+
+    package init(
+        path: RelativePath, kind: Kind, object: FileKind, size: UInt64 = 0, other: RelativePath? = nil
+    ) {
+        self.path = path
+        self.kind = kind
+        self.object = object
+        self.size = size
+        self.other = other
+    }
+}
+
+/// Where a snapshot stands in the history of its root.
+///
+/// Changes are found by sequence and second: two snapshots of one root have both in common only where copies of an
+/// archive were merged, and then they share one place.
+package struct HistoryPlace: Sendable, Hashable, Comparable {
+    package let sequence: Int64
+    package let seconds: Int64
+
+    package init(sequence: Int64, seconds: Int64) {
+        self.sequence = sequence
+        self.seconds = seconds
+    }
+
+    package init(_ record: SnapshotRecord) {
+        self.init(sequence: Int64(clamping: record.sequence), seconds: record.time.seconds)
+    }
+
+    /// Behind every snapshot.
+    package static let end = HistoryPlace(sequence: .max, seconds: .max)
+    /// Before every snapshot.
+    package static let start = HistoryPlace(sequence: -1, seconds: .min)
+
+    package static func < (left: HistoryPlace, right: HistoryPlace) -> Bool {
+        (left.sequence, left.seconds) < (right.sequence, right.seconds)
+    }
+}
+
+/// A change and the place of the snapshot that brought it.
+package struct PlacedChange: Sendable, Hashable {
+    package let place: HistoryPlace
+    package let change: PathChange
+
+    package init(place: HistoryPlace, change: PathChange) {
+        self.place = place
+        self.change = change
+    }
+}

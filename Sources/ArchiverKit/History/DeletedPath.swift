@@ -1,0 +1,74 @@
+// What is gone from a root, and where it was last.
+
+public import ArchiveStorage
+public import FileIO
+
+/// A file or directory that is there no more.
+public struct DeletedPath: Sendable, Hashable {
+    public let path: RelativePath
+    public let kind: FileKind
+    /// Its size in bytes; that of a directory is 0.
+    public let size: UInt64
+    /// How many files and directories were deleted with a directory.
+    public let contained: Int
+    /// The first snapshot without it.
+    public let deletion: SnapshotRecord
+    /// The last snapshot with it.
+    public let last: SnapshotRecord
+}
+
+extension Archive {
+    /// What was deleted at `path` and below it and did not come back, the latest deletion first.
+    ///
+    /// What went with a directory is counted there. What got another name is not deleted.
+    ///
+    /// - Parameter since: only what was deleted at this instant or after.
+    public func deletedPaths(
+        in root: ArchivedRoot, at path: RelativePath = .root, since: Timestamp? = nil,
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> [DeletedPath] {
+        try facing {
+            guard let number = try indexed(root, progress) else { return [] }
+            let removals = try store.catalogue.removals(root: number, at: path).filter { $0.change.other == nil }
+            var (tops, contained) = DeletedPath.folded(removals)
+            tops.sort { $0.place != $1.place ? $0.place > $1.place : $0.change.path < $1.change.path }
+            var found: [DeletedPath] = []
+            var places: [HistoryPlace: (deletion: SnapshotRecord, last: SnapshotRecord)] = [:]
+            for removal in tops {
+                if places[removal.place] == nil {
+                    guard let deletion = try store.catalogue.snapshot(at: removal.place, root: number),
+                        let last = try store.catalogue.snapshot(before: removal.place, root: number)
+                    else { continue }
+                    places[removal.place] = (deletion, last)
+                }
+                // What is left out for once is not deleted.
+                guard let (deletion, last) = places[removal.place], !deletion.isAside else { continue }
+                if let since, deletion.time < since { continue }
+                let change = removal.change
+                found.append(
+                    DeletedPath(
+                        path: change.path, kind: change.object, size: change.size,
+                        contained: contained[change.path] ?? 0, deletion: deletion, last: last))
+            }
+            return found
+        }
+    }
+}
+
+extension DeletedPath {
+    /// What was not deleted with the directory that held it, and how much was deleted with each of these.
+    fileprivate static func folded(
+        _ removals: [PlacedChange]
+    ) -> (tops: [PlacedChange], contained: [RelativePath: Int]) {
+        var places: [RelativePath: HistoryPlace] = [:]
+        for removal in removals { places[removal.change.path] = removal.place }
+        var tops: [PlacedChange] = []
+        var contained: [RelativePath: Int] = [:]
+        for removal in removals {
+            var top = removal.change.path
+            while let parent = top.parent, places[parent] == removal.place { top = parent }
+            if top == removal.change.path { tops.append(removal) } else { contained[top, default: 0] += 1 }
+        }
+        return (tops, contained)
+    }
+}

@@ -1,0 +1,92 @@
+// A path that is not in a snapshot: where it was last, or what is called nearly so.
+
+internal import ArchiveFormat
+public import ArchiveStorage
+public import FileIO
+
+/// What is known of a path that a snapshot does not hold.
+public enum Whereabouts: Sendable, Hashable {
+    /// It was deleted before: the first snapshot without it, and the last one with it.
+    case deleted(in: SnapshotRecord, last: SnapshotRecord)
+    /// It has had another name since then.
+    case renamed(to: RelativePath, in: SnapshotRecord)
+    /// It came later.
+    case addedLater(in: SnapshotRecord)
+    /// No snapshot of the root ever held it; these are paths in the snapshot that are called nearly so.
+    case unknown(nearest: [RelativePath])
+}
+
+extension Archive {
+    /// More snapshots than this are not compared for the sake of an error's words.
+    private static let comparedSnapshots = 2000
+    /// Nor are more names looked at.
+    private static let comparedNames = 200_000
+    private static let namesGiven = 3
+
+    /// Where `path` is, which `snapshot` does not hold.
+    public func whereabouts(
+        of path: RelativePath, missingFrom snapshot: SnapshotRecord
+    ) throws(ArchiverError) -> Whereabouts {
+        try facing {
+            if let known = try recorded(path, snapshot) { return known }
+            return .unknown(nearest: try nearestNames(to: path, in: snapshot))
+        }
+    }
+
+    private func recorded(_ path: RelativePath, _ snapshot: SnapshotRecord) throws -> Whereabouts? {
+        let catalogue = store.catalogue
+        guard let root = try catalogue.root(path: snapshot.rootPath, machine: snapshot.machine)?.number,
+            try catalogue.unknownHistoryCount(root: root) <= Archive.comparedSnapshots
+        else { return nil }
+        try HistoryIndexing(store: store, nodes: nodes, progress: nil).run(root: root)
+        let changes = try catalogue.changes(of: path, root: root)
+        let place = HistoryPlace(snapshot)
+        if let last = changes.first(where: { $0.place <= place }) {
+            guard last.change.kind == .removed, let gone = try catalogue.snapshot(at: last.place, root: root) else {
+                return nil
+            }
+            if let other = last.change.other { return .renamed(to: other, in: gone) }
+            return try catalogue.snapshot(before: last.place, root: root).map { .deleted(in: gone, last: $0) }
+        }
+        guard let first = changes.last, first.change.kind == .added else { return nil }
+        return try catalogue.snapshot(at: first.place, root: root).map { .addedLater(in: $0) }
+    }
+
+    /// The same name elsewhere, and names that differ in few letters.
+    private func nearestNames(to path: RelativePath, in snapshot: SnapshotRecord) throws -> [RelativePath] {
+        let name = Archive.folded(path.name)
+        let limit = max(1, name.count / 4)
+        var found: [(distance: Int, path: RelativePath)] = []
+        var looked = 0
+        try forEachEntry(in: snapshot) { entry in
+            looked += 1
+            let isNear = entry.path.parent == path.parent
+            let other = Archive.folded(entry.path.name)
+            if !entry.path.isRoot, let distance = Archive.distance(name, other, limit: limit), isNear || distance == 0 {
+                found.append((distance + (isNear ? 0 : 1), entry.path))
+            }
+            return looked < Archive.comparedNames
+        }
+        return found.sorted { ($0.distance, $0.path) < ($1.distance, $1.path) }.prefix(Archive.namesGiven).map(\.path)
+    }
+
+    private static func folded(_ name: ArraySlice<UInt8>) -> [UInt8] {
+        name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+    }
+
+    /// How many bytes have to be replaced, left out or put in; nil for more than `limit`.
+    private static func distance(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
+        if abs(left.count - right.count) > limit { return nil }
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let next = min(row[j + 1] + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
+                diagonal = row[j + 1]
+                row[j + 1] = next
+            }
+        }
+        return row[right.count] <= limit ? row[right.count] : nil
+    }
+}

@@ -1,0 +1,106 @@
+// What questions about history cost: what belongs to the answer, among however many snapshots.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SnapshotTree
+import SystemPackage
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("What questions about history cost") struct HistoryCostTests {
+    /// The place of each version of the file, of 0 to 100.
+    private static let versions = [0, 7, 20, 41, 66, 80, 97]
+
+    /// A root with `count` snapshots that no file system has seen: each changes one of many files, seven of them also the
+    /// file `d/seven`.
+    private static func sandbox(snapshots count: Int) throws -> Sandbox {
+        let sandbox = try Sandbox()
+        let store = sandbox.archive.store
+        var parent: SnapshotRecord?
+        for number in 0..<count {
+            let commit = try store.beginCommit()
+            let writer = NodeWriter(store, commit: commit, level: 1)
+            var editor = try TreeEditor(base: parent?.tree, source: sandbox.archive.nodes, sink: writer)
+            var edits: [Entry] = []
+            if parent == nil {
+                edits.append(try entry("", 0, .directory))
+                edits.append(try entry("d", 0, .directory))
+                for file in 0..<200 { edits.append(try entry("d/f\(1000 + file)", 0)) }
+            } else {
+                edits.append(try entry("d/f\(1000 + number % 200)", number))
+            }
+            if versions.contains(where: { $0 * count / 100 == number }) { edits.append(try entry("d/seven", number)) }
+            var changes = PathChanges()
+            for new in edits {
+                let tree = parent.map { Tree($0.tree, in: sandbox.archive.nodes) }
+                changes.add(try tree?.entry(at: new.path), new)
+                try editor.apply(.put(new))
+            }
+            let tree = try editor.finish()
+            try writer.flush()
+            let snapshot = Snapshot(
+                time: Timestamp(seconds: 1_000_000 + Int64(number) * 60), rootPath: sandbox.root.directory.bytes,
+                host: "host", cause: .watch, parent: parent?.id, tree: tree, totals: Totals(files: 201),
+                changes: ChangeCounts(modified: 1), storedBytes: 1, sequence: UInt64(number) + 1, machine: Machine.id)
+            parent = try commit.commit(snapshot, base: nil, changes: parent == nil ? [] : changes.linked())
+        }
+        return sandbox
+    }
+
+    private static func entry(_ path: FilePath, _ number: Int, _ kind: FileKind = .file) throws -> Entry {
+        Entry(
+            path: try .at(path), kind: kind, permissions: 0o755, modified: Timestamp(seconds: Int64(number)),
+            content: kind == .file ? .inline(Array("\(path) \(number)".utf8)) : .none)
+    }
+
+    private static func counts(
+        _ sandbox: Sandbox, _ body: (Archive, ArchivedRoot) throws -> Void
+    ) throws -> StorageCounters.Counts {
+        let archive = try sandbox.reopened()
+        let root = try #require(try archive.roots().first)
+        let before = archive.store.counters.counts
+        try body(archive, root)
+        return archive.store.counters.counts - before
+    }
+
+    @Test("the log of a file with seven versions reads as much among 100 as among 3,000 snapshots")
+    func logReadsItsAnswer() throws {
+        var costs: [StorageCounters.Counts] = []
+        for count in [100, 3_000] {
+            let sandbox = try HistoryCostTests.sandbox(snapshots: count)
+            let log = try HistoryCostTests.counts(sandbox) { archive, root in
+                let versions = try archive.history(of: .at("d/seven"), in: root)
+                #expect(
+                    versions.map(\.snapshot.sequence)
+                        == HistoryCostTests.versions.map {
+                            UInt64($0 * count / 100 + 1)
+                        }.reversed())
+                #expect(versions.last?.change == .added)
+            }
+            #expect(log.changesRead == 6, "the first version is in the first snapshot's tree")
+            #expect(log.transactions == 0, "commits told what they changed")
+            costs.append(log)
+
+            let newest = try HistoryCostTests.counts(sandbox) { archive, root in
+                let versions = try archive.history(of: .at("d/seven"), in: root, HistoryQuery(limit: 2))
+                #expect(versions.count == 2)
+            }
+            #expect(newest.changesRead == 2)
+            #expect(newest.blocksRead == 0, "no tree is read")
+
+            let sessions = try HistoryCostTests.counts(sandbox) { archive, root in
+                #expect(try archive.sessions(of: root, limit: 1).first?.snapshots == count, "a snapshot a minute")
+                let latest = try archive.snapshot(.latest, of: root)
+                let start = try archive.snapshot(SnapshotSelector("latest~5"), of: root)
+                #expect(try archive.changes(in: root, after: start, through: latest).count == 5)
+                #expect(try archive.deletedPaths(in: root).isEmpty)
+            }
+            #expect(sessions.blocksRead == 0 && sessions.changesRead <= 6)
+        }
+        #expect(costs[0].changesRead == costs[1].changesRead)
+        #expect(costs[0].blocksRead == costs[1].blocksRead)
+        #expect(costs[0].lookups == costs[1].lookups)
+    }
+}

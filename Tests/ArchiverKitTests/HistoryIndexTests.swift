@@ -1,0 +1,199 @@
+// The index of paths: what commits enter is what comparing trees finds, and what looking at every path finds.
+
+import ArchiveFormat
+import ArchiveStorage
+import Exclusions
+import FileIO
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("The index of paths") struct HistoryIndexTests {
+    @Test("an index made by commits equals one made anew equals a naive scan", arguments: 0..<3)
+    func equalsNaiveScan(part: UInt64) throws {
+        let printed = SeededGenerator("an index made by commits equals one made anew, part \(part)")
+        var random = SeededGenerator(seed: printed.seed &+ part)
+        let note = Comment(rawValue: "seed \(printed.seed)")
+        let sandbox = try Sandbox()
+        try sandbox.base.makeDirectory("other")
+        let places = [sandbox.root, Files(sandbox.base.directory.appending("other"))]
+        var edits = places.map { RandomEdits($0, SeededGenerator(seed: random.next())) }
+        var kinds: Set<Int> = []
+        for step in 0..<60 {
+            let index = random.below(2)
+            let root = places[index].directory
+            let kind = step < 2 ? 0 : random.below(12)
+            kinds.insert(kind)
+            switch kind {
+            case 9:
+                // What is left out for once is gone in that snapshot, and back in the next.
+                let options = CaptureOptions(exclusions: ExclusionRules(patterns: [Array("again*".utf8)]))
+                _ = try sandbox.archive.capture(root, options)
+            case 10:
+                let snapshots = try sandbox.archive.snapshots().filter { $0.rootPath == root.bytes }
+                guard !snapshots.isEmpty else { continue }
+                let place = ArchivedRoot(here: root)
+                if random.oneIn(2), let wanted = snapshots.randomElement(using: &random) {
+                    _ = try? sandbox.archive.restore(wanted)
+                } else {
+                    _ = try? sandbox.archive.undo(place)
+                }
+            case 11:
+                try sandbox.archive.store.catalogue.noteLoss(ofRoot: root.bytes, machine: Machine.id)
+            default:
+                for _ in 0...random.below(6) { _ = try edits[index].edit() }
+                _ = try sandbox.archive.capture(root, CaptureOptions(label: step % 7 == 0 ? "l\(step)" : nil))
+            }
+        }
+        #expect(kinds.count > 6, note)
+        let roots = try sandbox.archive.roots()
+        for root in roots {
+            let number = try #require(try sandbox.archive.number(of: root))
+            let unknown = try sandbox.archive.store.catalogue.unknownHistoryCount(root: number)
+            #expect(unknown == 0, "commits tell what they change; \(note)")
+        }
+        for root in roots { try expectTruth(root, sandbox, note) }
+    }
+
+    private func expectTruth(_ root: ArchivedRoot, _ sandbox: Sandbox, _ note: Comment) throws {
+        let archive = sandbox.archive
+        let catalogue = archive.store.catalogue
+        let number = try #require(try archive.number(of: root))
+        let byCommits = try index(of: root, archive)
+        let naive = try naiveChanges(of: root, archive)
+        #expect(byCommits.changes == naive, note)
+        #expect(byCommits.gone == naivelyGone(byCommits.changes), note)
+
+        try catalogue.forgetHistory()
+        #expect(try catalogue.unknownHistoryCount(root: number) > 0, note)
+        #expect(try index(of: root, archive) == byCommits, "made anew; \(note)")
+
+        let snapshots = try archive.snapshots(SnapshotQuery(root: root))
+        #expect(snapshots.count > 10)
+        let moved = try sandbox.reopened()
+        #expect(try index(of: root, moved) == byCommits, "opened again; \(note)")
+    }
+
+    private struct Index: Equatable {
+        var changes: [PlacedChange]
+        var gone: Set<RelativePath>
+    }
+
+    private func index(of root: ArchivedRoot, _ archive: Archive) throws -> Index {
+        let number = try #require(try archive.indexed(root))
+        let changes = try archive.store.catalogue.changes(root: number, after: .start, through: .end)
+        let gone = try archive.store.catalogue.removals(root: number).map(\.change.path)
+        return Index(changes: changes, gone: Set(gone))
+    }
+
+    /// Every snapshot's entries compared with those of the one before, path by path.
+    private func naiveChanges(of root: ArchivedRoot, _ archive: Archive) throws -> [PlacedChange] {
+        var found: [PlacedChange] = []
+        var before: [RelativePath: Entry]?
+        for snapshot in try archive.snapshots(SnapshotQuery(root: root)) {
+            var now: [RelativePath: Entry] = [:]
+            try archive.forEachEntry(in: snapshot) { entry in
+                now[entry.path] = entry
+                return true
+            }
+            if let before {
+                var changes = PathChanges()
+                for path in Set(before.keys).union(now.keys).sorted() { changes.add(before[path], now[path]) }
+                let place = HistoryPlace(snapshot)
+                found += changes.linked().map { PlacedChange(place: place, change: $0) }
+                    .sorted { $0.change.path.bytes.lexicographicallyPrecedes($1.change.path.bytes) }
+            }
+            before = now
+        }
+        return found
+    }
+
+    private func naivelyGone(_ changes: [PlacedChange]) -> Set<RelativePath> {
+        var last: [RelativePath: PathChange.Kind] = [:]
+        for placed in changes { last[placed.change.path] = placed.change.kind }
+        return Set(last.filter { $0.value == .removed }.keys)
+    }
+
+    @Test("a snapshot that comes in between, or goes, changes what the one behind it changed")
+    func insertionAndRemoval() throws {
+        let sandbox = try Sandbox()
+        var records: [SnapshotRecord] = []
+        var last: FilePath?
+        for text in ["one", "two", "three", "four"] {
+            try sandbox.root.write("file", text)
+            if let last { try sandbox.root.remove(last) }
+            let name = FilePath("only in \(text)")
+            try sandbox.root.write(name, text + text)
+            last = name
+            records.append(try sandbox.capture())
+        }
+        let root = try #require(try sandbox.archive.roots().first)
+        #expect(try sandbox.archive.history(of: .at("file"), in: root).count == 4)
+        try sandbox.archive.store.forget([records[1].id.chunk])
+        let left = try sandbox.archive.history(of: .at("file"), in: root)
+        #expect(left.map(\.snapshot.id) == [records[3], records[2], records[0]].map(\.id))
+        #expect(try sandbox.archive.history(of: .at("only in two"), in: root).isEmpty)
+        let index = try self.index(of: root, sandbox.archive)
+        let naive = try naiveChanges(of: root, sandbox.archive)
+        #expect(index.changes == naive)
+        #expect(index.gone == naivelyGone(index.changes))
+        let again = try sandbox.reopened()
+        #expect(try self.index(of: root, again) == index)
+    }
+
+    @Test("more changes than a commit is given are found when somebody asks")
+    func overfull() throws {
+        var changes = PathChanges(limit: 2)
+        for name in ["a", "b"] { changes.add(nil, try entry(FilePath(name))) }
+        #expect(!changes.isOverfull && changes.linked().count == 2)
+        changes.add(nil, try entry("c"))
+        #expect(changes.isOverfull && changes.linked().isEmpty)
+    }
+
+    private func entry(
+        _ path: FilePath, _ kind: FileKind = .file, inode: UInt64? = nil, content: String = "", at seconds: Int64 = 0
+    ) throws -> Entry {
+        let time = Timestamp(seconds: seconds)
+        return Entry(
+            path: try .at(path), kind: kind, permissions: 0o644, modified: time,
+            content: content.isEmpty ? .none : .inline(Array(content.utf8)),
+            signature: inode.map { Signature(inode: $0, changed: time) })
+    }
+
+    private func renames(_ old: [Entry], _ new: [Entry]) -> [String] {
+        var changes = PathChanges()
+        for entry in old { changes.add(entry, nil) }
+        for entry in new { changes.add(nil, entry) }
+        return changes.linked().filter { $0.kind == .removed }.compactMap { change in
+            change.other.map { "\(change.path) > \($0)" }
+        }
+    }
+
+    @Test("a rename is known by its inode, by content that no other has, or by what is in a directory")
+    func renamesAreKnown() throws {
+        #expect(
+            try renames(
+                [entry("a.txt", inode: 5, content: "x", at: 1)], [entry("b.txt", inode: 5, content: "x", at: 1)])
+                == ["a.txt > b.txt"])
+        #expect(
+            try renames([entry("a", content: "x", at: 1)], [entry("b", content: "x", at: 2)]) == ["a > b"],
+            "moved by a program that copies")
+        #expect(
+            try renames(
+                [entry("a", content: "x", at: 1)], [entry("b", content: "x", at: 2), entry("c", content: "x", at: 2)])
+                == [], "which of the two cannot be told")
+        #expect(
+            try renames(
+                [entry("a.txt", inode: 5, content: "x", at: 1)], [entry("b.log", inode: 5, content: "y", at: 2)])
+                == [], "an inode used again")
+        #expect(
+            try renames([entry("a", inode: 5, at: 1)], [entry("b", inode: 6, at: 2)]) == [], "empty files are all alike"
+        )
+        let moved = try renames(
+            [entry("d", .directory, inode: 1, at: 1), entry("d/f", inode: 2, content: "f", at: 1)],
+            [entry("e", .directory, inode: 1, at: 9), entry("e/f", inode: 2, content: "f", at: 1)])
+        #expect(moved == ["d > e", "d/f > e/f"], "a directory that something came into as well")
+    }
+}
