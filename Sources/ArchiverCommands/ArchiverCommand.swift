@@ -34,6 +34,8 @@ struct ArchiverCommand: ParsableCommand {
         subcommands: [
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
             ListCommand.self, RootsCommand.self,
+            LogCommand.self, FindCommand.self, DeletedCommand.self, ChangesCommand.self, SessionsCommand.self,
+            BlameCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
             RedoCommand.self, OperationsCommand.self, CheckCommand.self, RepairCommand.self,
         ])

@@ -146,20 +146,22 @@ struct RootContext {
     /// - Throws: `Failure` where there is none.
     func requiredEntry(at path: RelativePath, in record: SnapshotRecord) throws -> Entry {
         if let entry = try archive.entry(at: path, in: record) { return entry }
-        throw Failure(
-            status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
-            message: "snapshot \(record.id.short) holds no \(Escaping.text(path))",
-            remedy: try meantFromTop(path, record) ?? "'archiver show \(record.id.short):' lists what it holds",
-            path: path.bytes)
+        throw try absence(of: path, record)
     }
 
-    /// `error`, with a better remedy where `path` is not there because it was meant from the root's top.
-    func explained(_ error: any Error, _ path: RelativePath, _ record: SnapshotRecord) throws -> any Error {
-        guard var failure = Failure(error), failure.code == ArchiverError.Code.noSuchPath.rawValue,
-            let remedy = try meantFromTop(path, record)
-        else { return error }
-        failure.remedy = remedy
+    /// The error for `path`, which `record` does not hold: says where it was last, or that it was meant from the top.
+    func absence(of path: RelativePath, _ record: SnapshotRecord) throws -> Failure {
+        var failure = Absence.failure(path, in: record, self)
+        if let remedy = try meantFromTop(path, record) { failure.remedy = remedy }
         return failure
+    }
+
+    /// `error`, with more to say where it is that `record` does not hold `path`.
+    func explained(_ error: any Error, _ path: RelativePath, _ record: SnapshotRecord) throws -> any Error {
+        guard Failure(error)?.code == ArchiverError.Code.noSuchPath.rawValue,
+            try archive.entry(at: path, in: record) == nil
+        else { return error }
+        return try absence(of: path, record)
     }
 
     /// What to do where `path` was meant from the root's top; nil where that is not so.

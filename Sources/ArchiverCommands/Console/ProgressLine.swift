@@ -15,14 +15,18 @@ final class ProgressLine: Sendable {
     private let progress: OperationProgress
     private let output: Output
     private let title: String
+    private let noun: String
     private let start = ContinuousClock.now
     private let state = Locked(State())
     private static let microsecondsBetweenDrawings: UInt32 = 100_000
 
     /// Starts to show `progress`, where there is a terminal to show it and the user does not want quiet.
-    init(_ title: String, _ progress: OperationProgress, _ console: Console) {
+    ///
+    /// - Parameter noun: what is counted.
+    init(_ title: String, _ progress: OperationProgress, _ console: Console, counting noun: String = "files") {
         self.progress = progress
         self.title = title
+        self.noun = noun
         output = console.error
         ProgressSignal.answer { [self] in text }
         guard console.error.isTerminal, !console.isQuiet, !console.isJSON else { return }
@@ -42,7 +46,9 @@ final class ProgressLine: Sendable {
         ProgressSignal.answer(nil)
     }
 
-    private var text: String { ProgressText.line(title, progress.reading, after: ContinuousClock.now - start) }
+    private var text: String {
+        ProgressText.line(title, progress.reading, counting: noun, after: ContinuousClock.now - start)
+    }
 
     /// Does `body`, which prints, with the line out of the way.
     func aside<Value>(_ body: () throws -> Value) rethrows -> Value {
@@ -78,23 +84,27 @@ final class ProgressLine: Sendable {
 /// The words of a progress line.
 enum ProgressText {
     /// "restoring /srv: 1204 of 20000 files, 1.2 GiB of 3.4 GiB, 85.3 MiB/s, 0:12 left".
-    static func line(_ title: String, _ reading: OperationProgress.Reading, after elapsed: Duration) -> String {
+    static func line(
+        _ title: String, _ reading: OperationProgress.Reading, counting noun: String = "files", after elapsed: Duration
+    ) -> String {
         line(
-            title, entries: reading.entries, of: reading.expectedEntries, bytes: reading.bytes,
+            title, entries: reading.entries, of: reading.expectedEntries, counting: noun, bytes: reading.bytes,
             of: reading.expectedBytes, after: elapsed)
     }
 
     static func line(
-        _ title: String, entries: UInt64, of expectedEntries: UInt64?, bytes: UInt64, of expectedBytes: UInt64?,
-        after elapsed: Duration
+        _ title: String, entries: UInt64, of expectedEntries: UInt64?, counting noun: String = "files", bytes: UInt64,
+        of expectedBytes: UInt64?, after elapsed: Duration
     ) -> String {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
         let expected = expectedEntries.map { " of \($0)" } ?? ""
+        var parts = ["\(entries)\(expected) \(noun)"]
+        let hasBytes = noun == "files"
         let allBytes = expectedBytes.map { " of " + ByteCount.text($0) } ?? ""
-        var parts = ["\(entries)\(expected) files", ByteCount.text(bytes) + allBytes]
+        if hasBytes { parts.append(ByteCount.text(bytes) + allBytes) }
         // A rate and a forecast from the first moments would only mislead.
         if seconds >= 1 {
-            parts.append(ByteCount.text(UInt64(Double(bytes) / seconds)) + "/s")
+            if hasBytes { parts.append(ByteCount.text(UInt64(Double(bytes) / seconds)) + "/s") }
             if let left = secondsLeft(
                 entries: entries, of: expectedEntries, bytes: bytes, of: expectedBytes, after: seconds)
             {

@@ -45,6 +45,9 @@ struct HostileProgramTests {
             ["show", "latest", "--entries", "--root", root], ["show", "latest:f", "--root", root],
             ["cat", "latest:f", "--root", root], ["diff", "latest", "--root", root],
             ["diff", "latest", "--text", "--root", root], ["undo", root, "--dry-run"],
+            ["log", "--root", root], ["log", "f", "-p", "--root", root], ["find", "*", "--root", root],
+            ["deleted", "--root", root], ["changes", "--root", root], ["sessions", "--root", root],
+            ["blame", "f", "--root", root],
         ] {
             try run(sandbox, words)
         }

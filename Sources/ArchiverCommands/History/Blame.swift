@@ -1,0 +1,73 @@
+// Which version brought each line of a file.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+/// A line of a file and the version that brought it.
+struct BlamedLine {
+    let bytes: ArraySlice<UInt8>
+    let version: PathVersion
+    /// Its number in that version, from 1.
+    let sourceLine: Int
+}
+
+/// Attributes the lines of a file to its versions: from the newest back, until every line has one.
+struct Blame {
+    private let history: HistoryContext
+    private let contents: FileContents
+
+    init(_ history: HistoryContext) {
+        self.history = history
+        contents = .archive(history.archive)
+    }
+
+    /// The lines of the newest of `versions`, which are a file's, the newest first.
+    func lines(_ versions: [PathVersion]) throws -> [BlamedLine] {
+        guard let newest = versions.first else { return [] }
+        var text = try self.text(newest)
+        let all = text.lines
+        var found: [BlamedLine?] = Array(repeating: nil, count: all.count)
+        // Lines that no version has yet, by their numbers in the version that is looked at.
+        var open = Array(all.indices).map { (line: $0, source: $0) }
+        for (index, version) in versions.enumerated() where !open.isEmpty {
+            let next = index + 1 < versions.count && versions[index + 1].isPresent ? versions[index + 1] : nil
+            let older = try next.map(self.text) ?? TextLines([])
+            let numbers = TextLines.numbers(older, text)
+            let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+            var stillOpen: [(line: Int, source: Int)] = []
+            var edit = 0
+            var shift = 0
+            for place in open {
+                while edit < edits.count, edits[edit].right.upperBound <= place.source {
+                    shift += edits[edit].left.count - edits[edit].right.count
+                    edit += 1
+                }
+                if edit < edits.count, edits[edit].right.contains(place.source) {
+                    found[place.line] = BlamedLine(
+                        bytes: all[place.line], version: version, sourceLine: place.source + 1)
+                } else {
+                    stillOpen.append((place.line, place.source + shift))
+                }
+            }
+            open = stillOpen
+            text = older
+        }
+        return found.compactMap { $0 }
+    }
+
+    /// The lines of a version; none of what is no file.
+    private func text(_ version: PathVersion) throws -> TextLines {
+        guard let entry = try history.archive.entry(at: version.path, in: version.snapshot), entry.kind == .file else {
+            return TextLines([])
+        }
+        let name = Escaping.text(version.path)
+        guard entry.size <= FileContents.limit else {
+            throw Failure.unsuitable(
+                "\(name) is larger than \(ByteCount.text(FileContents.limit)) in snapshot \(version.snapshot.id.short)",
+                remedy: "blame is for texts of at most that size", path: version.path.bytes)
+        }
+        return TextLines(try contents.bytes(entry))
+    }
+}

@@ -1,0 +1,124 @@
+// `archiver blame`: which version brought each line of a file.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct BlameCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blame",
+        abstract: "Show which version brought each line of a file.",
+        discussion: """
+            Of the file as it is in the latest snapshot, or in the one before the colon. Renames are followed. In a pipe the \
+            columns are separated by tabs: id, time, line number, number in that version, line.
+
+            Examples:
+              archiver blame notes/todo.txt
+              archiver blame @2026-11-20:notes/todo.txt -L 10,40
+            """)
+
+    @Argument(help: ArgumentHelp("A file; or a snapshot, a colon and a file in it.", valueName: "[selector:]path"))
+    var file: ByteArgument
+
+    @Option(name: .customShort("L"), help: ArgumentHelp("Only these lines.", valueName: "first,last"))
+    var range: String?
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let history = try HistoryContext(global, place)
+        let range = try range.map(BlameCommand.range)
+        let (snapshot, path) = try named(history)
+        guard let entry = try history.archive.entry(at: path, in: snapshot) else {
+            throw try history.context.absence(of: path, snapshot)
+        }
+        guard entry.kind == .file else {
+            throw Failure.unsuitable(
+                "\(Escaping.text(path)) is a \(entry.kind.word), not a file", remedy: "name a file", path: path.bytes)
+        }
+        if TextLines.isBinary(try FileContents.archive(history.archive).bytes(entry)) {
+            throw Failure.unsuitable(
+                "\(Escaping.text(path)) is no text", remedy: "'archiver log' lists its versions", path: path.bytes)
+        }
+        let versions = try history.indexing {
+            try history.archive.history(
+                of: path, in: history.root, HistoryQuery(through: snapshot), progress: $0)
+        }
+        let lines = try Blame(history).lines(versions)
+        let first = min(range?.lowerBound ?? 1, lines.count + 1)
+        let last = min(range?.upperBound ?? lines.count, lines.count)
+        if let range, range.lowerBound > lines.count {
+            throw Failure.usage(
+                "\(Escaping.text(path)) has only \(Plural.of(lines.count, "line"))", remedy: "name fewer with -L")
+        }
+        try write(first <= last ? lines[(first - 1)..<last] : [], history.console)
+        try history.tellDamage()
+    }
+
+    /// The snapshot and the file in it that the argument names.
+    private func named(_ history: HistoryContext) throws -> (SnapshotRecord, RelativePath) {
+        // What is called so is meant, whatever colons are in the name.
+        let latest = try history.latest()
+        if let path = try? history.path(file), try history.archive.entry(at: path, in: latest) != nil {
+            return (latest, path)
+        }
+        if !file.bytes.starts(with: ":/".utf8), file.bytes.contains(UInt8(ascii: ":")),
+            let named = try? SnapshotPath(file), let path = named.path
+        {
+            let snapshot = try history.context.snapshot(named.selector)
+            return (snapshot, try history.context.paths(in: history.root).path(path))
+        }
+        return (latest, try history.path(file))
+    }
+
+    private static func range(_ text: String) throws -> ClosedRange<Int> {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let first = parts[0], let last = parts[1], first >= 1, first <= last else {
+            throw Failure.usage("'\(Escaping.text(text))' is no range of lines", remedy: "a range is like 10,40")
+        }
+        return first...last
+    }
+
+    private func write(_ lines: ArraySlice<BlamedLine>, _ console: Console) throws {
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            for (index, line) in zip(lines.indices, lines) {
+                try writer.append(BlamedLineJSON(number: index + 1, line: line))
+            }
+            return try writer.finish()
+        }
+        let width = "\(lines.endIndex)".utf8.count
+        for (index, line) in zip(lines.indices, lines) {
+            let snapshot = line.version.snapshot
+            guard console.isForPerson else {
+                let cells = [snapshot.id.short, snapshot.time.rfc3339, "\(index + 1)", "\(line.sourceLine)", ""]
+                try console.output.write(Array(TextTable.plain(cells).utf8) + line.bytes + [UInt8(ascii: "\n")])
+                continue
+            }
+            let number = String(repeating: " ", count: width - "\(index + 1)".utf8.count) + "\(index + 1)"
+            try console.output.line(
+                console.style(.yellow, snapshot.id.short) + " " + LocalTime.text(snapshot.time) + " "
+                    + console.style(.dim, number) + "  " + Escaping.prose(Array(line.bytes), keepingTabs: true))
+        }
+    }
+}
+
+/// A line as `blame --json` shows it.
+struct BlamedLineJSON: Encodable {
+    let number: Int
+    let line: BlamedLine
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(number, forKey: "line")
+        try object.encode(line.sourceLine, forKey: "sourceLine")
+        try object.encode(bytes: line.version.path.bytes, forKey: "path")
+        try object.encode(line.version.snapshot.id.hex, forKey: "snapshot")
+        try object.encode(line.version.snapshot.time, forKey: "time")
+        try object.encode(line.version.snapshot.label, forKey: "label")
+        try object.encode(bytes: line.bytes, forKey: "text")
+    }
+}

@@ -1,0 +1,125 @@
+// `archiver deleted`: what is gone, and where it was last.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import SystemPackage
+
+struct DeletedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "deleted",
+        abstract: "List what was deleted and did not come back.",
+        discussion: """
+            The latest deletion comes first. What was deleted with a directory is counted there; what was renamed is not \
+            deleted. In a pipe the columns are separated by tabs: time, last snapshot with it, kind, size, contained, path.
+
+            Examples:
+              archiver deleted docs --since 1w
+              archiver deleted docs/plan.md --restore     bring it back as it was last
+            """)
+
+    @Argument(help: ArgumentHelp("Look here and below (default: all of the root).", valueName: "path"))
+    var path: ByteArgument?
+
+    @Option(help: ArgumentHelp("Only what was deleted from this time on.", valueName: "time"))
+    var since: String?
+
+    @Flag(help: "Bring back all that is listed, each as it was last.")
+    var restore = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        // Before there is a second thread, such as that of a progress line.
+        let interruption = restore ? Interruptions.observed() : nil
+        let history = try HistoryContext(global, place)
+        let path = try history.path(path)
+        let since = try since.map { try TimeOption.time($0, isStart: true) }
+        let found = try history.indexing {
+            try history.archive.deletedPaths(in: history.root, at: path, since: since, progress: $0)
+        }
+        try write(found, history.console)
+        if found.isEmpty, !path.isRoot, !history.console.isJSON, since == nil {
+            // A path that never was is a slip of the pen.
+            let query = HistoryQuery(limit: 1)
+            if try history.archive.history(of: path, in: history.root, query).isEmpty {
+                throw try history.noSuchPath(path)
+            }
+        }
+        if restore { try restoreAll(found, history, interruption) }
+        try history.tellDamage()
+    }
+
+    private func write(_ found: [DeletedPath], _ console: Console) throws {
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            for deleted in found { try writer.append(DeletedPathJSON(deleted: deleted)) }
+            return try writer.finish()
+        }
+        guard console.isForPerson else {
+            for deleted in found {
+                try console.output.line(
+                    TextTable.plain([
+                        deleted.deletion.time.rfc3339, deleted.last.id.short, deleted.kind.word, "\(deleted.size)",
+                        "\(deleted.contained)", Escaping.text(deleted.path),
+                    ]))
+            }
+            return
+        }
+        if found.isEmpty { return console.note("Nothing is deleted that did not come back.") }
+        var table = TextTable([
+            TextTable.Column(title: "deleted"), TextTable.Column(title: "last in", mark: .yellow),
+            TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: "path"),
+        ])
+        for deleted in found {
+            let isDirectory = deleted.kind == .directory
+            let more = deleted.contained > 0 ? "/ (with \(deleted.contained) in it)" : "/"
+            table.add([
+                LocalTime.text(deleted.deletion.time), deleted.last.id.short,
+                isDirectory ? "" : ByteCount.text(deleted.size),
+                Escaping.text(deleted.path) + (isDirectory ? more : ""),
+            ])
+        }
+        for line in table.aligned(console.style) { try console.output.line(line) }
+    }
+
+    /// Brings back each path from the last snapshot with it, the oldest deletion first.
+    private func restoreAll(
+        _ found: [DeletedPath], _ history: HistoryContext, _ interruption: RestoreInterruption?
+    ) throws {
+        let console = history.console
+        var worst: ExitStatus?
+        for deleted in found.reversed() {
+            let options = RestoreOptions(
+                path: deleted.path, root: try history.context.place(of: deleted.last),
+                interruption: interruption)
+            let result = try history.archive.restore(deleted.last, options)
+            if let status = ExitStatus(result), status == .interrupted { throw status }
+            if !console.isJSON {
+                try console.output.line("restored \(Escaping.text(deleted.path)) from \(deleted.last.name)")
+            }
+            console.warn(result)
+            worst = ExitStatus(result) ?? worst
+        }
+        if let worst { throw worst }
+    }
+}
+
+/// What is gone as `deleted --json` shows it.
+struct DeletedPathJSON: Encodable {
+    let deleted: DeletedPath
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: deleted.path.bytes, forKey: "path")
+        try object.encode(deleted.kind.word, forKey: "kind")
+        if deleted.kind == .file { try object.encode(deleted.size, forKey: "size") }
+        try object.encode(deleted.contained, forKey: "contained")
+        try object.encode(deleted.deletion.time, forKey: "time")
+        try object.encode(deleted.deletion.id.hex, forKey: "deletedIn")
+        try object.encode(deleted.last.id.hex, forKey: "lastIn")
+    }
+}

@@ -1,0 +1,107 @@
+// `archiver log`: the versions of a file or a directory.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct LogCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "List the versions of a file or a directory, the newest first.",
+        discussion: """
+            Of a file, every snapshot that changed it; of a directory, every snapshot that changed something in it. What had \
+            another name before is followed to that name. In a pipe the columns are separated by tabs: id, time, change, size, \
+            path, other path, cause, label; of a directory: id, time, added, modified, removed, path, cause, label.
+
+            Examples:
+              archiver log notes/todo.txt
+              archiver log notes/todo.txt -p --since 2d     with what changed in it
+              archiver restore 7c11e0:notes/todo.txt        bring one of them back
+            """)
+
+    @Argument(help: ArgumentHelp("A file or directory, below the root (default: all of the root).", valueName: "path"))
+    var path: ByteArgument?
+
+    @Option(
+        name: [.customShort("n"), .customLong("limit")], help: ArgumentHelp("Only the newest.", valueName: "count"))
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("Only from this time on: 10m, 14:05, 2026-11-21.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only up to this time.", valueName: "time"))
+    var until: String?
+
+    @Flag(name: .customLong("no-follow"), help: "Do not follow renames.")
+    var staysWithName = false
+
+    @Flag(help: "Count the lines that each version added and removed.")
+    var stat = false
+
+    @Flag(name: [.customShort("p"), .customLong("patch")], help: "Show what each version changed, as a patch.")
+    var patch = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+        if patch && global.json { throw ValidationError("--patch and --json exclude each other") }
+        if patch && stat { throw ValidationError("--patch and --stat exclude each other") }
+    }
+
+    func run() throws {
+        let history = try HistoryContext(global, place)
+        let path = try history.path(path)
+        let query = HistoryQuery(
+            since: try since.map { try TimeOption.time($0, isStart: true) },
+            until: try until.map { try TimeOption.time($0, isStart: false) }, limit: limit,
+            followsRenames: !staysWithName)
+        if try isDirectory(path, history) {
+            try listDirectory(path, query, history)
+        } else {
+            try listFile(path, query, history)
+        }
+        try history.tellDamage()
+    }
+
+    /// Whether the last thing of that name was a directory.
+    private func isDirectory(_ path: RelativePath, _ history: HistoryContext) throws -> Bool {
+        if path.isRoot { return true }
+        if let entry = try? history.archive.entry(at: path, in: history.latest()) { return entry.kind == .directory }
+        let last = try history.indexing { progress in
+            try history.archive.history(of: path, in: history.root, HistoryQuery(limit: 1), progress: progress)
+        }
+        guard let last = last.first else { throw try history.noSuchPath(path) }
+        return last.kind == .directory
+    }
+
+    private func listDirectory(_ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext) throws {
+        if patch || stat {
+            throw Failure.usage(
+                "--patch and --stat are for files, and \(Escaping.text(path)) is a directory",
+                remedy: "name a file, or compare two snapshots of the directory with 'archiver diff'")
+        }
+        let versions = try history.indexing {
+            try history.archive.history(ofDirectory: path, in: history.root, query, progress: $0)
+        }
+        if versions.isEmpty, !history.console.isJSON { history.console.note("No version matches.") }
+        try VersionList(history.console).write(versions)
+    }
+
+    private func listFile(_ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext) throws {
+        let versions = try history.indexing {
+            try history.archive.history(of: path, in: history.root, query, progress: $0)
+        }
+        if versions.isEmpty {
+            if since == nil, until == nil { throw try history.noSuchPath(path) }
+            if !history.console.isJSON { history.console.note("No version matches.") }
+        }
+        let list = VersionList(history.console)
+        if patch { return try VersionPatches(history).write(versions, list) }
+        let lines = stat ? try versions.map { try VersionPatches(history).lineCounts(of: $0) } : nil
+        try list.write(versions, lines)
+    }
+}

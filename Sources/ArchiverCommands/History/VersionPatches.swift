@@ -1,0 +1,47 @@
+// What each version of a file changed in it: as a patch, or as numbers of lines.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+/// Compares versions with those before them.
+struct VersionPatches {
+    private let history: HistoryContext
+
+    init(_ history: HistoryContext) { self.history = history }
+
+    /// Writes each version and below it what it changed.
+    func write(_ versions: [PathVersion], _ list: VersionList) throws {
+        let (console, archive) = (history.console, history.archive)
+        let report = TextReport(console: console, left: .archive(archive), right: .archive(archive))
+        for version in versions {
+            let snapshot = version.snapshot
+            let label = snapshot.label.map { "  " + Escaping.text($0) } ?? ""
+            let head = "\(snapshot.id.short)  \(LocalTime.text(snapshot.time))  \(VersionList.words(version))\(label)"
+            try console.output.line(console.style(.yellow, head))
+            if let difference = try archive.difference(of: version, in: history.root),
+                difference.kind != .modified
+                    || difference.aspects.contains("content") || version.change == .modified
+            {
+                try report.add(difference)
+            }
+            try console.output.line("")
+        }
+    }
+
+    /// How many lines a version added and removed; nil where either side is no text, or too long.
+    func lineCounts(of version: PathVersion) throws -> LineCounts {
+        guard let difference = try history.archive.difference(of: version, in: history.root) else { return nil }
+        let sides = [difference.left, difference.right]
+        guard sides.allSatisfy({ $0.map { $0.kind == .file && $0.size <= FileContents.limit } ?? true }) else {
+            return nil
+        }
+        let contents = FileContents.archive(history.archive)
+        let bytes = try sides.map { try $0.map(contents.bytes) ?? [] }
+        if bytes.contains(where: TextLines.isBinary) { return nil }
+        let numbers = TextLines.numbers(TextLines(bytes[0]), TextLines(bytes[1]))
+        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+        return (edits.reduce(0) { $0 + $1.right.count }, edits.reduce(0) { $0 + $1.left.count })
+    }
+}

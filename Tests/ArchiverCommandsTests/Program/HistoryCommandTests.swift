@@ -1,0 +1,184 @@
+// Questions about history as users ask them: log, find, deleted, changes, sessions, and where a missing path was last.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import TestTraits
+import Testing
+
+@Suite("Questions about history", .blocking)
+struct HistoryCommandTests {
+    /// A tree in which a chapter is written, ruined, renamed; and a note comes and goes.
+    private static func story() throws -> (work: Workplace, ids: [String]) {
+        let work = try Workplace()
+        var ids: [String] = []
+        try work.write("book/one.md", "It was a dark night.\nThe wind blew.\n")
+        ids.append(try work.capture())
+        try work.write("book/one.md", "It was a dark night.\nThe wind blew hard.\nA door closed.\n")
+        try work.write("notes/tmp.txt", "soon gone")
+        ids.append(try work.capture())
+        try work.remove("tree/notes/tmp.txt")
+        rename(work.path("tree/book/one.md").string, work.path("tree/book/first.md").string)
+        ids.append(try work.capture())
+        try work.write("book/first.md", "ruined\n")
+        try work.remove("tree/notes/todo.txt")
+        ids.append(try work.capture())
+        return (work, ids)
+    }
+
+    private func run(_ work: Workplace, _ arguments: String...) throws -> ChildProcess.Outcome {
+        try work.run(arguments + ["--root", work.root.string])
+    }
+
+    @Test("log lists the versions of a file under both its names, and what each changed")
+    func log() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        let outcome = try run(work, "log", "book/first.md")
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let rows = outcome.lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+        #expect(rows.map { $0[2] } == ["modified", "renamed", "modified", "added"])
+        #expect(rows.map { $0[0] } == ids.reversed().map { String($0.prefix(rows[0][0].count)) })
+        #expect(rows[1][4...5] == ["book/first.md", "book/one.md"])
+        #expect(try run(work, "log", "book/first.md", "--no-follow").lines.count == 2)
+        #expect(try run(work, "log", "book/first.md", "-n", "2").lines.count == 2)
+        #expect(try run(work, "log", "book/first.md", "--since", "1h").lines.count == 4)
+        #expect(try run(work, "log", "book/first.md", "--until", "2001-01-01").lines.isEmpty)
+
+        let json = try JSON.array(run(work, "log", "book/first.md", "--json", "--stat").output)
+        #expect(json.map { $0["linesAdded"] as? Int } == [1, 0, 2, 2])
+        #expect(json.map { $0["linesRemoved"] as? Int } == [3, 0, 1, 0])
+        #expect(json[1]["otherPath"] as? String == "book/one.md")
+        #expect(json.map { $0["snapshot"] as? String } == ids.reversed())
+
+        let patch = try run(work, "log", "book/first.md", "-p").text
+        #expect(patch.contains("-The wind blew.\n+The wind blew hard.\n+A door closed.\n"))
+        #expect(patch.contains("--- /dev/null\n+++ b/book/one.md\n"))
+
+        let directory = try run(work, "log", "book").lines
+        #expect(directory.count == 4)
+        #expect(try run(work, "log").lines.count == 4, "the whole root")
+        #expect(try run(work, "log", "data.bin", "--stat").lines.count == 1, "binary, and never changed")
+        #expect(try run(work, "log", "data.bin", "-p").text.contains("Binary files"))
+    }
+
+    @Test("paths are relative to where one stands")
+    func standing() throws {
+        let (work, _) = try HistoryCommandTests.story()
+        let inBook = try work.run([Array("log".utf8), Array("first.md".utf8)], in: work.path("tree/book"))
+        #expect(inBook.lines.count == 4, "\(inBook.errorText)")
+    }
+
+    @Test("a path that is missing from a snapshot is told of by where it was last")
+    func missing() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        for command in ["show", "cat", "restore", "diff"] {
+            let deleted = try run(work, command, "latest:notes/todo.txt")
+            guard command != "diff" else { continue }
+            expectRefusal(deleted, 1, naming: "notes/todo.txt")
+            #expect(deleted.errorText.contains("deleted "), "\(deleted.errorText)")
+            #expect(deleted.errorText.contains("archiver restore \(ids[2].prefix(8))"), "\(deleted.errorText)")
+        }
+        let moved = try run(work, "cat", "latest:book/one.md")
+        #expect(moved.errorText.contains("book/first.md"), "\(moved.errorText)")
+        let later = try run(work, "cat", "\(ids[0]):book/first.md")
+        #expect(later.errorText.contains("added"), "\(later.errorText)")
+        let near = try run(work, "cat", "latest:book/frist.md")
+        #expect(near.errorText.contains("did you mean book/first.md?"), "\(near.errorText)")
+        expectRefusal(try run(work, "log", "book/frist.md"), 1, naming: "book/frist.md")
+        expectRefusal(try run(work, "log", "no/such"), 1, naming: "no/such")
+        expectRefusal(try run(work, "deleted", "no/such"), 1, naming: "no/such")
+
+        let words = deletedRestoreCommand(try run(work, "cat", "latest:notes/todo.txt").errorText)
+        #expect(try work.run(words + ["--root", work.root.string]).status == 0, "what is told works: \(words)")
+        #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
+    }
+
+    /// The words of the command between the quotes, without the program's name.
+    private func deletedRestoreCommand(_ error: String) -> [String] {
+        let quoted = error.split(separator: "'").first { $0.hasPrefix("archiver restore") } ?? ""
+        return quoted.split(separator: " ").dropFirst().map(String.init)
+    }
+
+    @Test("deleted lists what is gone and brings it back")
+    func deleted() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        let outcome = try run(work, "deleted", "--json")
+        let rows = try JSON.array(outcome.output)
+        #expect(rows.map { $0["path"] as? String } == ["notes/todo.txt", "notes/tmp.txt"])
+        #expect(rows.map { $0["lastIn"] as? String } == [ids[2], ids[1]])
+        #expect(try run(work, "deleted", "notes", "--since", "2001-01-01").lines.count == 2)
+        #expect(try run(work, "deleted", "book").lines.isEmpty, "renamed is not deleted")
+        let restored = try run(work, "deleted", "notes/todo.txt", "--restore")
+        #expect(restored.status == 0, "\(restored.errorText)")
+        #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
+        #expect(try run(work, "deleted").lines.count == 1)
+    }
+
+    @Test("changes tell what came and went in between, sessions where work began")
+    func changes() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        let all = try run(work, "changes", ids[0])
+        #expect(all.status == 0, "\(all.errorText)")
+        let rows = all.lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+        #expect(
+            rows.map { "\($0[0]) \($0[2])" } == [
+                "renamed book/first.md", "renamedAway book/one.md", "transient notes/tmp.txt",
+                "deleted notes/todo.txt",
+            ])
+        let one = try run(work, "changes", ids[0], ids[1], "--timeline").lines
+        #expect(one.count == 2)
+        let sessions = try JSON.array(run(work, "sessions", "--json").output)
+        #expect(sessions.count == 1)
+        #expect(sessions.first?["snapshots"] as? Int == 4)
+        expectRefusal(try run(work, "show", "session~1"), 1, naming: "session~1")
+        expectRefusal(try run(work, "show", "session~x"), 64, naming: "session~x")
+        #expect(try run(work, "changes").lines.count == 4, "the session began with the first snapshot")
+    }
+
+    @Test("find lists every name that ever was")
+    func find() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        func names(_ arguments: String...) throws -> [String] {
+            try work.run(["find"] + arguments + ["--root", work.root.string]).lines
+                .map { String($0.prefix { $0 != "\t" }) }
+        }
+        #expect(try names("*.md") == ["book/first.md", "book/one.md"])
+        #expect(try names("*.txt", "--deleted") == ["notes/tmp.txt", "notes/todo.txt"])
+        #expect(try names("*", "--type", "d") == ["book", "notes"])
+        #expect(try names("*", "--larger-than", "60K") == ["data.bin"])
+        #expect(try names("/book/*", "--at", "1h").isEmpty, "nothing was an hour ago")
+        #expect(try names("nothing*").isEmpty)
+        let zeros = try work.run("find", "*.md", "--print0", "--root", work.root.string).output
+        #expect(zeros == Array("book/first.md\0book/one.md\0".utf8))
+        #expect(try work.run("find", "*", "--type", "x", "--root", work.root.string).status == 64)
+        expectRefusal(try run(work, "find", "!x"), 64, naming: "!x")
+        #expect(ids.count == 4)
+    }
+
+    @Test("a damaged snapshot in the middle is named, and the others are told of")
+    func damage() throws {
+        let work = try Workplace()
+        var text = ""
+        for number in 0..<6 {
+            text += "line \(number)\n"
+            try work.write("file.md", text)
+            _ = try work.capture()
+        }
+        let whole = try run(work, "log", "file.md").lines
+        #expect(whole.count == 6)
+        // Every byte of the archive's middle is lost; the catalogue is made anew of what is left.
+        let segment = try #require(
+            try ChildProcess.run(
+                "find", [work.archive.appending("segments").string, "-type", "f"].map { Array($0.utf8) }
+            )
+            .lines.first)
+        var bytes = try Array(Data(contentsOf: URL(fileURLWithPath: segment)))
+        for index in (bytes.count * 45 / 100)..<(bytes.count * 60 / 100) { bytes[index] ^= 0x55 }
+        try Data(bytes).write(to: URL(fileURLWithPath: segment))
+        _ = try work.run("repair", "--catalogue")
+        let outcome = try run(work, "log", "file.md")
+        #expect([0, 1, 2].contains(outcome.status), "\(outcome.errorText)")
+        #expect(outcome.status != 0 || outcome.lines.count > 1, "\(outcome.errorText)")
+    }
+}
