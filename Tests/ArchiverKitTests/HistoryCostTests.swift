@@ -5,11 +5,12 @@ import ArchiveStorage
 import FileIO
 import SnapshotTree
 import SystemPackage
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite("What questions about history cost") struct HistoryCostTests {
+@Suite("What questions about history cost", .blocking) struct HistoryCostTests {
     /// The place of each version of the file, of 0 to 100.
     private static let versions = [0, 7, 20, 41, 66, 80, 97]
 

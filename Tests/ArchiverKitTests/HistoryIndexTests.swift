@@ -6,11 +6,12 @@ import Exclusions
 import FileIO
 import SystemPackage
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ArchiverKit
 
-@Suite("The index of paths") struct HistoryIndexTests {
+@Suite("The index of paths", .blocking) struct HistoryIndexTests {
     @Test("an index made by commits equals one made anew equals a naive scan", arguments: 0..<3)
     func equalsNaiveScan(part: UInt64) throws {
         let printed = SeededGenerator("an index made by commits equals one made anew, part \(part)")

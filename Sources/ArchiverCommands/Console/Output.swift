@@ -16,7 +16,7 @@ final class Output: Sendable {
 
     let isTerminal: Bool
     private let number: CInt
-    /// The terminal's width in columns; nil where this is none or it does not tell. A pager is as wide.
+    /// The width in columns of the terminal, or of a pager's; nil where this is none or it does not tell.
     let columns: Int?
     private let buffer = Locked([UInt8]())
     /// Whether some thread is in the midst of writing.

@@ -206,8 +206,7 @@ struct RestoreInPlace {
         return (writer.result, changed.ranges)
     }
 
-    /// Calls `body` with each path at which the tree `present` is not what is wanted, in walk order.
-    /// Says beforehand how much there is to do; that reads no more than the nodes that differ.
+    /// Says beforehand how much there is to do, which reads no more than the nodes that differ.
     private func expect(_ progress: OperationProgress, from present: ChunkID?) throws {
         var (entries, bytes): (UInt64, UInt64) = (0, 0)
         try forEachStep(from: present) { step in
