@@ -26,7 +26,7 @@ struct BadDiskTests {
         let check = try work.run("check", "--data")
         #expect(check.status == 2, "\(check.errorText)")
         #expect(check.errorText.contains(try #require(segment.lastComponent).string), "\(check.errorText)")
-        #expect(check.text.contains("1 of 2 snapshots are good"), "\(check.text)")
+        #expect(check.text.contains("1 of 2 snapshots is good"), "\(check.text)")
         let json = try JSON.object(work.run("check", "--data", "--json").output)
         #expect((json["findings"] as? [[String: Any]])?.first?["message"] is String)
         #expect(try work.listed() == [good, bad])

@@ -131,7 +131,7 @@ struct StateSavingTests {
         }
         #expect(try score("latest") == 4 && score("latest~4") == 0 && score("two") == 2)
         for (index, memento) in saved.enumerated() { #expect(try score(memento.id.hex) == index) }
-        #expect(try score("@2200-01-01") == 4)
+        #expect(try score("@today") == 4)
         #expect(try archive.history(of: "game") == saved)
         #expect(zip(saved, saved.dropFirst()).allSatisfy { $0.time < $1.time })
         #expect(try archive.titles().map(\.title) == ["game", "other"])
