@@ -74,7 +74,7 @@ import Testing
         func whereabouts(_ path: FilePath, _ snapshot: SnapshotRecord) throws -> Whereabouts {
             try sandbox.archive.whereabouts(of: .at(path), missingFrom: snapshot)
         }
-        #expect(try whereabouts("notes.md", second) == .deleted(in: second, last: first))
+        #expect(try whereabouts("notes.md", second) == .deleted(as: .at("notes.md"), in: second, last: first))
         let project = try RelativePath.at("project.md")
         #expect(try whereabouts("plan.md", second) == .renamed(to: project, in: second))
         #expect(try whereabouts("new.md", first) == .addedLater(in: second))

@@ -15,14 +15,16 @@ enum Absence {
         var remedy = "'archiver show \(record.id.short):' lists what it holds"
         // What is told here is help: that it cannot be had is no error of its own.
         switch try? context.archive.whereabouts(of: path, missingFrom: record) {
-        case .deleted(let gone, let last):
-            message += ": it was deleted \(LocalTime.text(gone.time)) in \(gone.id.short)"
-            let argument = Array("\(last.id.short):".utf8) + paths.argument(for: path)
+        case .deleted(let lastName, let gone, let last):
+            if lastName != path { message += ": it was renamed to \(Escaping.text(lastName))" }
+            message += lastName == path ? ": it was" : ", and"
+            message += " deleted \(LocalTime.text(gone.time)) in \(gone.id.short)"
+            let argument = Array("\(last.id.short):".utf8) + paths.argument(for: lastName)
             remedy = "'archiver restore \(ShellWord.text(argument))' brings it back"
         case .renamed(let other, let snapshot):
-            message += ": it is called \(Escaping.text(other)) since \(LocalTime.text(snapshot.time))"
+            message += ": it was renamed to \(Escaping.text(other)) \(LocalTime.text(snapshot.time))"
             let argument = Array("\(record.id.short):".utf8) + paths.argument(for: other)
-            remedy = "name \(ShellWord.text(argument))"
+            remedy = "write \(ShellWord.text(argument))"
         case .addedLater(let snapshot):
             message += ": it was added \(LocalTime.text(snapshot.time)) in \(snapshot.id.short)"
             remedy = "name that snapshot or a later one"

@@ -35,7 +35,7 @@ struct DeletedCommand: ParsableCommand {
     func run() throws {
         // Before there is a second thread, such as that of a progress line.
         let interruption = restore ? Interruptions.observed() : nil
-        let history = try HistoryContext(global, place)
+        let history = try HistoryContext(global, place, isPaged: !restore)
         let path = try history.path(path)
         let since = try since.map { try TimeOption.time($0, isStart: true) }
         let found = try history.indexing {

@@ -13,7 +13,8 @@ struct HistoryContext {
 
     var archive: Archive { context.archive }
 
-    init(_ global: GlobalOptions, _ place: RootOptions) throws {
+    /// - Parameter isPaged: whether a person reads what is written through a pager.
+    init(_ global: GlobalOptions, _ place: RootOptions, isPaged: Bool = true) throws {
         console = Console(global)
         context = try RootContext(global.openArchive(), place)
         try context.requireOneRoot(for: .latest)
@@ -23,6 +24,7 @@ struct HistoryContext {
                 remedy: "'archiver watch DIR' makes them")
         }
         self.root = root
+        if isPaged { Pager.start(console, global) }
     }
 
     /// The path that an argument names; the root's top where there is none.

@@ -6,9 +6,9 @@ public import FileIO
 
 /// What is known of a path that a snapshot does not hold.
 public enum Whereabouts: Sendable, Hashable {
-    /// It was deleted before: the first snapshot without it, and the last one with it.
-    case deleted(in: SnapshotRecord, last: SnapshotRecord)
-    /// It has had another name since then.
+    /// It was deleted before: its last name, the first snapshot without it, and the last one with it.
+    case deleted(as: RelativePath, in: SnapshotRecord, last: SnapshotRecord)
+    /// It was renamed, and the snapshot asked for holds it under the new name.
     case renamed(to: RelativePath, in: SnapshotRecord)
     /// It came later.
     case addedLater(in: SnapshotRecord)
@@ -40,16 +40,33 @@ extension Archive {
         else { return nil }
         try HistoryIndexing(store: store, nodes: nodes, progress: nil).run(root: root)
         let changes = try catalogue.changes(of: path, root: root)
-        let place = HistoryPlace(snapshot)
-        if let last = changes.first(where: { $0.place <= place }) {
-            guard last.change.kind == .removed, let gone = try catalogue.snapshot(at: last.place, root: root) else {
-                return nil
-            }
-            if let other = last.change.other { return .renamed(to: other, in: gone) }
-            return try catalogue.snapshot(before: last.place, root: root).map { .deleted(in: gone, last: $0) }
-        }
+        if let known = try fate(of: path, in: snapshot, changes, root: root) { return known }
         guard let first = changes.last, first.change.kind == .added else { return nil }
         return try catalogue.snapshot(at: first.place, root: root).map { .addedLater(in: $0) }
+    }
+
+    /// What became of a path up to `snapshot`, whatever it was renamed to; nil where it was not there before.
+    private func fate(
+        of path: RelativePath, in snapshot: SnapshotRecord, _ changes: [PlacedChange], root: Int64
+    ) throws -> Whereabouts? {
+        let end = HistoryPlace(snapshot)
+        var (name, changes) = (path, changes)
+        var renamed: Whereabouts?
+        // A name that is left later than the one before it: this ends.
+        var earliest: HistoryPlace?
+        while let last = changes.first(where: { $0.place <= end }), last.change.kind == .removed,
+            earliest.map({ $0 < last.place }) ?? true,
+            let gone = try store.catalogue.snapshot(at: last.place, root: root)
+        {
+            guard let other = last.change.other else {
+                let before = try store.catalogue.snapshot(before: last.place, root: root)
+                return before.map { .deleted(as: name, in: gone, last: $0) }
+            }
+            renamed = .renamed(to: other, in: gone)
+            (name, earliest) = (other, last.place)
+            changes = try store.catalogue.changes(of: other, root: root)
+        }
+        return renamed
     }
 
     /// The same name elsewhere, and names that differ in few letters.

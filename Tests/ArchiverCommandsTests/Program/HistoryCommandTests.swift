@@ -94,6 +94,19 @@ struct HistoryCommandTests {
         #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
     }
 
+    @Test("a path that was renamed, and then deleted, is told of by its last name")
+    func renamedAndDeleted() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        try work.remove("tree/book/first.md")
+        _ = try work.capture()
+        let error = try run(work, "cat", "latest:book/one.md").errorText
+        #expect(error.contains("it was renamed to book/first.md, and deleted "), "\(error)")
+        let words = deletedRestoreCommand(error)
+        #expect(words.last == "\(ids[3].prefix(8)):book/first.md", "\(words)")
+        #expect(try work.run(words + ["--root", work.root.string]).status == 0)
+        #expect(try work.read("tree/book/first.md") == Array("ruined\n".utf8))
+    }
+
     /// The words of the command between the quotes, without the program's name.
     private func deletedRestoreCommand(_ error: String) -> [String] {
         let quoted = error.split(separator: "'").first { $0.hasPrefix("archiver restore") } ?? ""
