@@ -87,6 +87,7 @@ check: setup-test ## Check the format of the sources, build everything with warn
 	@$(SWIFT) build --build-tests
 	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
 	@.build/outside/debug/everything
+	@.build/outside/debug/interface
 
 format: ## Format the sources.
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

@@ -40,6 +40,15 @@ extension Change: Equatable where Value: Equatable {
     }
 }
 
+extension Change: CustomStringConvertible {
+    /// "5 → 6", or what of it the observer asked for: "→ 6", "5 →"; of the initial event, "initially 5".
+    public var description: String {
+        let new = new.map { "\($0)" }
+        if isInitial { return ["initially", new].compactMap(\.self).joined(separator: " ") }
+        return [old.map { "\($0)" }, "→", new].compactMap(\.self).joined(separator: " ")
+    }
+}
+
 /// What an observable's subject sends: one object for all observers, which need not copy values of a type that only the
 /// caller knows.
 final class Transition<Value: Sendable>: Sendable {
@@ -50,5 +59,10 @@ final class Transition<Value: Sendable>: Sendable {
     init(old: Value?, new: Value) {
         self.old = old
         self.new = new
+    }
+
+    /// One transition instead of two that follow each other.
+    @Sendable static func merge(_ former: Transition, _ next: Transition) -> Transition {
+        Transition(old: former.old, new: next.new)
     }
 }

@@ -18,6 +18,16 @@ public protocol Command<State>: Sendable {
 
     /// Makes the state what it was before ``execute(on:)``; it is as that left it.
     mutating func undo(on state: inout State) throws
+
+    /// One command that does, and undoes, what this one and `next` have done; nil where they are two steps.
+    ///
+    /// Asked when `next` was executed right after this one, with neither undo nor redo nor a group between. So the letters
+    /// that are typed become a word that is undone as one. By default, commands are not coalesced.
+    func coalesced(with next: Self) -> Self?
+}
+
+extension Command {
+    public func coalesced(with next: Self) -> Self? { nil }
 }
 
 /// Any command for a state, for a history of several kinds of them, and the way to make one from two closures.
@@ -43,6 +53,13 @@ public struct AnyCommand<State: Sendable>: Command {
 
     public mutating func undo(on state: inout State) throws {
         try command.undo(on: &state)
+    }
+
+    public func coalesced(with next: AnyCommand) -> AnyCommand? {
+        func coalesced<Known: Command<State>>(_ command: Known) -> AnyCommand? {
+            (next.command as? Known).flatMap { command.coalesced(with: $0) }.map { AnyCommand($0) }
+        }
+        return coalesced(command)
     }
 }
 

@@ -124,9 +124,15 @@ public final class Observable<Value: Sendable>: Sendable {
         _ handler: @escaping @Sendable (Observer, Change<Value>) -> Void
     ) -> Subscription {
         register(
-            Registration(observer, of: \Value.self) { handler($0, Change($1, options)) }, options,
-            isReplacing: !isAdditional)
+            Registration(observer, of: PartPath<Value, Value>(\.self).identity) { handler($0, Change($1, options)) },
+            options, isReplacing: !isAdditional)
     }
+
+    /// Ends all registrations of an observer that is held weakly, for the value and for its parts; where it has none,
+    /// nothing happens.
+    ///
+    /// The work is the same however many others observe.
+    public func remove(_ observer: some AnyObject & Sendable) { subject.remove(observer) }
 
     /// The changes from now on as an asynchronous sequence for one consumer; it ends with the observable.
     ///
@@ -156,19 +162,18 @@ public final class Observable<Value: Sendable>: Sendable {
     public func observing<Part: Sendable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Value, Part> {
-        ObservablePart(whole: self, keyPath: part, areEqual: nil)
+        whole.observing(part)
     }
 
     /// The part at a key path; only what makes it unequal to what it was counts as a change of it.
     public func observing<Part: Sendable & Equatable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Value, Part> {
-        ObservablePart(whole: self, keyPath: part, areEqual: { $0 == $1 })
+        whole.observing(part)
     }
 
-    private var whole: ObservablePart<Value, Value> {
-        ObservablePart(whole: self, keyPath: \.self, areEqual: nil)
-    }
+    /// The part that is all of the value.
+    var whole: ObservablePart<Value, Value> { ObservablePart(whole: self, path: PartPath(\.self)) }
 
     /// Adds an observer and, where the options say so, queues and delivers the initial event for it.
     func register(

@@ -8,20 +8,22 @@
 /// A part keeps its whole; the observers of a part do not.
 public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
     private let whole: Observable<Whole>
-    private let keyPath: any KeyPath<Whole, Value> & Sendable
-    private let areEqual: (@Sendable (Value, Value) -> Bool)?
+    private let path: PartPath<Whole, Value>
+    /// Whether the part is the same in both; nil where every change of the whole counts.
+    private let isSame: (@Sendable (Whole, Whole) -> Bool)?
 
     init(
-        whole: Observable<Whole>, keyPath: any KeyPath<Whole, Value> & Sendable,
-        areEqual: (@Sendable (Value, Value) -> Bool)?
+        whole: Observable<Whole>, path: PartPath<Whole, Value>, isSame: (@Sendable (Whole, Whole) -> Bool)? = nil
     ) {
         self.whole = whole
-        self.keyPath = keyPath
-        self.areEqual = areEqual
+        self.path = path
+        self.isSame = isSame
     }
 
     /// The present value of the part.
-    public var value: Value { whole.value[keyPath: keyPath] }
+    public var value: Value { path.value(in: whole.value) }
+
+    // MARK: Observing
 
     /// Calls `handler` with every change from now on, until the subscription ends.
     ///
@@ -32,9 +34,7 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
     public func observe(
         _ options: ObservationOptions = .new, _ handler: @escaping @Sendable (Change<Value>) -> Void
     ) -> Subscription {
-        let part = transition
-        return whole.register(
-            Registration { if let change = part($0) { handler(Change(change, options)) } }, options)
+        register(options) { handler(Change($0, options)) }
     }
 
     /// Calls `handler` with every change from now on, until the subscription is cancelled or the observer is no more.
@@ -51,10 +51,7 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
         _ observer: Observer, _ options: ObservationOptions = .new, isAdditional: Bool = false,
         _ handler: @escaping @Sendable (Observer, Change<Value>) -> Void
     ) -> Subscription {
-        let part = transition
-        return whole.register(
-            Registration(observer, of: keyPath) { if let change = part($1) { handler($0, Change(change, options)) } },
-            options, isReplacing: !isAdditional)
+        register(observer, options, isAdditional: isAdditional) { handler($0, Change($1, options)) }
     }
 
     /// The changes from now on as an asynchronous sequence for one consumer; it ends with the observable.
@@ -79,16 +76,58 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
         stream(.initial, policy) { $0.new }
     }
 
+    // MARK: Parts
+
+    /// The part of this part at a key path; every change of this part counts as a change of it.
+    public func observing<Part: Sendable>(
+        _ part: any KeyPath<Value, Part> & Sendable
+    ) -> ObservablePart<Whole, Part> {
+        ObservablePart<Whole, Part>(whole: whole, path: path.appending(part), isSame: isSame)
+    }
+
+    /// The part of this part at a key path; only what makes it unequal to what it was counts as a change of it.
+    public func observing<Part: Sendable & Equatable>(
+        _ part: any KeyPath<Value, Part> & Sendable
+    ) -> ObservablePart<Whole, Part> {
+        ObservablePart<Whole, Part>(whole: whole, equatablePath: path.appending(part))
+    }
+
+    // MARK: Registering
+
+    /// Registers a handler for the transitions of the part.
+    func register(
+        _ options: ObservationOptions, subjectEnded: @escaping @Sendable () -> Void = {},
+        subscriptionEnded: @escaping @Sendable () -> Void = {},
+        _ receive: @escaping @Sendable (Transition<Value>) -> Void
+    ) -> Subscription {
+        let part = transition
+        return whole.register(
+            Registration(
+                { if let change = part($0) { receive(change) } }, subjectEnded: subjectEnded,
+                subscriptionEnded: subscriptionEnded), options)
+    }
+
+    /// Registers an observer that is held weakly for the transitions of the part.
+    func register<Observer: AnyObject & Sendable>(
+        _ observer: Observer, _ options: ObservationOptions, isAdditional: Bool,
+        subscriptionEnded: @escaping @Sendable () -> Void = {},
+        _ receive: @escaping @Sendable (Observer, Transition<Value>) -> Void
+    ) -> Subscription {
+        let part = transition
+        return whole.register(
+            Registration(observer, of: path.identity, subscriptionEnded: subscriptionEnded) {
+                if let change = part($1) { receive($0, change) }
+            }, options, isReplacing: !isAdditional)
+    }
+
     private func stream<Element: Sendable>(
         _ options: ObservationOptions, _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
         _ element: @escaping @Sendable (Transition<Value>) -> Element
     ) -> AsyncStream<Element> {
-        let part = transition
-        return AsyncStream(bufferingPolicy: policy) { continuation in
-            let registration = Registration<Transition<Whole>>(
-                { if let change = part($0) { continuation.yield(element(change)) } },
-                subjectEnded: { continuation.finish() })
-            let subscription = whole.register(registration, options)
+        AsyncStream(bufferingPolicy: policy) { continuation in
+            let subscription = register(options, subjectEnded: { continuation.finish() }) {
+                continuation.yield(element($0))
+            }
             continuation.onTermination = { _ in subscription.cancel() }
         }
     }
@@ -97,10 +136,16 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
     ///
     /// Observers hold this rather than the part, which keeps the whole.
     private var transition: @Sendable (Transition<Whole>) -> Transition<Value>? {
-        { [keyPath, areEqual] whole in
-            let new = whole.new[keyPath: keyPath]
-            guard let old = whole.old?[keyPath: keyPath] else { return Transition(old: nil, new: new) }
-            return areEqual?(old, new) == true ? nil : Transition(old: old, new: new)
+        { [path, isSame] whole in
+            if let old = whole.old, let isSame, isSame(old, whole.new) { return nil }
+            return Transition(old: whole.old.map { path.value(in: $0) }, new: path.value(in: whole.new))
         }
+    }
+}
+
+extension ObservablePart where Value: Equatable {
+    /// The part at `path`, of which only what makes it unequal to what it was is a change.
+    init(whole: Observable<Whole>, equatablePath path: PartPath<Whole, Value>) {
+        self.init(whole: whole, path: path) { path.value(in: $0) == path.value(in: $1) }
     }
 }

@@ -14,6 +14,7 @@ final class ObserverEntry<Event: Sendable>: Sendable {
     /// Called when there is nothing more to come.
     let subjectEnded: @Sendable () -> Void
     private let alive: (@Sendable () -> Bool)?
+    private let subscriptionEnded: @Sendable () -> Void
     /// Read at every delivery, so that a delivery needs no lock.
     private let subscribed = Atomic(true)
 
@@ -24,6 +25,7 @@ final class ObserverEntry<Event: Sendable>: Sendable {
         identity = registration.identity
         subjectEnded = registration.subjectEnded
         alive = registration.isAlive
+        subscriptionEnded = registration.subscriptionEnded
     }
 
     var isSubscribed: Bool { subscribed.load(ordering: .acquiring) }
@@ -31,7 +33,11 @@ final class ObserverEntry<Event: Sendable>: Sendable {
     /// Whether the observer still is; one that is not held weakly always is.
     var isAlive: Bool { alive?() ?? true }
 
-    func end() { subscribed.store(false, ordering: .releasing) }
+    /// Called under the subject's lock.
+    func end() {
+        subscribed.store(false, ordering: .releasing)
+        subscriptionEnded()
+    }
 }
 
 /// What a subscriber hands over.
@@ -42,21 +48,30 @@ struct Registration<Event: Sendable>: Sendable {
     private(set) var isAlive: (@Sendable () -> Bool)?
     private(set) var identity: ObserverIdentity?
     private(set) var subjectEnded: @Sendable () -> Void = {}
+    /// Called when the observer is to get no more events; must be quick, and neither call back nor let go of anything.
+    private(set) var subscriptionEnded: @Sendable () -> Void = {}
 
     /// An observer that is a handler; `subjectEnded` is called when there is nothing more to come.
-    init(_ handler: @escaping @Sendable (Event) -> Void, subjectEnded: @escaping @Sendable () -> Void = {}) {
+    init(
+        _ handler: @escaping @Sendable (Event) -> Void, subjectEnded: @escaping @Sendable () -> Void = {},
+        subscriptionEnded: @escaping @Sendable () -> Void = {}
+    ) {
         receive = { event in
             handler(event)
             return true
         }
         self.subjectEnded = subjectEnded
+        self.subscriptionEnded = subscriptionEnded
     }
 
     /// An observer that is held weakly.
     ///
-    /// - Parameter part: what of the value it observes.
+    /// - Parameters:
+    ///   - part: what of the value it observes.
+    ///   - subscriptionEnded: called when the observer is to get no more events.
     init<Observer: AnyObject & Sendable>(
-        _ observer: Observer, of part: (any AnyKeyPath & Sendable)? = nil,
+        _ observer: Observer, of part: PartIdentity? = nil,
+        subscriptionEnded: @escaping @Sendable () -> Void = {},
         _ handler: @escaping @Sendable (Observer, Event) -> Void
     ) {
         receive = { [weak observer] event in
@@ -66,6 +81,7 @@ struct Registration<Event: Sendable>: Sendable {
         }
         isAlive = { [weak observer] in observer != nil }
         identity = ObserverIdentity(object: ObjectIdentifier(observer), part: part)
+        self.subscriptionEnded = subscriptionEnded
     }
 }
 
@@ -74,5 +90,6 @@ struct Registration<Event: Sendable>: Sendable {
 /// The identifier may have become that of another object once the first is no more, whose registration is as good as gone.
 struct ObserverIdentity: Hashable, Sendable {
     let object: ObjectIdentifier
-    let part: (any AnyKeyPath & Sendable)?
+    /// Nil for all observers of a subject.
+    let part: PartIdentity?
 }

@@ -64,6 +64,33 @@ extension StateValue {
     }
 }
 
+// MARK: Making
+
+extension StateValue {
+    /// An integer; one that 64 bits do not hold becomes a number of that many digits.
+    public init(_ value: some FixedWidthInteger) {
+        if let value = Int64(exactly: value) {
+            self = .integer(value)
+        } else if let value = UInt64(exactly: value) {
+            self = .unsigned(value)
+        } else {
+            self = .decimal("\(value)")
+        }
+    }
+
+    /// A number.
+    public init(_ value: some BinaryFloatingPoint) { self = .number(Double(value)) }
+
+    /// A text.
+    public init(_ value: some StringProtocol) { self = .text(String(value)) }
+
+    /// True or false.
+    public init(_ value: Bool) { self = .boolean(value) }
+
+    /// A list.
+    public init(_ items: some Sequence<StateValue>) { self = .list(Array(items)) }
+}
+
 // MARK: Altering
 
 extension StateValue {

@@ -44,15 +44,25 @@ public final class Subject<Event: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - observer: held weakly except while its handler runs; may vanish at any time, on any thread.
+    ///   - isAdditional: whether the observer's former registrations remain. Unless it is told so, this one replaces them
+    ///     and comes behind all others; former ones get no event any more.
     ///   - handler: called with the observer and the event on the thread of a sender. It is kept as long as the observer
     ///     is subscribed, so it must not capture the observer, only use the one that it is given.
     /// - Returns: the subscription, which need not be kept.
     @discardableResult
     public func subscribe<Observer: AnyObject & Sendable>(
-        _ observer: Observer, _ handler: @escaping @Sendable (Observer, Event) -> Void
+        _ observer: Observer, isAdditional: Bool = false, _ handler: @escaping @Sendable (Observer, Event) -> Void
     ) -> Subscription {
         removeVanished()
-        return add(Registration(observer, handler)).subscription
+        return add(Registration(observer, handler), isReplacing: !isAdditional).subscription
+    }
+
+    /// Ends all subscriptions of an observer that is held weakly; where it has none, nothing happens.
+    ///
+    /// The work is the same however many others observe.
+    public func remove(_ observer: some AnyObject & Sendable) {
+        // What their handlers own may call back when it ends: the entries must end outside the lock.
+        _ = state.withLock { $0.remove(ObjectIdentifier(observer)) }
     }
 
     /// Delivers `event` to all observers, or leaves that to the thread that is delivering another one.

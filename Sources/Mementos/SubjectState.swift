@@ -28,6 +28,8 @@ struct SubjectState<Event: Sendable>: Sendable {
     private var indices: [UInt64: Int] = [:]
     /// The numbers of the entries of those who can register again.
     private var numbers: [ObserverIdentity: Set<UInt64>] = [:]
+    /// What each object has registered as: once for each part that it observes.
+    private var identities: [ObjectIdentifier: Set<ObserverIdentity>] = [:]
     private var nextObserver: UInt64 = 0
     /// Events that nobody has begun to deliver, the latest sent last.
     private var queue: [QueuedEvent<Event>] = []
@@ -47,7 +49,10 @@ struct SubjectState<Event: Sendable>: Sendable {
         let entry = Entry(number: nextObserver, firstEvent: nextEvent, registration)
         nextObserver += 1
         indices[entry.number] = places.count
-        if let identity = entry.identity { numbers[identity, default: []].insert(entry.number) }
+        if let identity = entry.identity {
+            numbers[identity, default: []].insert(entry.number)
+            identities[identity.object, default: []].insert(identity)
+        }
         places.append(entry)
         steps += 1
         return entry
@@ -60,13 +65,18 @@ struct SubjectState<Event: Sendable>: Sendable {
         guard let index = indices.removeValue(forKey: number), let entry = places[index] else { return nil }
         entry.end()
         places[index] = nil
-        if let identity = entry.identity {
-            numbers[identity]?.remove(number)
-            if numbers[identity]?.isEmpty == true { numbers[identity] = nil }
-        }
+        if let identity = entry.identity { forget(number, of: identity) }
         steps += 1
         if places.count > 16, 2 * count < places.count { closeGaps() }
         return entry
+    }
+
+    private mutating func forget(_ number: UInt64, of identity: ObserverIdentity) {
+        numbers[identity]?.remove(number)
+        guard numbers[identity]?.isEmpty == true else { return }
+        numbers[identity] = nil
+        identities[identity.object]?.remove(identity)
+        if identities[identity.object]?.isEmpty == true { identities[identity.object] = nil }
     }
 
     private mutating func closeGaps() {
@@ -82,6 +92,13 @@ struct SubjectState<Event: Sendable>: Sendable {
     /// - Returns: the entries, which must end outside the lock.
     mutating func remove(_ identity: ObserverIdentity) -> [Entry] {
         (numbers[identity] ?? []).compactMap { remove($0) }
+    }
+
+    /// Ends all subscriptions of an object.
+    ///
+    /// - Returns: the entries, which must end outside the lock.
+    mutating func remove(_ object: ObjectIdentifier) -> [Entry] {
+        (identities[object] ?? []).flatMap { remove($0) }
     }
 
     /// The observers, where they are so many more than at the last time that a look for those that are no more is due.

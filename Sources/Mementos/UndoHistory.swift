@@ -20,8 +20,9 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// So many steps can be undone; older ones are forgotten.
     public let depth: Int
 
-    /// Held by the one that runs commands; others look at the history meanwhile, and so does the one.
-    private let running = Locked(())
+    /// Held by the one that runs commands; others look at the history meanwhile, and so does the one. Whether the next
+    /// command may join the last step, which was executed right before it.
+    private let running = Locked(false)
     private let log: Locked<Position>
     private let current: Observable<UndoStatus>
 
@@ -55,11 +56,18 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
 
     // MARK: Doing and undoing
 
-    /// Executes a command.
+    /// Executes a command, which becomes a step of its own, or part of the last one: see ``Command/coalesced(with:)``.
     ///
     /// - Throws: what it threw, as the cause; the state and the history are as before.
     public func execute(_ command: SomeCommand) throws(CommandError) {
-        try group(command.name) { group in try group.execute(command) }
+        try step(command.name, canJoin: true) { group in try group.execute(command) }
+    }
+
+    /// Ends the last step: the next command begins one of its own.
+    ///
+    /// For what separates the steps of a user though no command tells: a pause, another place in the text.
+    public func endStep() {
+        _ = running.withLockUnlessHeld { $0 = false }
     }
 
     /// Executes several commands that are undone as one; either all of them are done or, if `body` throws, none.
@@ -76,7 +84,13 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     public func group<Result>(
         _ name: String, _ body: (inout CommandGroup<SomeCommand>) throws -> Result
     ) throws(CommandError) -> Result {
-        try run(.execute, name) { () throws(CommandError) in
+        try step(name, canJoin: false, body)
+    }
+
+    private func step<Result>(
+        _ name: String, canJoin: Bool, _ body: (inout CommandGroup<SomeCommand>) throws -> Result
+    ) throws(CommandError) -> Result {
+        try run(.execute, name) { (isOpen: inout Bool) throws(CommandError) in
             let (result, commands) = try state.change { (state) throws(CommandError) in
                 var group = CommandGroup<SomeCommand>(state)
                 let result = try group.group(name, body)
@@ -84,7 +98,15 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
                 return (result, group.commands)
             }
             guard !commands.isEmpty else { return (result, []) }
-            return (result, note { $0.push(Step(name: name, commands: commands), depth: depth) })
+            let step = Step(name: name, commands: commands)
+            let last = canJoin && isOpen ? position.done.last : nil
+            isOpen = canJoin
+            // The commands are asked outside the lock, as they may look at the history.
+            if let last, let joined = last.coalesced(with: step) {
+                note { $0.replaceLast(with: joined) }
+                return (result, [last, step])
+            }
+            return (result, note { $0.push(step, depth: depth) })
         }
     }
 
@@ -94,7 +116,8 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     @discardableResult
     public func undo() throws(CommandError) -> String? {
         let next = position.done.last
-        return try run(.undo, next?.name ?? "") { () throws(CommandError) in
+        return try run(.undo, next?.name ?? "") { (isOpen: inout Bool) throws(CommandError) in
+            isOpen = false
             guard var step = position.done.last else { return (nil, []) }
             try state.change { (state) throws(CommandError) in try step.undo(on: &state) }
             note { $0.moveToUndone(step) }
@@ -108,7 +131,8 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     @discardableResult
     public func redo() throws(CommandError) -> String? {
         let next = position.undone.last
-        return try run(.redo, next?.name ?? "") { () throws(CommandError) in
+        return try run(.redo, next?.name ?? "") { (isOpen: inout Bool) throws(CommandError) in
+            isOpen = false
             guard var step = position.undone.last else { return (nil, []) }
             try state.change { (state) throws(CommandError) in try step.redo(on: &state) }
             note { $0.moveToDone(step) }
@@ -131,9 +155,19 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
 
     /// Makes the state and the position what they were when they were taken; not to be used by a command.
     public func restore(_ state: State, position: Position = Position()) {
+        replace("restore", position) { self.state.change { $0 = state } }
+    }
+
+    /// Forgets all that could be undone and redone; the state stays. Not to be used by a command.
+    public func clear() {
+        replace("clear the history", Position()) {}
+    }
+
+    private func replace(_ action: String, _ position: Position, _ changeState: () -> Void) {
         do throws(CommandError) {
-            try run(.execute, "restore") { () throws(CommandError) in
-                self.state.change { $0 = state }
+            try run(.execute, action) { (isOpen: inout Bool) throws(CommandError) in
+                isOpen = false
+                changeState()
                 return (
                     (),
                     note { former in
@@ -152,13 +186,15 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     ///
     /// - Parameters:
     ///   - name: of what is about to be run, for the error.
-    ///   - body: notes in the position what has gone well; returns the result and the steps that are forgotten. Steps may
-    ///     call back when they end: they end outside the lock.
+    ///   - body: is given whether the next command may join the last step; notes in the position what has gone well;
+    ///     returns the result and the steps that are forgotten. Steps may call back when they end: they end outside the
+    ///     lock.
     /// - Throws: what `body` throws; `CommandError` with the cause `HistoryInUse` where this thread runs a command already.
     private func run<Result>(
-        _ action: CommandError.Action, _ name: String, _ body: () throws(CommandError) -> (Result, forgotten: [Step])
+        _ action: CommandError.Action, _ name: String,
+        _ body: (inout Bool) throws(CommandError) -> (Result, forgotten: [Step])
     ) throws(CommandError) -> Result {
-        let outcome = try running.withLockUnlessHeld { (_) throws(CommandError) in try body() }
+        let outcome = try running.withLockUnlessHeld { (isOpen) throws(CommandError) in try body(&isOpen) }
         guard let (result, forgotten) = outcome else {
             throw CommandError(action: action, name: name, cause: CommandError.HistoryInUse())
         }

@@ -21,6 +21,12 @@ public struct UndoPosition<SomeCommand: Command>: Sendable {
         return forgotten + limit(to: depth)
     }
 
+    /// Makes the last done step one that also does what came after it.
+    mutating func replaceLast(with step: UndoStep<SomeCommand>) {
+        done.removeLast()
+        done.append(step)
+    }
+
     /// Moves the last done step, as undoing has left it, to the undone ones.
     mutating func moveToUndone(_ step: UndoStep<SomeCommand>) {
         done.removeLast()

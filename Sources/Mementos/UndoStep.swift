@@ -12,6 +12,12 @@ public struct UndoStep<SomeCommand: Command>: Sendable {
         self.commands = commands
     }
 
+    /// This step and the next one as one, where both consist of one command and these coalesce.
+    func coalesced(with next: UndoStep) -> UndoStep? {
+        guard commands.count == 1, next.commands.count == 1 else { return nil }
+        return commands[0].coalesced(with: next.commands[0]).map { UndoStep(name: $0.name, commands: [$0]) }
+    }
+
     /// Undoes the commands, the last one first; where one fails, those after it are executed again.
     mutating func undo(on state: inout SomeCommand.State) throws(CommandError) {
         for index in commands.indices.reversed() {

@@ -127,8 +127,8 @@ import Testing
         #expect(archive.store.counters.counts.segmentsScanned == 0)
         #expect(try archive.snapshots().count == 20)
         #expect(try archive.gapsBetweenSnapshots().isEmpty)
-        #expect(try archive.snapshot(SnapshotSelector("7")).label == "7")
-        #expect(try archive.snapshot(SnapshotSelector("latest~3")).label == "16")
+        #expect(try archive.snapshot("7").label == "7")
+        #expect(try archive.snapshot("latest~3").label == "16")
         let counts = archive.store.counters.counts
         #expect(counts.blocksRead == 0 && counts.lookups == 0)
         #expect(counts.blocksWritten == 0 && counts.synchronizations == 0)

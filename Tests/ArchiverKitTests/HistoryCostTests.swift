@@ -94,7 +94,7 @@ import Testing
             let sessions = try HistoryCostTests.counts(sandbox) { archive, root in
                 #expect(try archive.sessions(of: root, limit: 1).first?.snapshots == count, "a snapshot a minute")
                 let latest = try archive.snapshot(.latest, of: root)
-                let start = try archive.snapshot(SnapshotSelector("latest~5"), of: root)
+                let start = try archive.snapshot("latest~5", of: root)
                 #expect(try archive.changes(in: root, after: start, through: latest).count == 5)
                 #expect(try archive.deletedPaths(in: root).isEmpty)
             }

@@ -68,9 +68,9 @@ import Testing
         let first = try sandbox.capture()
         try sandbox.root.write("file", "2")
         let second = try sandbox.capture()
-        #expect(try sandbox.archive.snapshot(SnapshotSelector("@now")).id == second.id)
-        #expect(try sandbox.archive.snapshot(SnapshotSelector("@0s")).id == second.id)
-        #expect(try sandbox.archive.snapshot(SnapshotSelector("@today")).id == second.id)
+        #expect(try sandbox.archive.snapshot("@now").id == second.id)
+        #expect(try sandbox.archive.snapshot("@0s").id == second.id)
+        #expect(try sandbox.archive.snapshot("@today").id == second.id)
         for (moment, wanted) in [(first.time, first), (second.time, second)] {
             let text = SelectorTests.exactly(moment)
             #expect(try sandbox.archive.snapshot(SnapshotSelector("@" + text)).id == wanted.id, "\(text)")
@@ -185,7 +185,7 @@ import Testing
             let error = ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector(text) }
             #expect(error?.message.contains("is in the future") == true)
         }
-        _ = try SnapshotSelector("@today")
+        _ = try SnapshotSelector.init("@today")
     }
 
     @Test("oldest is the first snapshot, and ~ counts back from any selector within the root")

@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 @Suite struct ArticleTests {
-    @Test(arguments: ["Observer", "Commands"]) func theBlocksOfAnArticleAreThoseOfItsTest(_ name: String) throws {
+    @Test(arguments: ["Observer", "UserInterfaces", "Commands"]) func theBlocksOfAnArticleAreThoseOfItsTest(
+        _ name: String
+    ) throws {
         let article = try CodeBlocks.file("Sources/Mementos/Mementos.docc/\(name).md")
         let blocks = CodeBlocks.ofDocument(article)
         #expect(!blocks.isEmpty)

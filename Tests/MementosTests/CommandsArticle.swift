@@ -73,6 +73,23 @@ struct DeleteAlbum: Command, Codable {
         #expect(shelf.value.isEmpty)
 
         // begin
+        struct TypeText: Command, Codable {
+            let text: String
+            var name: String { "Type" }
+
+            func execute(on draft: inout String) { draft += text }
+            func undo(on draft: inout String) { draft.removeLast(text.count) }
+
+            func coalesced(with next: TypeText) -> TypeText? {
+                text.hasSuffix(" ") ? nil : TypeText(text: text + next.text)
+            }
+        }
+        // end
+        let typing = UndoHistory<TypeText>(of: Observable(""))
+        for letter in "so be it" { try typing.execute(TypeText(text: String(letter))) }
+        #expect(typing.position.done.map { $0.commands.map(\.text) } == [["so "], ["be "], ["it"]])
+
+        // begin
         let (albums, position) = history.snapshot()
         let stored = try JSONEncoder().encode(position)
 

@@ -38,6 +38,8 @@ extension Archive {
                 return before
             case .name(let name):
                 return try snapshot(named: name, filter)
+            case .malformed(let message, let remedy):
+                throw ArchiverError(.malformedSelector, message, remedy: remedy)
             }
             guard let found = try store.catalogue.snapshots(filter).first else {
                 throw noSuchSnapshot(selector, root)

@@ -76,6 +76,13 @@ public final class Archive: Sendable {
         }
     }
 
+    /// Opens the archive in the directory at `path`.
+    ///
+    /// - Throws: see `open(_:creating:)` of a `FilePath`.
+    public static func open(_ path: String, creating: Bool = false) throws(ArchiverError) -> Archive {
+        try open(FilePath(path), creating: creating)
+    }
+
     /// What opening the archive found that is not as it should be, and what is known of damage found before.
     public var findings: [ArchiveFinding] { store.findings }
 

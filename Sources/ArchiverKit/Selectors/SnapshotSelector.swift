@@ -17,6 +17,8 @@ public struct SnapshotSelector: Sendable, Hashable {
         case session(back: Int)
         /// A label, or the first digits of an id.
         case name(String)
+        /// A literal that cannot be understood: whoever looks for it is told why.
+        case malformed(String, remedy: String?)
     }
 
     let meaning: Meaning
@@ -32,6 +34,9 @@ public struct SnapshotSelector: Sendable, Hashable {
         self.back = back
         self.text = text
     }
+
+    /// The state that `memento` stands for, whatever is saved or labelled meanwhile.
+    public init(_ memento: Memento) { self.init(id: memento.id) }
 
     /// The one with this id.
     init(id: ChunkID) { self.init(meaning: .name(id.hex), text: id.hex) }
@@ -177,6 +182,16 @@ public struct SnapshotSelector: Sendable, Hashable {
         ArchiverError(
             .malformedSelector, "'\(text)' names no snapshot: \(reason)",
             remedy: "'archiver list' shows the ids, 'archiver help selectors' all that works")
+    }
+}
+
+extension SnapshotSelector: ExpressibleByStringLiteral {
+    /// The selector written as a literal: `"latest~1"`. Where that is none, whatever looks for it throws
+    /// `malformedSelector`; a text that a user has written is to be read by ``init(_:)``, which throws at once.
+    public init(stringLiteral text: String) {
+        do throws(ArchiverError) { try self.init(text) } catch {
+            self.init(meaning: .malformed(error.message, remedy: error.remedy), text: text)
+        }
     }
 }
 

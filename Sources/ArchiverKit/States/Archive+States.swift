@@ -5,6 +5,18 @@ public import ArchiveStorage
 public import Foundation
 
 extension Archive {
+    /// Opens the archive in the directory at `url`.
+    ///
+    /// - Throws: see `open(_:creating:)` of a `FilePath`; `noArchive` where the URL is not that of a file.
+    public static func open(_ url: URL, creating: Bool = false) throws(ArchiverError) -> Archive {
+        guard url.isFileURL else {
+            throw ArchiverError(
+                .noArchive, "\(url.absoluteString) is not on this machine: an archive is a directory",
+                remedy: "give the URL of a directory, such as URL(filePath: \"/var/states\")")
+        }
+        return try open(url.path(percentEncoded: false), creating: creating)
+    }
+
     // MARK: Saving and loading
 
     /// Saves `state` as the newest under `title`: when this returns it is durable, where it throws nothing has changed.
@@ -38,6 +50,22 @@ extension Archive {
     ) throws(StateError) -> State {
         let store = StateStore<State>(title: title, archive: self)
         return try store.state(of: store.memento(selector))
+    }
+
+    /// The state that `memento` stands for.
+    ///
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` where it was forgotten…
+    public func load<State: Codable & Sendable>(
+        _ type: State.Type, _ memento: Memento
+    ) throws(StateError) -> State {
+        try load(memento)
+    }
+
+    /// The state that `memento` stands for.
+    ///
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` where it was forgotten…
+    public func load<State: Codable & Sendable>(_ memento: Memento) throws(StateError) -> State {
+        try load(memento.title, at: SnapshotSelector(memento))
     }
 
     /// The state saved last under `title`; at the first start, `state`, which is saved then.
@@ -139,6 +167,8 @@ extension Archive {
                     .malformedSelector, "'\(selector)' is for directories, not for saved states",
                     remedy: "name a state by 'latest~2', a time, its id or its label")
             case .name(let name): return try state(named: name, any)
+            case .malformed(let message, let remedy):
+                throw ArchiverError(.malformedSelector, message, remedy: remedy)
             }
             // At one instant: a state that is saved meanwhile would make the first look contradict the second.
             let looks = try store.catalogue.states([filter, any])

@@ -60,14 +60,32 @@ public struct Caretaker<Kept: Originator> {
 
     /// The state that `selector` names.
     ///
-    /// - Parameter selector: such as `.latest`, or `SnapshotSelector("@10m")`; see ``SnapshotSelector``.
+    /// - Parameter selector: such as `.latest` or `"latest~1"`; see ``SnapshotSelector``.
     nonisolated(nonsending) public func state(
         at selector: SnapshotSelector
     ) async throws(StateError) -> Kept.State {
         try await blocking { (store) throws(StateError) in try store.state(of: store.memento(selector)) }
     }
 
+    /// The state that `memento`, one of ``history()``, stands for.
+    nonisolated(nonsending) public func state(of memento: Memento) async throws(StateError) -> Kept.State {
+        try await state(at: SnapshotSelector(memento))
+    }
+
     // MARK: Bringing back
+
+    /// Makes the originator's state the one that `memento`, one of ``history()``, stands for.
+    nonisolated(nonsending) public mutating func restore(_ memento: Memento) async throws(StateError) {
+        try await restore(SnapshotSelector(memento), of: store)
+    }
+
+    /// Makes the originator's state the one that `memento`, one of ``history()``, stands for.
+    nonisolated(nonsending) public func restore(
+        _ memento: Memento
+    ) async throws(StateError) where Kept: AnyObject {
+        var caretaker = self
+        try await caretaker.restore(SnapshotSelector(memento), of: store)
+    }
 
     /// Makes the originator's state the one that `selector` names.
     nonisolated(nonsending) public mutating func restore(_ selector: SnapshotSelector) async throws(StateError) {
@@ -120,6 +138,11 @@ public struct Caretaker<Kept: Originator> {
     /// Forgets the state that `selector` names.
     nonisolated(nonsending) public func forget(_ selector: SnapshotSelector) async throws(StateError) {
         try await blocking { (store) throws(StateError) in try store.forget([store.memento(selector)]) }
+    }
+
+    /// Forgets the state that `memento` stands for.
+    nonisolated(nonsending) public func forget(_ memento: Memento) async throws(StateError) {
+        try await forget(SnapshotSelector(memento))
     }
 
     /// Forgets all that is kept.

@@ -3,6 +3,7 @@
 public import ArchiveFormat
 internal import ArchiveStorage
 public import FileIO
+public import Foundation
 
 /// What an archive keeps of an originator's state at one instant; the state itself is loaded by it.
 public struct Memento: Sendable, Hashable {
@@ -18,6 +19,11 @@ public struct Memento: Sendable, Hashable {
     public let bytes: UInt64
     /// Bytes that the archive grew by for it.
     public let storedBytes: UInt64
+
+    /// When the state was saved, for formatters and calendars, to within a microsecond.
+    public var date: Date {
+        Date(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds) / 1_000_000_000)
+    }
 
     /// The id's first 8 hex digits, as lists show them.
     public var short: String { String(id.hex.prefix(8)) }

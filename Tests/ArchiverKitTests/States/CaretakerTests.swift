@@ -89,13 +89,13 @@ struct CaretakerTests {
         caretaker.originator.add(100)
         try await caretaker.restore(.latest)
         #expect(caretaker.originator.summary == "3: 1,2,")
-        try await caretaker.restore(SnapshotSelector("one"))
+        try await caretaker.restore("one")
         #expect(caretaker.originator.summary == "1: 1,")
         var other = Caretaker(of: Counter(), titled: "counter", in: try sandbox.reopened())
         try await other.restore(.latest)
         #expect(other.originator.summary == "3: 1,2,")
         #expect(try await other.history().map(\.label) == ["one", nil])
-        #expect(try await other.state(at: SnapshotSelector("latest~1")).count == 1)
+        #expect(try await other.state(at: "latest~1").count == 1)
     }
 
     @Test("a class, an actor and a class of the main actor get back their states")
@@ -133,7 +133,7 @@ struct CaretakerTests {
         let first = try await caretaker.save(label: "draft")
         try sandbox.root.write("novel.txt", "It was a bright day")
         try sandbox.root.write("more.txt", "x")
-        try await caretaker.restore(SnapshotSelector("draft"))
+        try await caretaker.restore("draft")
         #expect(try sandbox.root.read("novel.txt") == Array("It was a dark night".utf8))
         #expect(try sandbox.root.names() == ["novel.txt"])
         let history = try await caretaker.history()
@@ -141,9 +141,9 @@ struct CaretakerTests {
         try await caretaker.restore(SnapshotSelector(history[1].short))
         #expect(try sandbox.root.read("novel.txt") == Array("It was a bright day".utf8))
         #expect(try await caretaker.save(label: "second").label == "second")
-        try await caretaker.forget(SnapshotSelector("draft"))
+        try await caretaker.forget("draft")
         #expect(try await caretaker.history().contains(first) == false)
-        await #expect(throws: StateError.self) { try await caretaker.state(at: SnapshotSelector("draft")) }
+        await #expect(throws: StateError.self) { try await caretaker.state(at: "draft") }
     }
 
     @Test("the first start saves the present state, and later ones load what was saved")

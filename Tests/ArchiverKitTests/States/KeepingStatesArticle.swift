@@ -40,7 +40,7 @@ struct KeepingStatesArticle {
         var game = try archive.load("Best Game Ever", startingFrom: Game())
         game.score += 9002
         try archive.save(game, as: "Best Game Ever", label: "the boss is dead")
-        game = try archive.load("Best Game Ever", at: SnapshotSelector("latest~1"))
+        game = try archive.load("Best Game Ever", at: "latest~1")
         // end
         #expect(game == Game())
 

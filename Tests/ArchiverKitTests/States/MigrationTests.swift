@@ -76,7 +76,7 @@ struct MigrationTests {
         try archive.save(second, as: "player")
         #expect(try archive.load(Player.Third.self, "player") == third)
         try archive.save(third, as: "player")
-        #expect(try archive.load(Player.Third.self, "player", at: SnapshotSelector("latest~2")) == third)
+        #expect(try archive.load(Player.Third.self, "player", at: "latest~2") == third)
         #expect(try archive.history(of: "player").count == 3)
     }
 
@@ -120,7 +120,7 @@ struct MigrationTests {
         let third = Player.Third(name: "Ada", lives: 2, progress: .init(score: 1, level: 1))
         try archive.save(third, as: "player")
         try archive.save(first, as: "player")
-        #expect(try archive.load(Player.Third.self, "player", at: SnapshotSelector("latest~1")) == third)
+        #expect(try archive.load(Player.Third.self, "player", at: "latest~1") == third)
     }
 
     @Test("a way that is missing and a migration that fails are told with the version where it ends")

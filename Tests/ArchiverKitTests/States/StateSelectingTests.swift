@@ -50,8 +50,8 @@ struct StateSelectingTests {
         let state = try save(1, as: "game", label: "v1")
         let error = ArchiverError.expect(.ambiguousSelector) { _ = try selected("v1") }
         #expect(error?.candidates == [.snapshot(snapshot), .state(state)])
-        #expect(try archive.snapshot(SnapshotSelector("v1")) == snapshot)
-        #expect(try archive.state(SnapshotSelector("v1"), titled: "game") == state)
+        #expect(try archive.snapshot("v1") == snapshot)
+        #expect(try archive.state("v1", titled: "game") == state)
     }
 
     @Test("digits that ids of snapshots and of states begin with are ambiguous, and all are named")

@@ -64,7 +64,7 @@ struct TutorialTests {
         try archive.save(game, as: "Best Game Ever", label: "the boss is dead")
 
         for memento in try archive.history(of: "Best Game Ever") { print(memento.short, memento.time) }
-        game = try archive.load("Best Game Ever", at: SnapshotSelector("latest~1"))
+        game = try archive.load("Best Game Ever", at: "latest~1")
         // end
         #expect(game.score == 0)
     }

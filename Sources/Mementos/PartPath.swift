@@ -1,0 +1,31 @@
+// The way from a value to a part of it.
+
+/// A key path that may be used on any thread.
+///
+/// Unchecked: it is made of key paths that are Sendable, and so is what they are appended to, though the library does not
+/// say so.
+struct PartPath<Whole, Value>: @unchecked Sendable {
+    private let keyPath: KeyPath<Whole, Value>
+
+    init(_ keyPath: any KeyPath<Whole, Value> & Sendable) { self.keyPath = keyPath }
+
+    private init(appended keyPath: KeyPath<Whole, Value>) { self.keyPath = keyPath }
+
+    func value(in whole: Whole) -> Value { whole[keyPath: keyPath] }
+
+    func appending<Part>(_ part: any KeyPath<Value, Part> & Sendable) -> PartPath<Whole, Part> {
+        PartPath<Whole, Part>(appended: keyPath.appending(path: part))
+    }
+
+    /// What tells parts of one whole apart, whatever their types.
+    var identity: PartIdentity { PartIdentity(keyPath) }
+}
+
+/// Which part of a value an observer has registered for.
+///
+/// Unchecked: see `PartPath`.
+struct PartIdentity: Hashable, @unchecked Sendable {
+    private let keyPath: AnyKeyPath
+
+    fileprivate init(_ keyPath: AnyKeyPath) { self.keyPath = keyPath }
+}
