@@ -87,6 +87,9 @@ final class Mailbox: Sendable {
     /// Readable when there may be requests.
     var wakeNumber: CInt { readEnd.number }
 
+    /// How many requests wait.
+    var count: Int { state.withLock { $0.requests.count } }
+
     func post(_ request: Request) {
         let isClosed = state.withLock { state in
             if !state.isClosed { state.requests.append(request) }

@@ -33,8 +33,11 @@ final class WatchLoop {
     /// Runs until it is asked to stop.
     func run() {
         while true {
-            for request in mailbox.take() {
-                if case .stop(let continuation) = request { return stop(continuation) }
+            let requests = mailbox.take()
+            for (index, request) in requests.enumerated() {
+                if case .stop(let continuation) = request {
+                    return stop(continuation, refusing: requests[(index + 1)...])
+                }
                 handle(request)
             }
             for root in roots.values {
@@ -88,8 +91,9 @@ final class WatchLoop {
         }
     }
 
-    private func stop(_ continuation: CheckedContinuation<Void, Never>?) {
+    private func stop(_ continuation: CheckedContinuation<Void, Never>?, refusing later: ArraySlice<Request>) {
         for root in roots.values { root.stop() }
+        for request in later { request.refuse() }
         mailbox.close()
         continuation?.resume()
     }

@@ -1,10 +1,11 @@
 // Batches: exactly what changed, when it is due, and how waiting ends.
 
 import FileIO
-import FileWatching
 import Glibc
 import TestTraits
 import Testing
+
+@testable import FileWatching
 
 @Suite(.blocking) struct BatchTests {
     @Test func aChangeIsReportedAndNothingElse() async throws {
@@ -92,6 +93,20 @@ import Testing
         #expect(await watched.watch.nextBatch() == nil)
         await watched.watch.flush()
         await #expect(throws: FileError.self) { try await watched.watch.arm() }
+    }
+
+    @Test("whoever asks right behind the end is answered", .timeLimit(.minutes(60)))
+    func requestsBehindTheEnd() async throws {
+        let mailbox = try Mailbox()
+        let hooks = WatcherHooks()
+        let loop = WatchLoop(try EventSources(.auto, hooks: hooks), mailbox, hooks)
+        mailbox.post(.stop(nil))
+        async let flush = withCheckedContinuation { mailbox.post(.flush(1, $0)) }
+        async let status = withCheckedContinuation { mailbox.post(.status(1, $0)) }
+        while mailbox.count < 3 { await Task.yield() }
+        loop.run()
+        #expect(await flush == nil)
+        #expect(await status == nil)
     }
 
     @Test(arguments: WatchBackend.telling)
