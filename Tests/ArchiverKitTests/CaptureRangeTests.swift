@@ -83,12 +83,43 @@ import Testing
         try sandbox.restored(try #require(result.snapshot)).expect(equals: listing, "the snapshot")
         try sandbox.expectCleanArchive()
     }
+
+    @Test("a directory's time makes a snapshot only where the snapshot before should have had it")
+    func missedDirectoryTimes() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("d")
+        try sandbox.root.write("other", "1")
+        try sandbox.capture()
+        func comeAndGo() throws -> Timestamp {
+            try sandbox.root.write("d/temporary", "")
+            try sandbox.root.remove("d/temporary")
+            let d = CName("d".utf8)
+            return try #require(
+                try FileStatus.read(d, in: RootDirectory.open(sandbox.root.directory).directory.descriptor)
+            ).modified
+        }
+        _ = try comeAndGo()
+        try sandbox.root.write("other", "22")
+        // As if the directory had been looked at before that.
+        let second = try sandbox.capture([.entry(.at("other"))], .watch)
+        #expect(second.snapshot != nil)
+        let third = try sandbox.capture([.entry(.at("d"))], .watch, lastLook: LastLook(second))
+        let listing = try TreeListing(of: sandbox.root.directory)
+        try sandbox.restored(try #require(third.snapshot)).expect(equals: listing, "the third snapshot")
+        // The kernel's clock for files is some milliseconds behind.
+        while try comeAndGo() <= third.lookedUntil {}
+        #expect(try sandbox.capture([.entry(.at("d"))], .watch, lastLook: LastLook(third)).snapshot == nil)
+    }
 }
 
 extension Sandbox {
     /// Captures ranges of the root, in walk order.
-    fileprivate func capture(_ ranges: [PathRange]) throws -> CaptureResult {
-        let capture = Capture(store: archive.store, nodes: archive.nodes, options: CaptureOptions(), progress: nil)
+    fileprivate func capture(
+        _ ranges: [PathRange], _ cause: Cause = .capture, lastLook: LastLook? = nil
+    ) throws -> CaptureResult {
+        let capture = Capture(
+            store: archive.store, nodes: archive.nodes, options: CaptureOptions(cause: cause), progress: nil,
+            lastLook: lastLook)
         return try capture.run(RootDirectory.open(root.directory), ranges: ranges)
     }
 }

@@ -24,8 +24,8 @@ struct Capture {
     var onLeftBehind: (@Sendable (RelativePath) -> Void)?
     /// What is taken although the rules leave it out.
     var foreseen: ForeseenRules?
-    /// The root's tree as it was when the caller looked last; nil where the caller asks for all, or made the latest.
-    var lastSeen: ChunkID?
+    /// What the caller saw last of the root; nil where it asks for all.
+    var lastLook: LastLook?
     /// Set while the root is looked at whole because of what the archive has lost.
     var losses: Losses?
 
@@ -101,7 +101,7 @@ struct Capture {
     private func widened(_ ranges: [PathRange], to base: Snapshot, _ rules: CaptureRules) throws -> [PathRange] {
         if ranges.contains(.subtree(.root)) { return ranges }
         if base.isAside || base.exclusions != rules.exclusions { return [.subtree(.root)] }
-        guard let lastSeen, lastSeen != base.tree else { return ranges }
+        guard let lastSeen = lastLook?.tree, lastSeen != base.tree else { return ranges }
         var places = DirtySet()
         for range in ranges { places.mark(range) }
         var diff = try TreeDiff(left: lastSeen, right: base.tree, in: nodes)
@@ -128,10 +128,11 @@ struct Capture {
         let commit = try store.beginCommit(healing: isHealing)
         do {
             let level = base == nil ? Capture.firstLevel : Capture.changeLevel
+            let lookedUntil = parent.map { lastLook?.end(of: $0) ?? $0.time }
             var update = TreeUpdate(
                 base: base?.tree, parent: try base.map(withTrueTotals), nodes: nodes,
                 writer: NodeWriter(store, commit: commit, level: level),
-                takesDirectoryTimes: options.cause != .watch && options.cause != .audit,
+                takesDirectoryTimes: options.cause != .watch && options.cause != .audit, lookedUntil: lookedUntil,
                 takesSignatures: options.cause == .beforeRestore)
             var links = LinkedNames()
             // What never goes to a disk never shows another time for a further store into its pages.
@@ -156,13 +157,14 @@ struct Capture {
                 }
                 progress?.set(storedBytes: commit.storedBytes)
             }
+            let end = Timestamp.now
             let tree = try update.finish() ?? unchangedTree(parent, base, rules)
             if let parent, !isLast, !ranges.contains(.subtree(.root)) {
                 let unseen = (try linkIndex.otherNames(of: links, in: parent.tree, nodes) + neighbours(of: unknown))
                     .filter { !ranges.contains($0) }
                 if !unseen.isEmpty {
                     commit.abandon()
-                    return (result(nil, latest: parent, update.tally, update.deferred), unseen)
+                    return (result(nil, latest: parent, update, lookedUntil: lookedUntil ?? end), unseen)
                 }
             }
             let outcome: CaptureResult
@@ -174,10 +176,10 @@ struct Capture {
                 let changes = parent == nil ? [] : update.changes
                 let record = try finish(commit, root, parent, tree, rules, update.tally, time, changes)
                 linkIndex.update(links, to: tree, from: parent?.tree)
-                outcome = result(record, latest: record, update.tally)
+                outcome = result(record, latest: record, update, lookedUntil: end)
             } else {
                 if isHealing || update.seen != nil { try commit.keep() } else { commit.abandon() }
-                outcome = try unchanged(parent, update, root)
+                outcome = try unchanged(parent, update, root, lookedUntil: lookedUntil ?? end)
             }
             // Only now is what was read in the archive.
             for file in read { proofs.add(file.path, changed: file.changed, readAt: time) }
@@ -228,24 +230,38 @@ struct Capture {
     }
 
     private func unchanged(
-        _ parent: SnapshotRecord?, _ update: TreeUpdate, _ root: RootDirectory
+        _ parent: SnapshotRecord?, _ update: TreeUpdate, _ root: RootDirectory, lookedUntil: Timestamp
     ) throws -> CaptureResult {
         guard let parent else {
             // Even an empty root has its own entry, so only one that vanished gives nothing.
             throw ArchiverError(
                 .noSuchDirectory, "\(root.path) vanished while it was captured", remedy: "try again", path: root.path)
         }
-        return result(nil, latest: parent, update.tally, update.deferred, tree: update.seen)
+        return result(nil, latest: parent, update, lookedUntil: lookedUntil)
     }
 
     private func result(
-        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ tally: ChangeTally, _ deferred: [PathRange] = [],
-        tree: ChunkID? = nil
+        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ update: TreeUpdate, lookedUntil: Timestamp
     ) -> CaptureResult {
         CaptureResult(
-            snapshot: snapshot, latest: latest, changedPaths: tally.changedPaths, problems: tally.problems,
-            problemCount: tally.problemCount, deferred: deferred, tree: tree ?? latest.tree)
+            snapshot: snapshot, latest: latest, changedPaths: update.tally.changedPaths,
+            problems: update.tally.problems, problemCount: update.tally.problemCount, deferred: update.deferred,
+            tree: update.seen ?? latest.tree, lookedUntil: lookedUntil)
     }
+}
+
+/// What whoever captures a root again and again saw last of it.
+struct LastLook {
+    /// The latest snapshot then.
+    let snapshot: SnapshotID
+    let tree: ChunkID
+    /// When everything had been looked at that is in the snapshot.
+    let end: Timestamp
+
+    init(_ result: CaptureResult) { (snapshot, tree, end) = (result.latest.id, result.latest.tree, result.lookedUntil) }
+
+    /// The same of `record`; nil where somebody else made it.
+    func end(of record: SnapshotRecord) -> Timestamp? { record.id == snapshot ? end : nil }
 }
 
 extension Totals {

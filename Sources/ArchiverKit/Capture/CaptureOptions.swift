@@ -3,6 +3,7 @@
 public import ArchiveFormat
 public import ArchiveStorage
 public import Exclusions
+internal import FileIO
 internal import FileWatching
 
 /// How a root is to be captured.
@@ -45,4 +46,6 @@ public struct CaptureResult: Sendable {
     let deferred: [PathRange]
     /// The tree with what was found: that of `latest`, but for signatures where a restore is to follow.
     let tree: ChunkID
+    /// When everything had been looked at that is in `latest`: what changed before that and is not in it was missed.
+    let lookedUntil: Timestamp
 }

@@ -12,6 +12,7 @@ struct TreeUpdate {
     private let nodes: StoredNodes
     private let writer: NodeWriter
     private let takesDirectoryTimes: Bool
+    private let lookedUntil: Timestamp?
     private let takesSignatures: Bool
     /// Whether a change that matters has come.
     private var hasChanged = false
@@ -32,15 +33,19 @@ struct TreeUpdate {
     /// - Parameters:
     ///   - base: the tree that the changes start from; nil for the tree of nothing.
     ///   - takesDirectoryTimes: whether a directory's time alone is a change that matters.
+    ///   - lookedUntil: when everything had been looked at that is in the base. A directory that changed before, and has
+    ///     another time there, changed between the looks at it and at what is in it: its time matters.
     ///   - takesSignatures: whether changes of signatures alone, which do not matter, are wanted in `seen`.
     init(
         base: ChunkID?, parent: Snapshot?, nodes: StoredNodes, writer: NodeWriter, takesDirectoryTimes: Bool,
-        takesSignatures: Bool
+        lookedUntil: Timestamp?, takesSignatures: Bool
     ) {
         self.base = base
         self.nodes = nodes
         self.writer = writer
         self.takesDirectoryTimes = takesDirectoryTimes
+        // A time to come, which a clock that was set back leaves behind, tells nothing.
+        self.lookedUntil = lookedUntil.flatMap { $0 <= .now ? $0 : nil }
         self.takesSignatures = takesSignatures
         tally = ChangeTally(parent: parent)
         pathChanges = base == nil ? nil : PathChanges(limit: PathChanges.commitLimit)
@@ -52,7 +57,7 @@ struct TreeUpdate {
         if let problem = change.problem { tally.add(problem) }
         guard change.path != nil else { return }
         guard change.old != change.new else { return }
-        if !hasChanged { hasChanged = change.isDifference && (takesDirectoryTimes || !change.isDirectoryTimeOnly) }
+        if !hasChanged { hasChanged = change.isDifference && matters(change) }
         if editor == nil {
             guard hasChanged || takesSignatures else {
                 if waiting.count < TreeUpdate.waitingLimit { waiting.append(change) } else { hasForgotten = true }
@@ -63,6 +68,12 @@ struct TreeUpdate {
             waiting = []
         }
         try apply(change)
+    }
+
+    private func matters(_ change: ScanChange) -> Bool {
+        if takesDirectoryTimes || !change.isDirectoryTimeOnly { return true }
+        guard let lookedUntil, let new = change.new else { return false }
+        return new.modified <= lookedUntil
     }
 
     /// Where a later capture has to look to take what this one found and left out because nothing that matters changed.

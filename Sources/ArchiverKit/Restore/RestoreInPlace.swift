@@ -329,7 +329,7 @@ extension CaptureResult {
         CaptureResult(
             snapshot: next.snapshot ?? snapshot, latest: next.latest, changedPaths: changedPaths,
             problems: next.problems, problemCount: next.problemCount, deferred: deferred + next.deferred,
-            tree: next.tree)
+            tree: next.tree, lookedUntil: next.lookedUntil)
     }
 }
 

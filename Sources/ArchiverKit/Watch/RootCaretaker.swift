@@ -23,8 +23,7 @@ final class RootCaretaker: Sendable {
     private let lastWatched: Timestamp?
     /// What is left out.
     let rules: ExclusionRules
-    /// The root's tree as it was when this watcher looked last.
-    private let lastSeen = Locked<ChunkID?>(nil)
+    private let lastLook = Locked<LastLook?>(nil)
     private let linkIndex = LinkIndex()
     private let proofs = ReadProofs()
     /// Comes to 1 when the root is being watched.
@@ -281,10 +280,10 @@ final class RootCaretaker: Sendable {
                 try checkIdentity(of: root)
                 let capture = Capture(
                     store: archive.store, nodes: archive.nodes, options: options, progress: progress,
-                    linkIndex: linkIndex, written: written, proofs: proofs, lastSeen: lastSeen.withLock { $0 })
+                    linkIndex: linkIndex, written: written, proofs: proofs, lastLook: lastLook.withLock { $0 })
                 let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
                 let result = try capture.runLocked(root, ranges)
-                lastSeen.withLock { $0 = result.latest.tree }
+                lastLook.withLock { $0 = LastLook(result) }
                 withExtendedLifetime(lock) {}
                 try service.archive.check(opened)
                 touchLock()
