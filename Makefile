@@ -14,13 +14,14 @@ MUTATIONS ?= 100000
 TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits Libdeflate)
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker --strip-all $(TRAITS)
 RELEASE = $(RELEASE_FLAGS) --product archiver
+PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 
 # What building needs, what makes the program faster, and what only the tests use as oracles and the demo for showing.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time
 
-.PHONY: help setup setup-test build demo test test-debug test-release soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks clean
+.PHONY: help setup setup-test build build-tests demo test test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -36,55 +37,47 @@ build: setup ## Build the release binary.
 	@$(SWIFT) build $(RELEASE)
 
 demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
-	@fixtures/demo.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
+	@fixtures/demo.sh $(PROGRAM)
 
-# One debug build serves all of these: warnings are errors in it.
-test test-debug test-release soak soak-faults fuzz mutations check: export ARCHIVER_STRICT := 1
+# One build serves all that tests: optimised code, warnings as errors. A debugger's access to internal names costs nothing.
+OPTIMISED = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/tests
+BUILD_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) build $(OPTIMISED)
+RUN_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) test $(OPTIMISED)
 
-test: test-debug ## Run all tests: of the program that ships, of optimised code, and five minutes of faults in turn.
-	@$(MAKE) --no-print-directory test-release
+build-tests: setup setup-test
+	@$(BUILD_TESTS) --build-tests
+
+# What ships is what is tested: code as it is optimised, and the program that `make build` makes.
+test: build-tests build ## Run all tests, two minutes of fuzzing, and five minutes of faults in turn.
+	@export ARCHIVER_BINARY=$(PROGRAM); $(call logged,test,$(RUN_TESTS))
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-120} $(MAKE) --no-print-directory fuzz
 	@SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory soak
 
-# What ships is what is tested: tests that run the program run the one that `make build` makes.
-test-debug: setup-test build
-	@export ARCHIVER_BINARY="$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"; $(call logged,test,$(SWIFT) test)
-
-# Some faults of concurrency are there in optimised code only. A debugger's access to internal names costs no optimisation.
-RELEASE_TESTS = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/release-tests
-CONCURRENT_TESTS := ^(LockingTests|MementosTests|FileIOTests|FileWatchingTests|ArchiveStorageTests)\.|^ArchiverKitTests\.(Watch|Audit|Concurren|Autosav|Caretaker|Control|SlowObserver|Observer|FirstStart|StateUpdate|Reentran|Cost|Settling)
-
-test-release: setup-test ## Run the tests of concurrency on optimised code.
-	@export ARCHIVER_TESTS=concurrency; $(call logged,test-release,$(SWIFT) test $(RELEASE_TESTS) --filter '$(CONCURRENT_TESTS)')
+test-debug: setup-test build ## Run the tests on a debug build: it is quicker to build again, and the tests are slower.
+	@export ARCHIVER_STRICT=1 ARCHIVER_BINARY=$(PROGRAM); $(call logged,test-debug,$(SWIFT) test)
 
 # Runs a command, keeps what it prints in .build, and repeats what failed at the end.
 logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { echo "What failed (all of it is in .build/$(1).log):"; \
 	grep -E '✘|^↳|error:' .build/$(1).log | tail -n 100; exit 1; }
 
 # The release binary under random changes and faults; SEED=… repeats the order of the faults.
-soak: setup-test build ## Watch, change and break things for MINUTES (default 60) or SOAK_SECONDS, up to the first difference.
-	@$(SWIFT) build --product churn
-	@$(SWIFT) build --product examples
-	@debug="$$($(SWIFT) build --show-bin-path)"; python3 -B Tests/Soak/soak.py \
-		"$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" "$$debug/churn" "$$debug/examples" \
-		$${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
+soak: build-tests build ## Watch, change and break things for MINUTES (default 60) or SOAK_SECONDS, up to the first difference.
+	@programs="$$($(BUILD_TESTS) --show-bin-path)"; python3 -B Tests/Soak/soak.py \
+		$(PROGRAM) "$$programs/churn" "$$programs/examples" $${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
 
-soak-faults: setup-test build ## Fail system calls, and the power, at random for MINUTES (default 60).
-	@export ARCHIVER_BINARY="$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"; \
-		SOAK_MINUTES=$(MINUTES) $(SWIFT) test --filter 'FaultTests/soak|PowerLossTests/soak'
+soak-faults: build-tests build ## Fail system calls, and the power, at random for MINUTES (default 60).
+	@export ARCHIVER_BINARY=$(PROGRAM); SOAK_MINUTES=$(MINUTES) $(RUN_TESTS) --filter 'FaultTests/soak|PowerLossTests/soak'
 
-# SECONDS is a variable of the shell's own.
-fuzz: setup-test ## Look for inputs that stop a decoder, for FUZZ_SECONDS (default 60), with libFuzzer.
-	@$(SWIFT) build
+fuzz: build-tests ## Look for inputs that stop a decoder, for FUZZ_SECONDS (default 60), with libFuzzer.
 	@fixtures/fuzz.py $(FUZZ_SECONDS)
 
 # One archive in two is changed in its bytes, the other in what they mean.
-mutations: setup-test ## Try MUTATIONS (default 100,000) damaged archives of each kind.
-	@ARCHIVER_TESTS=concurrency MUTATIONS=$(MUTATIONS) $(SWIFT) test $(RELEASE_TESTS) --filter '^ArchiverKitTests\.MutatedArchive'
+mutations: build-tests ## Try MUTATIONS (default 100,000) damaged archives of each kind.
+	@MUTATIONS=$(MUTATIONS) $(RUN_TESTS) --filter '^ArchiverKitTests\.MutatedArchive'
 
-check: setup-test ## Check the format of the sources, build everything with warnings as errors, and a package outside.
+check: build-tests ## Check the format of the sources, build everything with warnings as errors, and a package outside.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package
 	@fixtures/lint.sh
-	@$(SWIFT) build --build-tests
 	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
 	@.build/outside/debug/everything
 	@.build/outside/debug/interface
@@ -93,13 +86,12 @@ format: ## Format the sources.
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
 install: build ## Install the binary below PREFIX (default /usr/local).
-	@install -D -m 0755 "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver" "$(DESTDIR)$(PREFIX)/bin/archiver"
+	@install -D -m 0755 $(PROGRAM) "$(DESTDIR)$(PREFIX)/bin/archiver"
 
 # ROUNDS=3 ONLY=first-usr-share,list SCALE=small REPOSITORY=path/of/a/git/repository JSON=file; `make bench-lines` tells
 # what ONLY can name.
 BENCHMARKS = $(RELEASE_FLAGS) --product benchmarks
-BENCH = "$$($(SWIFT) build $(BENCHMARKS) --show-bin-path)/benchmarks" \
-	"$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
+BENCH = "$$($(SWIFT) build $(BENCHMARKS) --show-bin-path)/benchmarks" $(PROGRAM)
 
 bench: build build-benchmarks ## Compare speed and size with what is installed of restic, borg, git and watchman.
 	@$(BENCH) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY)) $(if $(SCALE),--scale $(SCALE)) \

@@ -20,8 +20,14 @@ public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         if OwnThreads.hasPlace { return try await function() }
         await Places.shared.take()
         defer { Places.shared.giveBack() }
+        let start = ContinuousClock.now
         try await OwnThreads.$hasPlace.withValue(true) {
             try await withTaskExecutorPreference(BlockingThreads.shared) { try await function() }
+        }
+        // The times that Swift Testing prints hold the wait for a place.
+        let time = ContinuousClock.now - start
+        if time > .seconds(5) {
+            print("took \(time.components.seconds) s: \(test.name) \(test.id.nameComponents.first ?? "")")
         }
     }
 }

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("Faults", .serialized, .enabled(if: FaultTool.isUsable), .blocking) struct FaultTests {
+@Suite("Faults", .enabled(if: FaultTool.isUsable), .blocking) struct FaultTests {
     /// The first calls and the last ones fail, those between by chance; of those that only look, one in three.
     private static let first = 60
     private static let last = 30

@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// The model of what a disk may hold is in `Tests/Faults/powerloss.c`.
-@Suite("Power losses", .serialized, .enabled(if: FaultTool.isUsable), .blocking) struct PowerLossTests {
+@Suite("Power losses", .enabled(if: FaultTool.isUsable), .blocking) struct PowerLossTests {
     /// Seeds: nothing that is not certain; names without bytes; names and lengths without bytes; bytes without names.
     ///
     /// The seed 1 keeps everything, as killing the program does.
