@@ -15,7 +15,7 @@ extension ArchiveStore {
         var prefix = ChunkPrefix(id)
         // Copies of one chunk may stand on chains of other lengths, so even this walk has an end.
         for _ in 0...BlockHeader.depthLimit {
-            guard let (id, location) = try catalogue.chunk(beginning: prefix) else { return nil }
+            guard let (id, location) = try catalogue.base(beginning: prefix) else { return nil }
             do {
                 let block = try reader.block(at: location)
                 if block.header.depth <= limit {

@@ -15,6 +15,11 @@ package struct BlockLocation: Hashable, Sendable {
     /// Both parts in one integer, as the catalogue stores them.
     var packed: Int64 { segment << 32 | Int64(offset) }
 
+    /// The integers of the places in a segment.
+    static func packed(ofSegment number: Int64) -> Range<Int64> {
+        (number << 32)..<((number + 1) << 32)
+    }
+
     init(packed: Int64) {
         segment = packed >> 32
         offset = Int(packed & 0xFFFF_FFFF)

@@ -16,11 +16,20 @@ extension Catalogue {
         }
     }
 
-    /// Whether a segment holds the chunk `id`, and no check has found that it is lost.
-    package func holds(_ id: ChunkID) throws(StorageError) -> Bool {
+    /// Whether a segment gives the chunk `id`, one that is about to be dropped, too, and no check has found that it is lost.
+    package func gives(_ id: ChunkID) throws(StorageError) -> Bool {
         let sql = "SELECT 1 FROM chunk WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM loss WHERE id = ?1) LIMIT 1"
         return try lookUp(sql, id) { _ in true } ?? false
     }
+
+    /// Whether a segment that stays holds the chunk `id`, and no check has found that it is lost.
+    package func holds(_ id: ChunkID) throws(StorageError) -> Bool {
+        return try lookUp(Catalogue.holding, id) { _ in true } ?? false
+    }
+
+    private static let holding = """
+        SELECT 1 FROM chunk WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM loss WHERE id = ?1) AND NOT \(isCondemned) LIMIT 1
+        """
 
     /// The chunk whose id begins with `prefix`, and where its newest copy is; nil where no indexed segment holds one, or a
     /// check has found that it is lost.
@@ -33,6 +42,15 @@ extension Catalogue {
             let id = try row.id(0)
             return prefix.begins(id) && row.integer(2) == 0 ? (id, BlockLocation(packed: row.integer(1))) : nil
         }
+    }
+
+    /// As `chunk(beginning:)`, for what is to be written: only copies in segments that stay may be stood on.
+    package func base(beginning prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, location: BlockLocation)? {
+        guard let (id, location) = try chunk(beginning: prefix) else { return nil }
+        let sql =
+            "SELECT location FROM chunk WHERE id = ? AND NOT \(Catalogue.isCondemned) ORDER BY location DESC LIMIT 1"
+        guard try isCondemned(location.segment) else { return (id, location) }
+        return try lookUp(sql, id) { row in (id, BlockLocation(packed: row.integer(0))) }
     }
 
     /// Where the copies of the chunk are whose id begins with `prefix`, the newest first.
@@ -86,14 +104,16 @@ extension Catalogue {
     ///   - segment: the segment's number.
     ///   - length: bytes of the segment that are indexed afterwards; on disk already.
     ///   - chunks: chunks of the newly indexed part and the offsets of their blocks.
+    ///   - blocks: the blocks of that part.
     ///   - records: what chunks of that part mean.
     package func enter(
         segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)],
-        records: CommitRecords = CommitRecords()
+        blocks: [(location: BlockLocation, block: StoredBlock)] = [], records: CommitRecords = CommitRecords()
     ) throws(StorageError) {
         let places = chunks.map { ($0.id, BlockLocation(segment: segment, offset: $0.offset)) }
         try write { db in
             try insert(places, into: db)
+            try insert(blocks, into: db)
             try noteStored(places, in: db)
             try db.cachedStatement(sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?")
                 .execute(arguments: [length, segment])
@@ -104,14 +124,20 @@ extension Catalogue {
             for state in records.states { try insert(state, into: db) }
             for forgotten in records.forgotten { try insert(forgotten, into: db) }
             for operation in records.operations { try insert(operation, into: db) }
+            for dropped in records.dropped { try insert(dropped, into: db) }
         }
     }
 
-    /// Enters chunks of any segments and the places of their blocks, in one transaction.
+    /// Enters chunks and blocks of any segments, in one transaction.
     ///
     /// How far these segments are indexed stays as it is.
-    func enter(_ chunks: [(id: ChunkID, location: BlockLocation)]) throws(StorageError) {
-        try write { db in try insert(chunks, into: db) }
+    func enter(
+        _ chunks: [(id: ChunkID, location: BlockLocation)], _ blocks: [(location: BlockLocation, block: StoredBlock)]
+    ) throws(StorageError) {
+        try write { db in
+            try insert(chunks, into: db)
+            try insert(blocks, into: db)
+        }
     }
 
     private func insert(_ chunks: [(id: ChunkID, location: BlockLocation)], into db: Database) throws {
@@ -142,7 +168,7 @@ extension Catalogue {
         id.withUnsafeBytes { bind($0, to: handle, at: index) }
     }
 
-    private func bind(_ bytes: UnsafeRawBufferPointer, to handle: OpaquePointer, at index: CInt) {
+    func bind(_ bytes: UnsafeRawBufferPointer, to handle: OpaquePointer, at index: CInt) {
         // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         sqlite3_bind_blob(handle, index, bytes.baseAddress, CInt(bytes.count), copies)

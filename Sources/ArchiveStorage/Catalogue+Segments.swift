@@ -1,43 +1,14 @@
 // The catalogue's segments: how far each is indexed.
 
-internal import ArchiveFormat
+package import ArchiveFormat
+internal import Foundation
 internal import GRDB
-
-/// What the catalogue knows of one segment.
-package struct SegmentRecord: Sendable, Hashable {
-    /// The segment's number in this catalogue.
-    package let number: Int64
-    /// Its path below the archive's `segments`.
-    package let path: String
-    /// Bytes from its start whose blocks are indexed.
-    package let indexedLength: Int
-    /// Whether it has its footer and will never change.
-    package let isSealed: Bool
-
-    package init(number: Int64, path: String, indexedLength: Int, isSealed: Bool) {
-        self.number = number
-        self.path = path
-        self.indexedLength = indexedLength
-        self.isSealed = isSealed
-    }
-
-    fileprivate init(_ row: Row) throws {
-        number = try row.value(0)
-        path = try row.value(1)
-        indexedLength = try row.value(2)
-        isSealed = try row.value(3)
-        // Locations have 31 bits for the number.
-        guard (0..<1 << 31).contains(number), indexedLength >= 0 else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "what it says of a segment cannot be")
-        }
-    }
-}
 
 extension Catalogue {
     /// All segments, oldest first: their paths begin with the time they were begun.
     package func segments() throws(StorageError) -> [SegmentRecord] {
         try read { db in
-            try Row.fetchAll(db, sql: "SELECT id, path, indexedLength, isSealed FROM segment ORDER BY path")
+            try Row.fetchAll(db, sql: "SELECT \(SegmentRecord.columns) FROM segment ORDER BY path")
                 .map(SegmentRecord.init)
         }
     }
@@ -51,20 +22,24 @@ extension Catalogue {
     package func segment(_ number: Int64) throws(StorageError) -> SegmentRecord? {
         try read { db in
             try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT id, path, indexedLength, isSealed FROM segment WHERE id = ?"),
+                db.cachedStatement(sql: "SELECT \(SegmentRecord.columns) FROM segment WHERE id = ?"),
                 arguments: [number]
             ).map(SegmentRecord.init)
         }
     }
 
     /// The number of the segment at `path`, entered where it is new.
-    package func enterSegment(_ path: String, indexedLength: Int) throws(StorageError) -> SegmentRecord {
+    ///
+    /// - Parameter name: the id in its header; nil where that cannot be read.
+    package func enterSegment(
+        _ path: String, name: SegmentID? = nil, indexedLength: Int
+    ) throws(StorageError) -> SegmentRecord {
         try write { db in
             try db.execute(
-                sql: "INSERT OR IGNORE INTO segment (path, indexedLength, isSealed) VALUES (?, ?, 0)",
-                arguments: [path, indexedLength])
+                sql: "INSERT OR IGNORE INTO segment (path, name, indexedLength, state) VALUES (?, ?, ?, ?)",
+                arguments: [path, name.map { Data($0.bytes) }, indexedLength, SegmentState.open.rawValue])
             let row = try Row.fetchOne(
-                db, sql: "SELECT id, path, indexedLength, isSealed FROM segment WHERE path = ?", arguments: [path])
+                db, sql: "SELECT \(SegmentRecord.columns) FROM segment WHERE path = ?", arguments: [path])
             guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
             return try SegmentRecord(row)
         }
@@ -74,20 +49,25 @@ extension Catalogue {
     ///
     /// Its records stay listed: that they cannot be read any more is to be seen.
     func forget(_ number: Int64) throws(StorageError) {
-        let first = BlockLocation(segment: number, offset: 0).packed
-        let next = BlockLocation(segment: number + 1, offset: 0).packed
-        try write { db in
+        try write { db in try Catalogue.forget(number, in: db) }
+    }
+
+    static func forget(_ number: Int64, in db: Database) throws {
+        let range = BlockLocation.packed(ofSegment: number)
+        for table in ["chunk", "block"] {
             try db.execute(
-                sql: "DELETE FROM chunk WHERE location >= ? AND location < ?", arguments: [first, next])
-            try db.execute(sql: "DELETE FROM segment WHERE id = ?", arguments: [number])
+                sql: "DELETE FROM \(table) WHERE location >= ? AND location < ?",
+                arguments: [range.lowerBound, range.upperBound])
         }
+        try db.execute(sql: "DELETE FROM segment WHERE id = ?", arguments: [number])
     }
 
     /// Notes that nothing will be appended to a segment any more.
     package func markSealed(_ number: Int64, length: Int) throws(StorageError) {
         try write { db in
             try db.execute(
-                sql: "UPDATE segment SET isSealed = 1, indexedLength = ? WHERE id = ?", arguments: [length, number])
+                sql: "UPDATE segment SET state = MAX(state, ?), indexedLength = ? WHERE id = ?",
+                arguments: [SegmentState.sealed.rawValue, length, number])
         }
     }
 

@@ -31,12 +31,23 @@ enum CatalogueSchema {
         .filter { !$0.isEmpty }
 
     /// A chunk has a row for each copy, the newest first; `loss` names those of which no copy can be read.
+    ///
+    /// `segment.state` is a `SegmentState`; `dropped` names the segments that were removed on purpose.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY,
             path TEXT NOT NULL UNIQUE,
+            name BLOB,
             indexedLength INTEGER NOT NULL,
-            isSealed INTEGER NOT NULL
+            state INTEGER NOT NULL
+        );
+        CREATE INDEX segmentCondemned ON segment (state) WHERE state = 2;
+        CREATE TABLE dropped (name BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+        CREATE TABLE block (
+            location INTEGER PRIMARY KEY,
+            length INTEGER NOT NULL,
+            depth INTEGER NOT NULL,
+            bases BLOB NOT NULL
         );
         CREATE TABLE chunk (
             id BLOB NOT NULL,

@@ -37,6 +37,8 @@ package struct CatalogueUpdate {
     private struct Scanned {
         let path: String
         let number: Int64
+        /// Nil where its header is damaged.
+        let name: SegmentID?
         var scan: SegmentScan
         /// The file's length in bytes.
         let length: Int
@@ -83,14 +85,15 @@ package struct CatalogueUpdate {
         }
         var scanned: [Scanned] = []
         // Ids are spread evenly: many at once fill a page of the table where few would touch one each.
-        var chunks: [(id: ChunkID, location: BlockLocation)] = []
+        var found = FoundBlocks()
         for path in listing.segments {
             summary.segments += 1
             if let record = known[path], isAsKnown(record) { continue }
-            guard let new = try scan(path, known[path], &summary, &chunks) else { continue }
+            guard let new = try scan(path, known[path], &summary, &found) else { continue }
             scanned.append(new)
         }
-        if !chunks.isEmpty { try catalogue.enter(chunks) }
+        try found.enter(catalogue)
+        try passOverDropped(&scanned)
         // Notices tell whose the records of all segments are.
         var notices: [StoredNotice] = []
         for index in scanned.indices { notices += try self.notices(of: scanned[index], &scanned[index].damage) }
@@ -99,6 +102,44 @@ package struct CatalogueUpdate {
         for segment in scanned { try enterRecords(of: segment, &summary) }
         if hasLost { try catalogue.noteLossesOfAnyRoot() }
         return summary
+    }
+
+    /// Chunks and blocks that wait to be entered together.
+    private struct FoundBlocks {
+        // Ids are spread evenly: many at once fill a page of the table where few would touch one each.
+        private var chunks: [(id: ChunkID, location: BlockLocation)] = []
+        private var blocks: [(location: BlockLocation, block: StoredBlock)] = []
+
+        mutating func add(
+            _ header: BlockHeader, at location: BlockLocation, _ catalogue: Catalogue
+        ) throws(StorageError) {
+            for chunk in header.chunks { chunks.append((chunk.id, location)) }
+            blocks.append((location, StoredBlock(header)))
+            if chunks.count >= CatalogueUpdate.stepChunks { try enter(catalogue) }
+        }
+
+        mutating func enter(_ catalogue: Catalogue) throws(StorageError) {
+            if blocks.isEmpty { return }
+            try catalogue.enter(chunks, blocks)
+            chunks.removeAll(keepingCapacity: true)
+            blocks.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// Enters which segments were dropped, and takes out those of them that are there all the same: a crash, or a copy of
+    /// the archive, may have left them behind.
+    private func passOverDropped(_ scanned: inout [Scanned]) throws(StorageError) {
+        var dropped: [DroppedSegments] = []
+        for index in scanned.indices {
+            dropped += try readable(scanned[index].scan.dropped, { "what was dropped, \($0)" }, &scanned[index].damage)
+            {
+                (id) throws(StorageError) in try store.droppedSegments(id)
+            }
+        }
+        if dropped.isEmpty { return }
+        try catalogue.enter(dropped)
+        let names = Set(dropped.flatMap(\.segments))
+        scanned.removeAll { $0.name.map(names.contains) ?? false }
     }
 
     /// Whether a segment is as long as the catalogue says; where that cannot be told it is looked at.
@@ -117,7 +158,7 @@ package struct CatalogueUpdate {
 
     private func scan(
         _ path: String, _ known: SegmentRecord?, _ summary: inout Summary,
-        _ chunks: inout [(id: ChunkID, location: BlockLocation)]
+        _ found: inout FoundBlocks
     ) throws(StorageError) -> Scanned? {
         guard let (file, isReadOnly) = try open(path, &summary) else { return nil }
         // A segment that is being written is its writer's to index.
@@ -138,7 +179,8 @@ package struct CatalogueUpdate {
                 known = nil
             }
         }
-        guard try checkHeader(of: file, length, &damage, &summary) else {
+        var name: SegmentID?
+        guard try checkHeader(of: file, length, &name, &damage, &summary) else {
             try note(damage, of: path, &summary)
             return nil
         }
@@ -147,7 +189,7 @@ package struct CatalogueUpdate {
         if let known {
             record = known
         } else {
-            record = try catalogue.enterSegment(path, indexedLength: SegmentHeader.byteCount)
+            record = try catalogue.enterSegment(path, name: name, indexedLength: SegmentHeader.byteCount)
         }
         catalogue.counters.segmentsScanned.add()
         let hasFooter = (try? SegmentScan.footer(of: file)) != nil
@@ -155,12 +197,7 @@ package struct CatalogueUpdate {
             of: file, from: record.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
         ) { (header, offset) throws(StorageError) in
             summary.chunks += header.chunks.count
-            let place = BlockLocation(segment: record.number, offset: offset)
-            for chunk in header.chunks { chunks.append((chunk.id, place)) }
-            if chunks.count >= CatalogueUpdate.stepChunks {
-                try catalogue.enter(chunks)
-                chunks.removeAll(keepingCapacity: true)
-            }
+            try found.add(header, at: BlockLocation(segment: record.number, offset: offset), catalogue)
         }
         damage += scan.damage.map { $0.message(in: file.path) }
         let lost = (scan.damage + scan.unfinished + [scan.tornTail].compactMap { $0 }).compactMap {
@@ -184,7 +221,7 @@ package struct CatalogueUpdate {
         length = try file.length()
         if store.isWritable, !isReadOnly { try file.synchronize() }
         return Scanned(
-            path: path, number: record.number, scan: scan, length: length, isClosed: isClosed,
+            path: path, number: record.number, name: name, scan: scan, length: length, isClosed: isClosed,
             isFromStart: known == nil, lost: lost, damage: damage)
     }
 
@@ -221,18 +258,21 @@ package struct CatalogueUpdate {
         }
     }
 
-    /// Whether a segment is of this archive.
+    /// Whether a segment is of this archive, and was not dropped.
     ///
     /// A segment of a newer format is refused, not passed over: what is in it would seem not to exist. Where its header is damaged it is taken for ours: the blocks prove themselves.
     private func checkHeader(
-        of file: SegmentFile, _ length: Int, _ damage: inout [String], _ summary: inout Summary
+        of file: SegmentFile, _ length: Int, _ name: inout SegmentID?, _ damage: inout [String],
+        _ summary: inout Summary
     ) throws(StorageError) -> Bool {
         if length < SegmentHeader.byteCount {
             damage.append("segment \(file.path) holds nothing: \(length) bytes are there")
             return false
         }
         do {
-            if try file.readHeader().archive == store.manifest.id { return true }
+            let header = try file.readHeader()
+            name = header.segment
+            if header.archive == store.manifest.id { return try !catalogue.isDropped(header.segment) }
             summary.unread.append("segment \(file.path) belongs to another archive, and is not read")
             return false
         } catch  where error.code == .damaged {

@@ -12,11 +12,12 @@ package struct CommitRecords: Sendable {
     package var states: [SavedState] = []
     package var forgotten: [ForgottenRecords] = []
     package var notices: [StoredNotice] = []
+    package var dropped: [DroppedSegments] = []
 
     package init(
         snapshots: [SnapshotRecord] = [], changes: [SnapshotID: [PathChange]] = [:], gaps: [StoredGap] = [],
         operations: [StoredOperation] = [], states: [SavedState] = [], forgotten: [ForgottenRecords] = [],
-        notices: [StoredNotice] = []
+        notices: [StoredNotice] = [], dropped: [DroppedSegments] = []
     ) {
         self.snapshots = snapshots
         self.changes = changes
@@ -25,5 +26,6 @@ package struct CommitRecords: Sendable {
         self.states = states
         self.forgotten = forgotten
         self.notices = notices
+        self.dropped = dropped
     }
 }

@@ -16,6 +16,8 @@ package final class CommitWriter: Sendable {
         var writer: SegmentWriter
         /// Chunks that are not in the catalogue yet; no offset where their block is still being made.
         var pending: [ChunkID: Int?] = [:]
+        /// Blocks that were appended and are not in the catalogue yet.
+        var blocks: [(location: BlockLocation, block: StoredBlock)] = []
         /// Chunks that are on their way into the catalogue.
         var step: IndexingStep?
         /// All that the catalogue knew when it was made, and what was claimed since; nil while it is not worth making.
@@ -97,11 +99,17 @@ package final class CommitWriter: Sendable {
     /// Appends a block of claimed chunks.
     package func append(_ block: EncodedBlock) throws(StorageError) {
         try locked { state throws(StorageError) in
-            let offset = try state.writer.append(block)
+            try CommitWriter.append(block, &state)
             self.appendedBytes.add(UInt64(block.byteCount), ordering: .relaxed)
-            for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
             if state.writer.isFull || state.pending.count >= CommitWriter.stepChunks { try self.beginStep(&state) }
         }
+    }
+
+    private static func append(_ block: EncodedBlock, _ state: inout State) throws(StorageError) {
+        let offset = try state.writer.append(block)
+        for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
+        let location = BlockLocation(segment: state.writer.record.number, offset: offset)
+        state.blocks.append((location, StoredBlock(block.header)))
     }
 
     /// Appends `snapshot`, makes the commit durable and enters it into the catalogue.
@@ -156,6 +164,12 @@ package final class CommitWriter: Sendable {
         try finish([try store.encode([chunk])], CommitRecords(notices: [notice]))
     }
 
+    /// Appends that segments are dropped, makes it durable and enters it into the catalogue.
+    func commit(_ dropped: DroppedSegments) throws(StorageError) {
+        let chunk = RawChunk(kind: DroppedSegments.kind, bytes: dropped.encoded())
+        try finish([try store.encode([chunk])], CommitRecords(dropped: [dropped]))
+    }
+
     /// Appends the blocks that make the records true, and announces these.
     func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in
@@ -164,8 +178,7 @@ package final class CommitWriter: Sendable {
                 if index == blocks.count - 1, state.writer.length > state.writer.indexedLength {
                     try state.writer.synchronize()
                 }
-                let offset = try state.writer.append(block)
-                for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
+                try CommitWriter.append(block, &state)
             }
             try self.index(&state, records)
             // The records are there now; a segment that cannot be sealed is left to the next writer.
@@ -203,8 +216,9 @@ package final class CommitWriter: Sendable {
         let writer = state.writer
         if writer.isFull { state.writer = try store.createSegment() }
         state.step = IndexingStep(
-            store.catalogue, writer, chunks: state.pending, isSealing: writer.isFull)
+            store.catalogue, writer, chunks: state.pending, blocks: state.blocks, isSealing: writer.isFull)
         state.pending = state.pending.filter { $0.value == nil }
+        state.blocks = []
     }
 
     private func finishStep(_ state: inout State) throws(StorageError) {
@@ -220,10 +234,11 @@ package final class CommitWriter: Sendable {
         try state.writer.synchronize()
         try store.catalogue.enter(
             segment: state.writer.record.number, length: state.writer.length,
-            chunks: IndexingStep.appended(state.pending), records: records)
+            chunks: IndexingStep.appended(state.pending), blocks: state.blocks, records: records)
         state.writer.markIndexed(state.writer.length)
         state.steps += 1
         state.pending = state.pending.filter { $0.value == nil }
+        state.blocks = []
     }
 
     private func locked(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {

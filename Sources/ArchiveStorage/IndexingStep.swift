@@ -12,6 +12,7 @@ final class IndexingStep: Sendable {
     private let length: Int
     /// The chunks with their offsets; without one those that belong to a later step.
     private let chunks: [ChunkID: Int?]
+    private let blocks: [(location: BlockLocation, block: StoredBlock)]
 
     private let isEnded = DispatchGroup()
     private let failure = Locked<StorageError?>(nil)
@@ -20,9 +21,13 @@ final class IndexingStep: Sendable {
     ///
     /// - Parameters:
     ///   - isSealing: whether nothing more comes into the segment, which gets its footer then.
-    init(_ catalogue: Catalogue, _ writer: SegmentWriter, chunks: [ChunkID: Int?], isSealing: Bool) {
+    init(
+        _ catalogue: Catalogue, _ writer: SegmentWriter, chunks: [ChunkID: Int?],
+        blocks: [(location: BlockLocation, block: StoredBlock)], isSealing: Bool
+    ) {
         self.writer = writer
         self.chunks = chunks
+        self.blocks = blocks
         length = writer.length
         // A serial queue gets a thread even while all of the concurrent queues' threads wait for this very step.
         DispatchQueue(label: "archiver.index", qos: .userInitiated).async(group: isEnded) { [self] in
@@ -30,7 +35,7 @@ final class IndexingStep: Sendable {
                 try writer.synchronize()
                 try catalogue.enter(
                     segment: writer.record.number, length: length, chunks: IndexingStep.appended(chunks),
-                    records: CommitRecords())
+                    blocks: blocks)
                 // Before anything else can fail: what the catalogue knows of must never be taken back.
                 writer.markIndexed(length)
                 if isSealing { try writer.seal(catalogue) }

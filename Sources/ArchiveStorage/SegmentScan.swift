@@ -28,6 +28,8 @@ package struct SegmentScan: Sendable {
     package private(set) var operations: [OperationID] = []
     /// Chunks that hold notices of roots.
     package private(set) var notices: [ChunkID] = []
+    /// Chunks that say which segments were dropped.
+    package private(set) var dropped: [ChunkID] = []
     /// Damage that whole blocks follow; only where the scan passes over damage.
     package private(set) var damage: [Damage] = []
     /// Damage in a segment that is not sealed, behind which no record is whole: an interrupted write, of which the disk
@@ -124,6 +126,7 @@ package struct SegmentScan: Sendable {
             case .state: states.append((StateID(chunk.id), header.blockLength))
             case .forgotten: forgotten.append(chunk.id)
             case .rootNotice: notices.append(chunk.id)
+            case .droppedSegments: dropped.append(chunk.id)
             default: break
             }
         }

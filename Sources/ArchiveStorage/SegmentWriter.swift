@@ -54,7 +54,7 @@ final class SegmentWriter: @unchecked Sendable {
             return try create(in: layout, manifest: manifest, catalogue: catalogue, attempts: attempts - 1)
         }
         let record = try catalogue.enterSegment(
-            name.path, indexedLength: SegmentHeader.byteCount)
+            name.path, name: header.segment, indexedLength: SegmentHeader.byteCount)
         return SegmentWriter(
             record, file: file, fullBytes: manifest.parameters.segmentBytes, counters: catalogue.counters)
     }

@@ -23,6 +23,7 @@ struct GoldenValueTests {
         #expect(try GapRecord(decoding: Fixtures.golden("gap.cbor")) == GoldenValues.gap)
         #expect(try OperationRecord(decoding: Fixtures.golden("operation.cbor")) == GoldenValues.operation)
         #expect(try RootNotice(decoding: Fixtures.golden("root-notice.cbor")) == GoldenValues.rootNotice)
+        #expect(try DroppedSegments(decoding: Fixtures.golden("dropped-segments.cbor")) == GoldenValues.dropped)
         #expect(try ArchiveManifest(decoding: Fixtures.golden("archive.json")) == GoldenValues.manifest)
         let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes {
             try BlockHeader(decoding: $0, at: GoldenValues.place)

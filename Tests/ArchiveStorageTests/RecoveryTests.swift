@@ -138,7 +138,7 @@ struct RecoveryTests {
         let catalogue = scene.directory.path.appending("catalogue.sqlite")
         let endless = """
             CREATE VIEW segment AS WITH RECURSIVE r(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM r)
-            SELECT id, 'a' || id AS path, 0 AS indexedLength, 1 AS isSealed FROM r
+            SELECT id, 'a' || id AS path, x'' AS name, 0 AS indexedLength, 1 AS state FROM r
             """
         let sql =
             switch what {

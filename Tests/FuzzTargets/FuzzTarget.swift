@@ -9,7 +9,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case cbor, node, sliceList, snapshot, gap, state, operation, forgotten
     case manifest, segmentHeader, segmentFooter, blockHeader
     case deflate, delta, patterns
-    case notice
+    case notice, dropped
 
     /// Gives an input to the decoder that it names; whatever it is, this returns.
     package static func run(_ input: UnsafeRawBufferPointer) {
@@ -31,6 +31,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
         case .operation: open(bytes, { try OperationRecord(decoding: $0) }, { $0.encoded() })
         case .forgotten: open(bytes, { try ForgottenRecords(decoding: $0) }, { $0.encoded() })
         case .notice: open(bytes, { try RootNotice(decoding: $0) }, { $0.encoded() })
+        case .dropped: open(bytes, { try DroppedSegments(decoding: $0) }, { $0.encoded() })
         case .manifest: open(bytes, { try ArchiveManifest(decoding: $0) }, { $0.encoded() })
         case .segmentHeader:
             bytes.withUnsafeBytes { _ = try? SegmentHeader(decoding: $0) }

@@ -26,10 +26,13 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let forgotten = ChunkKind(rawValue: 7)
     /// An encoded `RootNotice`.
     package static let rootNotice = ChunkKind(rawValue: 8)
+    /// An encoded `DroppedSegments`.
+    package static let droppedSegments = ChunkKind(rawValue: 9)
 
     /// The kinds that this program knows.
     package static let allCases: [ChunkKind] = [
         .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten, .rootNotice,
+        .droppedSegments,
     ]
 
     /// Whether a chunk of this kind means something by itself; so may what came after this program.

@@ -25,7 +25,12 @@ public struct CBORDecoder: Sendable {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: error.description, underlyingError: error))
         }
-        return try CBORValueDecoder(item: item, codingPath: [], userInfo: userInfo).value()
+        return try decode(type, from: item)
+    }
+
+    /// The value of type `type` that `item` is.
+    package func decode<Value: Decodable>(_ type: Value.Type, from item: CBORValue) throws -> Value {
+        try CBORValueDecoder(item: item, codingPath: [], userInfo: userInfo).value()
     }
 }
 

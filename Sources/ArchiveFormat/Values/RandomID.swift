@@ -50,22 +50,34 @@ public struct RandomID<Owner>: Hashable, Sendable {
     package var short: String { String(hex.prefix(8)) }
 }
 
+extension RandomID: Comparable {
+    public static func < (left: RandomID, right: RandomID) -> Bool {
+        left.high == right.high ? left.low < right.low : left.high < right.high
+    }
+}
+
 extension RandomID: CustomStringConvertible {
     public var description: String { hex }
 }
 
 extension RandomID: Codable {
     public init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        guard let id = RandomID(hex: text) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "not an id of 32 hex digits"))
-        }
-        self = id
+        let bytes: [UInt8]? =
+            if let decoder = CBORValueDecoder(decoder) {
+                try decoder.byteString()
+            } else {
+                Hex.bytes(try decoder.singleValueContainer().decode(String.self))
+            }
+        guard let bytes, bytes.count == RandomID.byteCount else { throw decoder.corrupted("not an id of 16 bytes") }
+        self = bytes.withUnsafeBytes { RandomID(exactly: $0) }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(hex)
+        if let encoder = CBORValueEncoder(encoder) {
+            encoder.write(.bytes(bytes))
+        } else {
+            var container = encoder.singleValueContainer()
+            try container.encode(hex)
+        }
     }
 }

@@ -12,7 +12,7 @@ struct Losses: Sendable {
     /// Whether the chunk `id` is missing or known to be lost.
     func contains(_ id: ChunkID) -> Bool {
         // What cannot be asked for is looked at: whoever stores it meets the same error.
-        (try? store.catalogue.holds(id)) != true
+        (try? store.catalogue.gives(id)) != true
     }
 
     /// Whether some of `content` is lost.

@@ -51,11 +51,13 @@ struct ListedRecords {
     let snapshots: [SnapshotRecord]
     let states: [SavedState]
     let notices: Set<StoredNotice>
+    let dropped: Set<SegmentID>
 
     init(_ catalogue: Catalogue) throws {
         snapshots = try catalogue.snapshots()
         states = try catalogue.states()
         notices = try catalogue.notices()
+        dropped = try catalogue.droppedSegments()
     }
 
     /// The latest snapshot of each root.

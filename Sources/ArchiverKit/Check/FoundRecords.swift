@@ -14,6 +14,7 @@ struct FoundRecords {
     var operations: [OperationID] = []
     var forgotten: [ChunkID] = []
     var notices: [ChunkID] = []
+    var dropped: [ChunkID] = []
 
     mutating func add(_ chunk: BlockHeader.Chunk) {
         switch chunk.kind {
@@ -23,6 +24,7 @@ struct FoundRecords {
         case .operation: operations.append(OperationID(chunk.id))
         case .forgotten: forgotten.append(chunk.id)
         case .rootNotice: notices.append(chunk.id)
+        case .droppedSegments: dropped.append(chunk.id)
         default: break
         }
     }

@@ -27,6 +27,7 @@ struct RecordCheck {
         for id in found.forgotten {
             read("what is forgotten, \(id)") { () throws(StorageError) in try store.forgotten(id) }
         }
+        try checkDropped(listed.dropped)
     }
 
     /// Those that are listed are checked with their trees.
@@ -89,6 +90,27 @@ struct RecordCheck {
                     "\(name) refers to \(chunk), which is lost",
                     remedy: "it cannot be undone; restore a snapshot that 'archiver list' names instead")
             }
+        }
+    }
+
+    /// A segment that the catalogue takes for dropped is not read, so that there may be no others in it than records say.
+    ///
+    /// - Parameter listed: those that the catalogue listed before the segments were read.
+    private func checkDropped(_ listed: Set<SegmentID>) throws {
+        var unfound = listed
+        let present = try store.catalogue.droppedSegments()
+        for id in Set(found.dropped) {
+            let name = "what was dropped, \(id)"
+            guard let record = read(name, { () throws(StorageError) in try store.droppedSegments(id) }) else {
+                continue
+            }
+            unfound.subtract(record.segments)
+            if !present.isSuperset(of: record.segments) {
+                report.find(inCatalogue: "\(name), is not in the catalogue")
+            }
+        }
+        for segment in unfound {
+            report.find(inCatalogue: "the catalogue says that segment \(segment.short) was dropped, and no record does")
         }
     }
 

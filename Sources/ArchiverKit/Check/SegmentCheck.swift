@@ -95,6 +95,9 @@ struct SegmentCheck {
         for (header, offset) in blocks {
             let place = BlockLocation(segment: segment.number, offset: offset)
             let isIndexed = offset < segment.indexedLength
+            if isIndexed, try store.catalogue.block(at: place) != StoredBlock(header) {
+                report.find(inCatalogue: "the block at byte \(offset) of \(file.path) is not in the catalogue as it is")
+            }
             let failure = readsData && isIndexed ? self.failure(ofBlockAt: place) : nil
             for chunk in header.chunks {
                 try check(chunk, of: header, at: place, file, isIndexed: isIndexed, failure)

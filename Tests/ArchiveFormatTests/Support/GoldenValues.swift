@@ -97,6 +97,9 @@ enum GoldenValues {
         rootPath: Array("/home/u/docs".utf8), host: "host", kind: .moved, time: time, machine: machine,
         newPath: [0x2f, 0xff], newMachine: MachineID(deriving: Array("other".utf8)))
 
+    static let dropped = DroppedSegments(
+        time: time, segments: [segmentHeader.segment, randomID("ffffffffffffffffffffffffffffffff")])
+
     static let blockHeader = BlockHeader(
         codec: .delta, depth: 2, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [ChunkPrefix(id)],
         chunks: [
@@ -135,5 +138,6 @@ enum GoldenValues {
         "archive.json": manifest.encoded(), "snapshot-exclusions.cbor": snapshotWithExclusions.encoded(),
         "gap.cbor": gap.encoded(), "block-header-gaps": gapBlockHeader.encoded(at: place),
         "operation.cbor": operation.encoded(), "root-notice.cbor": rootNotice.encoded(),
+        "dropped-segments.cbor": dropped.encoded(),
     ]
 }

@@ -55,7 +55,9 @@ extension ForgedArchive {
 
     private static let catalogues: [ForgedArchive] = [
         catalogue("endless chunks", endless("chunk", "zeroblob(32) AS id, 64 AS location")),
-        catalogue("endless segments", endless("segment", "x AS id, '' AS path, 0 AS indexedLength, 0 AS isSealed")),
+        catalogue(
+            "endless segments",
+            endless("segment", "x AS id, '' AS path, zeroblob(16) AS name, 0 AS indexedLength, 0 AS state")),
         catalogue("endless roots", endless("root", "x AS id, x'2f' AS path, zeroblob(16) AS machine, '' AS host")),
         catalogue("endless forgotten records", endless("forgotten", "zeroblob(32) AS id")),
         catalogue(
@@ -94,9 +96,12 @@ extension ForgedArchive {
         catalogue("a segment outside of the archive", "UPDATE segment SET path = '../../../../../../etc/passwd';"),
         catalogue("a segment that is longer than it is", "UPDATE segment SET indexedLength = 9223372036854775807;"),
         catalogue("a segment of negative length", "UPDATE segment SET indexedLength = -1;"),
-        catalogue("a segment that is said to be sealed", "UPDATE segment SET isSealed = 1;"),
+        catalogue("a segment that is said to be sealed", "UPDATE segment SET state = 1;"),
+        catalogue("segments that are said to be condemned", "UPDATE segment SET state = 2;"),
+        catalogue("segments that are said to be dropped", "INSERT INTO dropped SELECT name FROM segment;"),
+        catalogue("blocks of texts", "UPDATE block SET length = 'long', depth = 'deep', bases = x'00';"),
         catalogue("texts for lengths", "UPDATE segment SET indexedLength = 'long';"),
-        catalogue("texts for truths", "UPDATE segment SET isSealed = 'yes';"),
+        catalogue("texts for truths", "UPDATE segment SET state = 'yes';"),
         catalogue("texts for times", "UPDATE snapshot SET seconds = 'now', nanoseconds = 'then';"),
         catalogue("a segment with the greatest number", "UPDATE segment SET id = 9223372036854775807;"),
         catalogue("a host that is no text", "UPDATE root SET host = x'ff00ff';"),
@@ -193,7 +198,7 @@ extension Files {
     }
 
     /// Runs SQL on the catalogue.
-    fileprivate func changeCatalogue(_ statements: String) throws {
+    func changeCatalogue(_ statements: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"

@@ -1,0 +1,33 @@
+// That segments were dropped on purpose: they are not lost, and a copy that turns up again is not read.
+
+package import FileIO
+
+/// That segments were removed because nothing in them was needed any more.
+package struct DroppedSegments: ArchiveRecord {
+    package static let kind = ChunkKind.droppedSegments
+
+    /// When they were dropped.
+    package let time: Timestamp
+    /// The segments' ids in ascending order, none twice, at least one.
+    package let segments: [SegmentID]
+
+    /// The most segments that one record names.
+    package static let limit = 65_536
+
+    /// Drops `segments`, at least one and at most `limit` of them.
+    package init(time: Timestamp, segments: Set<SegmentID>) {
+        self.time = time
+        self.segments = segments.sorted()
+    }
+
+    package enum CodingKeys: Int, CodingKey, CaseIterable {
+        case time = 0
+        case segments = 1
+    }
+
+    package func validate() throws(FormatError) {
+        guard (1...DroppedSegments.limit).contains(segments.count),
+            zip(segments, segments.dropFirst()).allSatisfy({ $0 < $1 })
+        else { throw .malformed("dropped segments out of order, or none") }
+    }
+}

@@ -1,0 +1,88 @@
+// The catalogue's blocks: how long each is and what it stands on, known without reading it.
+
+package import ArchiveFormat
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+
+/// What the catalogue knows of a block.
+package struct StoredBlock: Sendable, Hashable {
+    /// Bytes of header and payload in the segment.
+    package let length: Int
+    /// How many blocks a read has to unpack before it.
+    package let depth: Int
+    /// The chunks that it is a delta against, in order.
+    package let bases: [ChunkPrefix]
+
+    package init(_ header: BlockHeader) {
+        length = header.blockLength
+        depth = header.depth
+        bases = header.bases
+    }
+
+    fileprivate init(_ row: CatalogueRow) throws {
+        let bytes = row.bytes(3)
+        let depth = row.integer(2)
+        guard bytes.count.isMultiple(of: ChunkPrefix.byteCount), (0...Int64(BlockHeader.depthLimit)).contains(depth)
+        else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "what it says of a block cannot be")
+        }
+        length = Int(row.integer(1))
+        self.depth = Int(depth)
+        bases = stride(from: 0, to: bytes.count, by: ChunkPrefix.byteCount).map { start in
+            ChunkPrefix(exactly: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + ChunkPrefix.byteCount)]))
+        }
+    }
+}
+
+extension Catalogue {
+    /// The block at `location`; nil where no indexed segment has one there.
+    package func block(at location: BlockLocation) throws(StorageError) -> StoredBlock? {
+        var found: StoredBlock?
+        try forEachBlock("SELECT location, length, depth, bases FROM block WHERE location = ?", [location.packed]) {
+            found = $1
+        }
+        return found
+    }
+
+    /// Calls `body` with each block of a segment, in order.
+    package func forEachBlock(
+        ofSegment number: Int64, _ body: (BlockLocation, StoredBlock) throws -> Void
+    ) throws(StorageError) {
+        let range = BlockLocation.packed(ofSegment: number)
+        try forEachBlock(
+            "SELECT location, length, depth, bases FROM block WHERE location >= ? AND location < ? ORDER BY location",
+            [range.lowerBound, range.upperBound], body)
+    }
+
+    private func forEachBlock(
+        _ sql: String, _ arguments: StatementArguments, _ body: (BlockLocation, StoredBlock) throws -> Void
+    ) throws(StorageError) {
+        try read { db in
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+                try body(BlockLocation(packed: row.integer(0)), StoredBlock(row))
+                return true
+            }
+        }
+    }
+
+    func insert(_ blocks: [(location: BlockLocation, block: StoredBlock)], into db: Database) throws {
+        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?)")
+        let handle = statement.sqliteStatement
+        for (location, block) in blocks {
+            sqlite3_bind_int64(handle, 1, location.packed)
+            sqlite3_bind_int64(handle, 2, Int64(block.length))
+            sqlite3_bind_int64(handle, 3, Int64(block.depth))
+            let bases = block.bases.flatMap(\.bytes)
+            if bases.isEmpty {
+                // A blob at no address would be NULL (sqlite.org/c3ref/bind_blob.html).
+                sqlite3_bind_zeroblob(handle, 4, 0)
+            } else {
+                bases.withUnsafeBytes { bind($0, to: handle, at: 4) }
+            }
+            let code = sqlite3_step(handle)
+            sqlite3_reset(handle)
+            guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// Segments that are on their way out: condemned while somebody may still read them, then dropped, which is on record.
+
+package import ArchiveFormat
+internal import Foundation
+internal import GRDB
+
+extension Catalogue {
+    /// That a chunk's place is in a condemned segment, for a condition of SQL on the table `chunk`.
+    static let isCondemned = """
+        EXISTS (
+            SELECT 1 FROM segment INDEXED BY segmentCondemned WHERE state = 2 AND id = chunk.location >> 32
+        )
+        """
+
+    /// Whether a segment is condemned.
+    func isCondemned(_ number: Int64) throws(StorageError) -> Bool {
+        let sql = "SELECT 1 FROM segment INDEXED BY segmentCondemned WHERE state = 2 AND id = ?"
+        return try read { db in try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]) != nil }
+    }
+
+    /// Condemns a sealed segment: from now on its chunks are stored again, and are nobody's base.
+    ///
+    /// - Returns: whether it is condemned now; one that may be written to cannot be.
+    @discardableResult
+    package func condemn(_ number: Int64) throws(StorageError) -> Bool {
+        try change(number, from: .sealed, to: .condemned)
+    }
+
+    /// Takes back that a segment is condemned.
+    @discardableResult
+    package func acquit(_ number: Int64) throws(StorageError) -> Bool {
+        try change(number, from: .condemned, to: .sealed)
+    }
+
+    private func change(
+        _ number: Int64, from old: SegmentState, to new: SegmentState
+    ) throws(StorageError) -> Bool {
+        try write { db in
+            try db.execute(
+                sql: "UPDATE segment SET state = ? WHERE id = ? AND state IN (?, ?)",
+                arguments: [new.rawValue, number, old.rawValue, new.rawValue])
+            return db.changesCount > 0
+        }
+    }
+
+    /// Whether the segment with this id was dropped on purpose.
+    package func isDropped(_ segment: SegmentID) throws(StorageError) -> Bool {
+        try read { db in
+            try Row.fetchOne(db, sql: "SELECT 1 FROM dropped WHERE name = ?", arguments: [Data(segment.bytes)]) != nil
+        }
+    }
+
+    /// The segments that were dropped on purpose.
+    package func droppedSegments() throws(StorageError) -> Set<SegmentID> {
+        try read { db in
+            Set(
+                try Row.fetchAll(db, sql: "SELECT name FROM dropped").map { row in
+                    let name = try row.bytes(0)
+                    guard name.count == SegmentID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+                    return name.withUnsafeBytes { SegmentID(exactly: $0) }
+                })
+        }
+    }
+
+    /// Enters that segments were dropped, and takes out what is known of them.
+    func insert(_ dropped: DroppedSegments, into db: Database) throws {
+        for segment in dropped.segments {
+            let name = Data(segment.bytes)
+            try db.execute(sql: "INSERT OR IGNORE INTO dropped VALUES (?)", arguments: [name])
+            let rows = try Row.fetchAll(db, sql: "SELECT id, path FROM segment WHERE name = ?", arguments: [name])
+            for row in rows {
+                let path: String = try row.value(1)
+                try Catalogue.forget(row.value(0), in: db)
+                try db.execute(sql: "DELETE FROM damage WHERE segment = ?", arguments: [path])
+                try db.execute(sql: "DELETE FROM lostSnapshot WHERE segment = ?", arguments: [path])
+            }
+        }
+    }
+
+    /// Enters which segments were dropped.
+    func enter(_ dropped: [DroppedSegments]) throws(StorageError) {
+        try write { db in for record in dropped { try insert(record, into: db) } }
+    }
+}

@@ -1,0 +1,59 @@
+// What check says of the catalogue: it must agree with the segments.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestTraits
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("Check and the catalogue", .blocking)
+struct CatalogueCheckTests {
+    @Test("check finds blocks that the catalogue has otherwise, and segments that only the catalogue takes for dropped")
+    func catalogue() throws {
+        for statements in [
+            "UPDATE block SET depth = depth + 1;", "DELETE FROM block;", "UPDATE block SET bases = zeroblob(20);",
+            "INSERT INTO dropped VALUES (zeroblob(16));",
+        ] {
+            let sandbox = try Sandbox()
+            try sandbox.root.write("file", "content")
+            try sandbox.capture()
+            #expect(try sandbox.archive.check(data: false).findings == [])
+            try Files(sandbox.archive.directory).changeCatalogue(statements)
+            let findings = try sandbox.archive.check(data: false).findings
+            #expect(!findings.isEmpty, "\(statements)")
+            #expect(findings.allSatisfy { $0.remedy == "run 'archiver repair --catalogue'" }, "\(findings)")
+        }
+    }
+
+    @Test("a segment that was dropped is no damage, and one that is missing is", arguments: [false, true])
+    func dropped(isOnRecord: Bool) throws {
+        let base = Files(try Sandbox.temporaryDirectory())
+        try base.makeDirectory("archive")
+        let parameters = ArchiveManifest.Parameters(segmentBytes: SegmentHeader.byteCount + 1)
+        let manifest = ArchiveManifest(id: .random(), created: .now, parameters: parameters)
+        try base.write("archive/archive.json", manifest.encoded())
+        let sandbox = try Sandbox(in: base.directory)
+        try sandbox.root.write("file", "content")
+        try sandbox.capture()
+        // A segment of its own, with a chunk that nobody needs.
+        let store = sandbox.archive.store
+        let chunk = RawChunk(kind: .content, bytes: Array("not needed".utf8))
+        let writer = try store.beginCommit()
+        #expect(try writer.claim(chunk.id))
+        var encoder = try BlockEncoder(level: 1)
+        try writer.append(encoder.encode([chunk]))
+        try writer.keep()
+        let place = try #require(try store.catalogue.location(of: chunk.id))
+        let record = try #require(try store.catalogue.segment(place.segment))
+        #expect(try store.catalogue.condemn(record.number))
+        if isOnRecord { try store.enter(dropping: [record]) }
+        try Files("/").remove(store.layout.segment(record.path))
+        let archive = try sandbox.reopened()
+        #expect(archive.store.findings.map(\.kind) == (isOnRecord ? [] : [.damage]))
+        let result = try archive.check(data: true)
+        #expect(result.findings.isEmpty && result.goodSnapshots == 1, "\(result.findings)")
+    }
+}
