@@ -16,6 +16,10 @@ package final class ArchiveStore: Sendable {
     private let refusal: StorageError?
     let reader: BlockReader
     let encoders = EncoderPool()
+    /// How files of this archive are cut.
+    package let chunker: Chunker
+    /// Where nodes of this archive's trees end.
+    package let shape: TreeShape
     /// The work done with this object.
     package var counters: StorageCounters { catalogue.counters }
     private let lock: UseLock?
@@ -35,6 +39,8 @@ package final class ArchiveStore: Sendable {
         self.isNew = isNew
         self.layout = layout
         self.manifest = manifest
+        chunker = Chunker(seed: manifest.parameters.chunkingSeed.number)
+        shape = TreeShape(seed: manifest.parameters.treeSeed.number)
         self.catalogue = catalogue
         self.refusal = refusal
         reader = BlockReader(layout: layout, catalogue: catalogue)

@@ -86,10 +86,10 @@ final class BlockReader: Sendable {
         catalogue.counters.blocksRead.add()
         let file = try file(location.segment)
         var (header, payload) = try file.block(at: location.offset)
-        guard header.isReadable else {
+        if let obstacle = header.obstacle {
             throw StorageError(
                 .newerFormat, file.path,
-                "block at byte \(location.offset) of \(file.path) is stored in a way that this program does not know",
+                "block at byte \(location.offset) of \(file.path) \(obstacle), which this program cannot read",
                 remedy: "use a newer archiver")
         }
         guard work.begin(header) else {

@@ -14,14 +14,23 @@ package struct Chunker: Sendable {
     package let maximum: Int
     private let strictMask: UInt64
     private let looseMask: UInt64
+    private let gear: [UInt64]
+
+    /// The way files are cut in archives without a seed.
+    package static let standard = Chunker(seed: 0)
 
     /// The way files are cut.
     ///
     /// Most files are one chunk, so that a version needs one id and stands on the whole version before; a delta stores
     /// little of a large chunk. Lists of slices of large files stay short.
-    package static let standard = Chunker(minimum: 64 << 10, averageBits: 17, maximum: 512 << 10)
+    ///
+    /// - Parameter seed: decides where: who does not know it cannot tell files by the lengths of their chunks.
+    package init(seed: UInt64) {
+        self.init(minimum: 64 << 10, averageBits: 17, maximum: 512 << 10, seed: seed)
+    }
 
-    private init(minimum: Int, averageBits: Int, maximum: Int) {
+    private init(minimum: Int, averageBits: Int, maximum: Int, seed: UInt64) {
+        gear = Chunker.gear(seed: seed)
         self.minimum = minimum
         average = 1 << averageBits
         self.maximum = maximum
@@ -39,7 +48,7 @@ package struct Chunker: Sendable {
         let normal = min(average, end)
         var hash: UInt64 = 0
         var index = minimum
-        return Chunker.gear.withUnsafeBufferPointer { gear in
+        return gear.withUnsafeBufferPointer { gear in
             while index < normal {
                 hash = (hash << 1) &+ gear[Int(bytes[index])]
                 index += 1
@@ -54,9 +63,9 @@ package struct Chunker: Sendable {
         }
     }
 
-    /// 256 well-spread numbers: SplitMix64 (Steele, Lea, Flood 2014) from seed 0.
-    private static let gear: [UInt64] = {
-        var state: UInt64 = 0
+    /// 256 well-spread numbers: SplitMix64 (Steele, Lea, Flood 2014) from `seed`.
+    private static func gear(seed: UInt64) -> [UInt64] {
+        var state = seed
         return (0..<256).map { _ in
             state &+= 0x9E37_79B9_7F4A_7C15
             var mixed = state
@@ -64,5 +73,5 @@ package struct Chunker: Sendable {
             mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
             return mixed ^ (mixed >> 31)
         }
-    }()
+    }
 }

@@ -7,6 +7,7 @@ internal import FileIO
 /// Builds a tree from entries, and whole nodes of an older tree, given in walk order; holds one open node a level.
 struct TreeBuilder<Sink: NodeSink> {
     private var sink: Sink
+    private let shape: TreeShape
     private var entries: [Entry] = []
     private var entriesWeight = 0
     /// Open inner nodes: `children[n]` is of level n + 1.
@@ -15,7 +16,8 @@ struct TreeBuilder<Sink: NodeSink> {
     /// The node of the older tree that was opened last, a level: what a new node of that level most resembles.
     private var predecessors: [ChunkID?] = []
 
-    init(sink: Sink) {
+    init(sink: Sink, shape: TreeShape) {
+        self.shape = shape
         self.sink = sink
     }
 
@@ -24,7 +26,7 @@ struct TreeBuilder<Sink: NodeSink> {
         entries.append(entry)
         entriesWeight += entry.weight
         if entries.count == TreeShape.maximumEntries || entriesWeight >= TreeShape.fullWeight
-            || TreeShape.cutsAfter(path: entry.path, level: 0)
+            || shape.cutsAfter(path: entry.path, level: 0)
         {
             try closeLeaf()
         }
@@ -47,7 +49,7 @@ struct TreeBuilder<Sink: NodeSink> {
         children[level].append(child)
         childrenWeights[level] += child.weight
         if children[level].count == TreeShape.maximumEntries || childrenWeights[level] >= TreeShape.fullWeight
-            || TreeShape.cutsAfter(path: child.firstPath, level: level + 1)
+            || shape.cutsAfter(path: child.firstPath, level: level + 1)
         {
             try closeInner(level: level + 1)
         }

@@ -26,8 +26,12 @@ package struct TreeEditor<Source: NodeSource, Sink: NodeSink<Source.Failure>> {
     private var builder: TreeBuilder<Sink>
 
     /// An editor of the tree `base`; of the tree of nothing where that is nil.
-    package init(base: ChunkID?, source: Source, sink: Sink) throws(Failure) {
-        builder = TreeBuilder(sink: sink)
+    ///
+    /// - Parameter shape: where the new nodes end; nodes of a base of another shape stay as they are.
+    package init(
+        base: ChunkID?, source: Source, sink: Sink, shape: TreeShape = .standard
+    ) throws(Failure) {
+        builder = TreeBuilder(sink: sink, shape: shape)
         if let base {
             old = try TreeCursor(base, in: source)
             if let level = old?.level { builder.opened(base, level: level) }

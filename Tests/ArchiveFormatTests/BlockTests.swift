@@ -121,22 +121,38 @@ struct BlockTests {
         }
     }
 
-    @Test("a block with a codec or fields that came later is known by its header, and not readable")
+    @Test("a block with a codec, a key or fields that came later is known by its header, and refused by what it has")
     func laterCodecs() throws {
         let id = ChunkID(hashing: [])
-        func header(_ codec: Codec, depth: Int = 0, stored: Int = 10, fields: [UInt8] = []) -> BlockHeader {
+        func header(_ codec: Codec, depth: Int = 0, stored: Int = 10, key: Int = 0, fields: [UInt8] = [])
+            -> BlockHeader
+        {
             BlockHeader(
                 codec: codec, depth: depth, storedLength: stored, payloadChecksum: 0,
                 bases: depth == 0 ? [] : [ChunkPrefix(id)], chunks: [.init(kind: .content, length: 10, id: id)],
-                laterFields: fields)
+                keyID: key, laterFields: fields)
         }
-        for known in [header(.stored), header(.deflate), header(.delta, depth: 1)] { #expect(known.isReadable) }
-        for later in [
-            header(.later(2)), header(.later(3), depth: 16, stored: 60_000), header(.deflate, fields: [1]),
-            header(.stored, stored: 26, fields: .init(repeating: 7, count: 255)),
+        for known in [header(.stored), header(.deflate), header(.delta, depth: 1)] { #expect(known.obstacle == nil) }
+        for (later, obstacle) in [
+            (header(.later(2)), "is packed with codec 2"),
+            (header(.later(3), depth: 16, stored: 60_000), "is packed with codec 3"),
+            (header(.deflate, fields: [1]), "has fields that came after this program"),
+            (header(.stored, stored: 26, key: 1), "is encrypted with key 1"),
+            (header(.delta, depth: 1, key: 300, fields: [1, 2]), "is encrypted with key 300"),
+            (
+                header(.stored, stored: 26, fields: .init(repeating: 7, count: 254)),
+                "has fields that came after this program"
+            ),
         ] {
             #expect(try decode(later.encoded(at: place)) == later)
-            #expect(!later.isReadable)
+            #expect(later.obstacle == obstacle)
+        }
+        // An extension that says nothing, or whose key does not fit into it.
+        for part in ["01 00", "00", "01 80 01"] {
+            var bytes = header(.deflate, fields: [1]).encoded(at: place)
+            bytes.replaceSubrange(11..<14, with: hex(part))
+            bytes[4] = UInt8(bytes.count - 5)
+            #expect(throws: FormatError.self, "\(part)") { try decode(sealed(bytes)) }
         }
         // Depth without bases, fields that are none, a payload that is far longer than the chunks.
         #expect(header(.later(2)).encoded(at: place)[10] == 0x40)
@@ -148,7 +164,7 @@ struct BlockTests {
         }
         #expect(throws: FormatError.self) { try decode(header(.later(2), stored: 70_000).encoded(at: place)) }
         #expect(throws: FormatError.self) {
-            try decode(header(.deflate, fields: .init(repeating: 7, count: 256)).encoded(at: place))
+            try decode(header(.deflate, fields: .init(repeating: 7, count: 255)).encoded(at: place))
         }
     }
 

@@ -125,7 +125,9 @@ struct ArchiveManifestTests {
               "format" : "archiver",
               "id" : "000102030405060708090a0b0c0d0e0f",
               "parameters" : {
-                "segmentBytes" : 67108864
+                "chunkingSeed" : "0000000000000000",
+                "segmentBytes" : 67108864,
+                "treeSeed" : "0000000000000000"
               },
               "version" : 1
             }
@@ -133,6 +135,17 @@ struct ArchiveManifestTests {
             """
         #expect(String(decoding: try manifest().encoded(), as: UTF8.self) == text)
         #expect(try ArchiveManifest(decoding: Array(text.utf8)) == manifest())
+    }
+
+    @Test("seeds are read as they were written")
+    func seeds() throws {
+        let parameters = ArchiveManifest.Parameters(chunkingSeed: .init(0x0102_0304_0506_0708), treeSeed: .init(.max))
+        let manifest = ArchiveManifest(id: try manifest().id, created: Timestamp(seconds: 0), parameters: parameters)
+        let text = String(decoding: manifest.encoded(), as: UTF8.self)
+        #expect(
+            text.contains(#""chunkingSeed" : "0102030405060708""#) && text.contains(#""treeSeed" : "ffffffffffffffff""#)
+        )
+        #expect(try ArchiveManifest(decoding: manifest.encoded()) == manifest)
     }
 
     @Test("a newer version is refused with its number, whatever else it holds")
@@ -147,7 +160,8 @@ struct ArchiveManifestTests {
         let texts = [
             "", "{}", "[]", "{\"format\": \"archiver\"}", good.replacing("archiver", with: "other"),
             good.replacing("\"version\" : 1", with: "\"version\" : 0"), good.replacing("0f\"", with: "0\""),
-            good.replacing("67108864", with: "0"), good.replacing("1970-", with: "70-"), good.replacing("}", with: ""),
+            good.replacing("67108864", with: "0"), good.replacing("0000000000000000", with: "0"),
+            good.replacing("1970-", with: "70-"), good.replacing("}", with: ""),
         ]
         for text in texts {
             #expect(throws: FormatError.self, "\(text)") { try ArchiveManifest(decoding: Array(text.utf8)) }

@@ -7,11 +7,11 @@ import Testing
 @Suite("The shape of trees")
 struct TreeShapeTests {
     /// The rule as the format document words it, with the hash computed by 128-bit arithmetic.
-    private func cuts(_ path: String, level: UInt8) -> Bool {
+    private func cuts(_ path: String, level: UInt8, seed: UInt64 = 0) -> Bool {
         func times(_ left: UInt64, _ right: UInt64) -> UInt64 {
             UInt64(truncatingIfNeeded: UInt128(left) * UInt128(right))
         }
-        var hash: UInt64 = 14_695_981_039_346_656_037
+        var hash = 14_695_981_039_346_656_037 ^ seed
         for byte in [level] + Array(path.utf8) { hash = times(hash ^ UInt64(byte), 1_099_511_628_211) }
         for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] as [UInt64] {
             hash = times(hash ^ (hash >> 33), factor)
@@ -25,16 +25,30 @@ struct TreeShapeTests {
             let path = "directory/file \(number)"
             for level in [0, 1, 2, 255] {
                 #expect(
-                    TreeShape.cutsAfter(path: RelativePath(unchecked: Array(path.utf8)), level: level)
+                    TreeShape.standard.cutsAfter(path: RelativePath(unchecked: Array(path.utf8)), level: level)
                         == cuts(path, level: UInt8(level)), "\(path)")
             }
         }
     }
 
+    @Test("with another seed of the archive, other nodes end, as the format document says")
+    func seeds() {
+        let shape = TreeShape(seed: 0x0123_4567_89ab_cdef)
+        let paths = (0..<5000).map { "directory/file \($0)" }
+        var differing = 0
+        for path in paths {
+            let isCut = shape.cutsAfter(path: RelativePath(unchecked: Array(path.utf8)), level: 1)
+            #expect(isCut == cuts(path, level: 1, seed: 0x0123_4567_89ab_cdef))
+            if isCut != cuts(path, level: 1) { differing += 1 }
+        }
+        // Two cuts in 64 differ, where the two have nothing to do with each other.
+        #expect((100...220).contains(differing), "\(differing)")
+    }
+
     @Test("the rule never changes: it gives these cuts for ever")
     func golden() {
         let cuts = (0..<1000).filter {
-            TreeShape.cutsAfter(path: RelativePath(unchecked: Array("\($0)".utf8)), level: 0)
+            TreeShape.standard.cutsAfter(path: RelativePath(unchecked: Array("\($0)".utf8)), level: 0)
         }
         // From an implementation of the format document in Python.
         let expected = [
@@ -49,7 +63,7 @@ struct TreeShapeTests {
     func rate() {
         for level in 0..<4 {
             let count = (0..<64_000).count {
-                TreeShape.cutsAfter(path: RelativePath(unchecked: Array("a/\($0)".utf8)), level: level)
+                TreeShape.standard.cutsAfter(path: RelativePath(unchecked: Array("a/\($0)".utf8)), level: level)
             }
             // 1000 expected, standard deviation 31.
             #expect((850...1150).contains(count), "level \(level): \(count)")

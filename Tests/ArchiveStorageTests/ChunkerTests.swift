@@ -10,7 +10,7 @@ import Testing
 struct ChunkerTests {
     private let chunker = Chunker.standard
 
-    private func lengths(_ bytes: [UInt8]) -> [Int] {
+    private func lengths(_ bytes: [UInt8], _ chunker: Chunker = .standard) -> [Int] {
         bytes.withUnsafeBytes { buffer in
             var lengths: [Int] = []
             var start = 0
@@ -67,6 +67,23 @@ struct ChunkerTests {
             #expect((1...4).contains(new.count), "TEST_SEED=\(random.seed): \(new.count) of \(after.count)")
             #expect(after.suffix(20) == before.suffix(20), "TEST_SEED=\(random.seed)")
         }
+    }
+
+    @Test("with another seed of the archive, files are cut elsewhere")
+    func seeds() {
+        var random = SeededGenerator(seed: 2)
+        let bytes = random.noise(8 << 20)
+        func ends(_ seed: UInt64) -> Set<Int> {
+            var end = 0
+            return Set(
+                lengths(bytes, Chunker(seed: seed)).dropLast().map { length in
+                    end += length
+                    return end
+                })
+        }
+        #expect(ends(0).count > 20 && ends(7).count > 20)
+        #expect(ends(0).isDisjoint(with: ends(7)))
+        #expect(ends(7) == ends(7))
     }
 
     @Test("the cuts never change: files cut by an older version are found again")

@@ -86,7 +86,7 @@ struct TreeHistoryTests {
         let nodes = MemoryNodes()
         let entries = (0..<2500).map { number in Entry.file(.valid("\(salt)/\(100_000 + number)")) }
         let full = try nodes.tree(of: entries)
-        let ends = entries.indices.filter { TreeShape.cutsAfter(path: entries[$0].path, level: 0) }
+        let ends = entries.indices.filter { TreeShape.standard.cutsAfter(path: entries[$0].path, level: 0) }
         // One leaf alone at every place, the last one among them: an end of the tree is not always a cut.
         for (start, end) in zip([-1] + ends, ends + [entries.count - 1]) {
             let kept = (start + 1)...end
@@ -101,7 +101,7 @@ struct TreeHistoryTests {
     func longRuns() throws {
         let nodes = MemoryNodes()
         let uncut = (0..<2000).map { RelativePath.valid("long/\(1000 + $0)") }
-            .filter { !TreeShape.cutsAfter(path: $0, level: 0) }
+            .filter { !TreeShape.standard.cutsAfter(path: $0, level: 0) }
         let entries = uncut.prefix(1100).map { Entry.file($0) }
         let root = try nodes.tree(of: entries)
         #expect(try nodes.treeByTheBook(of: entries) == root)

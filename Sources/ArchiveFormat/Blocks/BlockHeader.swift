@@ -19,6 +19,8 @@ package struct BlockHeader: Hashable, Sendable {
     }
 
     package let codec: Codec
+    /// The key that the payload is encrypted with; 0: it is not.
+    package let keyID: Int
     /// Fields that came after this program: it keeps the block, and cannot read its payload.
     package let laterFields: [UInt8]
     /// 0 without bases, else 1 + the greatest depth of the bases' blocks: how many blocks a read has to unpack.
@@ -35,9 +37,10 @@ package struct BlockHeader: Hashable, Sendable {
     /// A header from its parts, which are within the limits of the format.
     package init(
         codec: Codec, depth: Int, storedLength: Int, payloadChecksum: UInt32, bases: [ChunkPrefix], chunks: [Chunk],
-        laterFields: [UInt8] = []
+        keyID: Int = 0, laterFields: [UInt8] = []
     ) {
         self.codec = codec
+        self.keyID = keyID
         self.laterFields = laterFields
         self.depth = depth
         self.storedLength = storedLength
@@ -55,10 +58,11 @@ package struct BlockHeader: Hashable, Sendable {
         return BlockHeader.magic.count + LEB128.byteCount(of: length) + length
     }
 
-    /// Whether the payload can be unpacked: its codec is known, and no fields came after this program.
-    package var isReadable: Bool {
-        if case .later = codec { return false }
-        return laterFields.isEmpty
+    /// Why this program cannot unpack the payload, as the end of a sentence about the block; nil where it can.
+    package var obstacle: String? {
+        if case .later(let number) = codec { return "is packed with codec \(number)" }
+        if keyID != 0 { return "is encrypted with key \(keyID)" }
+        return laterFields.isEmpty ? nil : "has fields that came after this program"
     }
 
     /// Bytes of the whole block in the segment.
@@ -92,7 +96,8 @@ extension BlockHeader {
     package static let sourceLengthLimit = 16 << 20
     /// How much longer than the raw payload a payload may be that this program cannot read.
     private static let laterExcessLimit = 1 << 16
-    private static let laterFieldsLimit = 255
+    /// The most bytes of the key's id and the later fields.
+    private static let extensionLimit = 255
 
     /// The rule that the header breaks; nil for a good one.
     private var problem: String? {
@@ -101,11 +106,11 @@ extension BlockHeader {
         if bases.count > BlockHeader.baseCountLimit { return "a block's number of bases" }
         if rawLength > BlockHeader.rawLengthLimit { return "a block's raw length" }
         if bases.isEmpty != (depth == 0) || !(0...BlockHeader.depthLimit).contains(depth) { return "a block's depth" }
-        if laterFields.count > BlockHeader.laterFieldsLimit { return "a block's later fields" }
+        if extensionLength > BlockHeader.extensionLimit { return "a block's later fields" }
         switch codec {
-        case .stored where isReadable:
+        case .stored where obstacle == nil:
             if storedLength != rawLength { return "a stored block's length" }
-        case .deflate where isReadable, .delta where isReadable:
+        case .deflate where obstacle == nil, .delta where obstacle == nil:
             if storedLength > rawLength { return "a block that is longer packed than raw" }
         default:
             if storedLength > rawLength + BlockHeader.laterExcessLimit { return "a block's stored length" }
@@ -129,12 +134,17 @@ extension BlockHeader {
     private static let checksumLength = 4
     private static let leastFollowingLength = 3 + 2 * checksumLength + chunkLength(LEB128.byteCount(of: 0))
     private static let greatestFollowingLength =
-        32 + baseCountLimit * ChunkPrefix.byteCount + 2 + laterFieldsLimit
+        32 + baseCountLimit * ChunkPrefix.byteCount + 2 + extensionLimit
         + chunkCountLimit * chunkLength(LEB128.byteCount(of: rawLengthLimit))
 
-    /// Codec, depth, and whether there are later fields, in one byte.
+    /// Codec, depth, and whether there is an extension, in one byte.
     private var form: UInt8 {
-        UInt8(depth) | codec.number << Form.codecShift | (laterFields.isEmpty ? 0 : Form.laterFields)
+        UInt8(depth) | codec.number << Form.codecShift | (extensionLength == 0 ? 0 : Form.hasExtension)
+    }
+
+    /// Bytes of the key's id and the later fields; 0 where there are neither.
+    private var extensionLength: Int {
+        keyID == 0 && laterFields.isEmpty ? 0 : LEB128.byteCount(of: keyID) + laterFields.count
     }
 
     /// The parts of the byte `form`.
@@ -142,13 +152,13 @@ extension BlockHeader {
         static let depth: UInt8 = 0x1f
         static let codecShift: UInt8 = 5
         static let codec: UInt8 = 3
-        static let laterFields: UInt8 = 0x80
+        static let hasExtension: UInt8 = 0x80
     }
 
     /// Bytes of the header behind the field that says how many these are.
     private var followingLength: Int {
         LEB128.byteCount(of: storedLength) + 1 + (bases.isEmpty ? 0 : 1 + bases.count * ChunkPrefix.byteCount)
-            + (laterFields.isEmpty ? 0 : LEB128.byteCount(of: laterFields.count) + laterFields.count)
+            + (extensionLength == 0 ? 0 : LEB128.byteCount(of: extensionLength) + extensionLength)
             + LEB128.byteCount(of: chunks.count)
             + chunks.reduce(0) { $0 + BlockHeader.chunkLength(LEB128.byteCount(of: $1.length)) }
             + 2 * BlockHeader.checksumLength
@@ -176,8 +186,9 @@ extension BlockHeader {
         bytes.append(form)
         if !bases.isEmpty { bytes.append(UInt8(bases.count)) }
         for base in bases { bytes += base.bytes }
-        if !laterFields.isEmpty {
-            LEB128.append(laterFields.count, to: &bytes)
+        if extensionLength > 0 {
+            LEB128.append(extensionLength, to: &bytes)
+            LEB128.append(keyID, to: &bytes)
             bytes += laterFields
         }
         LEB128.append(chunks.count, to: &bytes)
@@ -234,10 +245,15 @@ extension BlockHeader {
             }
         }
         self.bases = bases
-        if form & Form.laterFields != 0 {
-            laterFields = Array(try reader.bytes(try reader.number()))
-            guard !laterFields.isEmpty else { throw .malformed("a block's later fields") }
+        if form & Form.hasExtension != 0 {
+            let length = try reader.number()
+            let start = reader.position
+            keyID = try reader.number()
+            let left = length - (reader.position - start)
+            guard left >= 0, keyID != 0 || left > 0 else { throw .malformed("a block's later fields") }
+            laterFields = Array(try reader.bytes(left))
         } else {
+            keyID = 0
             laterFields = []
         }
         let count = try reader.number()

@@ -12,11 +12,47 @@ public struct ArchiveManifest: Hashable, Sendable {
     package struct Parameters: Hashable, Sendable, Codable {
         /// A segment is sealed once it holds this many bytes.
         package var segmentBytes: Int
+        /// Decides where files are cut into chunks.
+        package var chunkingSeed: Seed
+        /// Decides where trees are cut into nodes.
+        package var treeSeed: Seed
 
         /// The greatest `segmentBytes`: with the block that reaches it, every offset in a segment is below 2^32.
         package static let segmentBytesLimit = 1 << 31
 
-        package init(segmentBytes: Int = 64 << 20) { self.segmentBytes = segmentBytes }
+        package init(segmentBytes: Int = 64 << 20, chunkingSeed: Seed = .none, treeSeed: Seed = .none) {
+            self.segmentBytes = segmentBytes
+            self.chunkingSeed = chunkingSeed
+            self.treeSeed = treeSeed
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            self.init(
+                segmentBytes: try fields.decode(Int.self, forKey: .segmentBytes),
+                chunkingSeed: try fields.decodeIfPresent(Seed.self, forKey: .chunkingSeed) ?? .none,
+                treeSeed: try fields.decodeIfPresent(Seed.self, forKey: .treeSeed) ?? .none)
+        }
+    }
+
+    /// A number that cuts depend on, 16 hex digits as text: not every reader of JSON has integers of 64 bits.
+    package struct Seed: Hashable, Sendable, Codable {
+        package let number: UInt64
+
+        package init(_ number: UInt64) { self.number = number }
+
+        package static let none = Seed(0)
+
+        package init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            guard let bytes = Hex.bytes(text), bytes.count == 8 else { throw decoder.corrupted("not 16 hex digits") }
+            number = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(Hex.string(withUnsafeBytes(of: number.bigEndian, Array.init)))
+        }
     }
 
     package let id: ArchiveID

@@ -3,7 +3,15 @@
 package import FileIO
 
 /// The rule that cuts a sequence of entries, or of nodes, into nodes.
-package enum TreeShape {
+package struct TreeShape: Sendable {
+    /// What another archive cuts by: others cannot tell from where nodes end which paths there are.
+    private let seed: UInt64
+
+    package init(seed: UInt64) { self.seed = seed }
+
+    /// The shape of trees in archives without a seed.
+    package static let standard = TreeShape(seed: 0)
+
     /// The most entries, or children, of one node.
     package static let maximumEntries = 512
     /// The weight at which a node ends, so that none becomes too long for a block.
@@ -17,10 +25,10 @@ package enum TreeShape {
     /// because the low bits of FNV-1a alone are badly mixed; one in 64 hashes cuts.
     ///
     /// - Parameter level: the level of the node that may end here, 0 for a leaf.
-    package static func cutsAfter(path: RelativePath, level: Int) -> Bool {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        hash = (hash ^ UInt64(truncatingIfNeeded: level & 0xff)) &* fnvPrime
-        for byte in path.bytes { hash = (hash ^ UInt64(byte)) &* fnvPrime }
+    package func cutsAfter(path: RelativePath, level: Int) -> Bool {
+        var hash = 0xcbf2_9ce4_8422_2325 ^ seed
+        hash = (hash ^ UInt64(truncatingIfNeeded: level & 0xff)) &* TreeShape.fnvPrime
+        for byte in path.bytes { hash = (hash ^ UInt64(byte)) &* TreeShape.fnvPrime }
         hash ^= hash >> 33
         hash = hash &* 0xff51_afd7_ed55_8ccd
         hash ^= hash >> 33

@@ -33,6 +33,9 @@ final class ChunkPacker {
     /// Whether chunks are stored and not only named.
     var isStoring: Bool { appender != nil }
 
+    /// How files are cut.
+    var chunker: Chunker { store.chunker }
+
     /// The slices in the chunk `list`; nil where it is missing or damaged.
     func slices(in list: ChunkID) throws -> [Slice]? {
         do {

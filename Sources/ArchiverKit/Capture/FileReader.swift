@@ -95,7 +95,7 @@ final class FileReader {
         _ file: borrowing Descriptor, _ run: Range<UInt64>, _ status: FileStatus, _ path: RelativePath,
         _ slices: inout SliceCollector
     ) throws -> Bool {
-        let chunker = Chunker.standard
+        let chunker = packer.chunker
         var position = run.lowerBound
         var held = 0..<0
         while true {

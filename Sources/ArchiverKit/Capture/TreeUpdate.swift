@@ -63,7 +63,7 @@ struct TreeUpdate {
                 if waiting.count < TreeUpdate.waitingLimit { waiting.append(change) } else { hasForgotten = true }
                 return
             }
-            editor = try TreeEditor(base: base, source: nodes, sink: writer)
+            editor = try TreeEditor(base: base, source: nodes, sink: writer, shape: nodes.shape)
             for earlier in waiting { try apply(earlier) }
             waiting = []
         }

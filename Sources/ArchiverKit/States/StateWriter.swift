@@ -106,13 +106,13 @@ package struct StateWriter {
         if bytes.count > BlockEncoder.packedBytes {
             let packer = ChunkPacker(store, BlockAppender(store, commit, level: StateWriter.level))
             var slices = SliceCollector(packer, old: previous?.content)
-            try StateWriter.forEachChunk(of: bytes) { try slices.add($0) }
+            try forEachChunk(of: bytes) { try slices.add($0) }
             let content = try slices.content(size: UInt64(bytes.count))
             try packer.flush()
             return content
         }
         var slices: [Slice] = []
-        try StateWriter.forEachChunk(of: bytes) { bytes in
+        try forEachChunk(of: bytes) { bytes in
             let id = ChunkID(hashing: bytes)
             slices.append(Slice(length: UInt64(bytes.count), chunk: id))
             if try commit.claim(id) { own.chunks.append(RawChunk(id: id, kind: .content, bytes: Array(bytes))) }
@@ -130,8 +130,8 @@ package struct StateWriter {
         var bases: [ChunkID] = []
     }
 
-    private static func forEachChunk(of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let chunker = Chunker.standard
+    private func forEachChunk(of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let chunker = store.chunker
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

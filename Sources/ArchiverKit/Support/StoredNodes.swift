@@ -21,6 +21,9 @@ final class StoredNodes: NodeSource, Sendable {
         self.losses = losses
     }
 
+    /// Where nodes of this archive end.
+    var shape: TreeShape { store.shape }
+
     /// The archive's directory.
     var directory: FilePath { store.layout.directory }
 

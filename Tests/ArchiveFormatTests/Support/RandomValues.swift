@@ -184,6 +184,7 @@ extension SeededGenerator {
         let raw = chunks.reduce(0) { $0 + $1.length }
         let codec: Codec = [.stored, .deflate, .delta, .later(2), .later(3)][below(5)]
         let fields = oneIn(5) ? bytes(1, 40) : []
+        let key = oneIn(5) ? Int(number(bits: 28)) : 0
         let hasBases =
             switch codec {
             case .stored, .deflate: false
@@ -194,7 +195,7 @@ extension SeededGenerator {
         return BlockHeader(
             codec: codec, depth: bases.isEmpty ? 0 : Int.random(in: 1...16, using: &self),
             storedLength: codec == .stored ? raw : Int.random(in: 0...raw, using: &self),
-            payloadChecksum: UInt32(number(bits: 32)), bases: bases, chunks: chunks, laterFields: fields)
+            payloadChecksum: UInt32(number(bits: 32)), bases: bases, chunks: chunks, keyID: key, laterFields: fields)
     }
 }
 

@@ -73,7 +73,7 @@ extension MemoryNodes {
             parts.append(Node.Child(firstPath: run[0].path, id: id, entries: UInt64(run.count), bytes: bytes))
         }
         var level = 1
-        while parts.count > 1 || TreeShape.cutsAfter(path: parts[0].firstPath, level: level) {
+        while parts.count > 1 || TreeShape.standard.cutsAfter(path: parts[0].firstPath, level: level) {
             var above: [Node.Child] = []
             for run in runs(parts, level: level, path: \.firstPath, weight: \.weight) {
                 let id = try store(.inner(level: level, children: run), predecessor: nil)
@@ -97,7 +97,9 @@ extension MemoryNodes {
         for item in items {
             run.append(item)
             runWeight += weight(item)
-            if run.count == 512 || runWeight >= 1_048_576 || TreeShape.cutsAfter(path: path(item), level: level) {
+            if run.count == 512 || runWeight >= 1_048_576
+                || TreeShape.standard.cutsAfter(path: path(item), level: level)
+            {
                 runs.append(run)
                 (run, runWeight) = ([], 0)
             }
