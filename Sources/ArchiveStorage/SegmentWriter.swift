@@ -155,10 +155,11 @@ final class SegmentWriter: @unchecked Sendable {
         var offset = SegmentHeader.byteCount
         while offset < length {
             let header = try file.blockHeader(at: offset)
-            blocks.append(SegmentFooter.Block(header, at: file.place(offset)))
+            blocks.append(SegmentFooter.Block(offset: offset, header: header))
             offset += header.blockLength
         }
-        let footer = SegmentFooter.encoded(blocks: blocks, indexOffset: length)
+        let footer = SegmentFooter.encoded(
+            blocks: blocks, segment: file.place(0).segment, content: try file.hash(upTo: length))
         do {
             try file.write(footer, at: length)
             try synchronize()

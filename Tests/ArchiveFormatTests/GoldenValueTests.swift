@@ -36,9 +36,9 @@ struct GoldenValueTests {
         let segmentHeader = try Fixtures.golden("segment-header").withUnsafeBytes { try SegmentHeader(decoding: $0) }
         #expect(segmentHeader == GoldenValues.segmentHeader)
         let footer = try Fixtures.golden("segment-footer")
-        let trailer = try footer.suffix(64).withUnsafeBytes { try SegmentFooter.Trailer(decoding: $0) }
-        let blocks = try footer.dropLast(64).withUnsafeBytes {
-            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer)
+        let trailer = try footer.suffix(96).withUnsafeBytes { try SegmentFooter.Trailer(decoding: $0) }
+        let blocks = try footer.dropLast(96).withUnsafeBytes {
+            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer, segment: GoldenValues.place.segment)
         }
         #expect(blocks == GoldenValues.footerBlocks)
     }

@@ -75,20 +75,42 @@ struct SegmentLifeTests {
             let bytes = try path.readFile()
             let segment = try SegmentFile(at: path)
             let footer = try #require(try SegmentScan.footer(of: segment))
-            let blocks = try bytes.withUnsafeBytes { buffer in
-                let end = footer.indexOffset + footer.indexLength
-                return try SegmentFooter.blocks(
-                    decodingIndex: UnsafeRawBufferPointer(rebasing: buffer[footer.indexOffset..<end]), trailer: footer)
-            }
+            let blocks = try #require(try segment.index())
+            #expect(try segment.isAsSealed() == true)
+            var hash = SegmentHash()
+            hash.update(bytes.dropLast(40))
+            #expect(hash.finish() == footer.segmentHash)
             let scan = try SegmentScan(
                 of: segment, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: false)
             #expect(scan.isSealed && scan.tornTail == nil && scan.damage.isEmpty)
             #expect(blocks.map(\.offset) == Array(Set(scan.chunks.map(\.offset))).sorted())
             for block in blocks {
-                let header = try segment.blockHeader(at: block.offset)
-                #expect(block == SegmentFooter.Block(header, at: segment.place(block.offset)))
+                #expect(try segment.blockHeader(at: block.offset) == block.header)
             }
         }
+    }
+
+    @Test(
+        "the index of a sealed segment names its chunks although not one block can be read, and the checksum tells so")
+    func indexAlone() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 500)
+        var random = SeededGenerator()
+        let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
+        let path = try onlySegment(in: directory.path)
+        let index = try #require(try SegmentFile(at: path).index())
+        let chunks = Set(index.flatMap { $0.header.chunks.map(\.id) })
+        #expect(chunks == Set(commit.chunks.keys).union([commit.id.chunk]))
+        var bytes = try path.readFile()
+        let end = try #require(try SegmentScan.footer(of: SegmentFile(at: path))).indexOffset
+        bytes.replaceSubrange(SegmentHeader.byteCount..<end, with: [UInt8](repeating: 0, count: end - 64))
+        try path.writeFile(bytes)
+        let damaged = try SegmentFile(at: path)
+        #expect(try damaged.index() == index)
+        #expect(try damaged.isAsSealed() == false)
+        bytes[end + 20] ^= 1
+        try path.writeFile(bytes)
+        #expect(try failure { try SegmentFile(at: path).index() }?.code == .damaged)
     }
 
     @Test("a footer cut off at any byte is cut away, and the segment is sealed again")

@@ -28,6 +28,27 @@ struct CatalogueCheckTests {
         }
     }
 
+    @Test(
+        "a byte changed in the footer of a sealed segment is found by a check of all bytes",
+        arguments: [10, 60, 95, 130])
+    func footer(fromEnd: Int) throws {
+        let base = Files(try Sandbox.temporaryDirectory())
+        try base.makeDirectory("archive")
+        let parameters = ArchiveManifest.Parameters(segmentBytes: 300)
+        let manifest = ArchiveManifest(id: .random(), created: .now, parameters: parameters)
+        try base.write("archive/archive.json", manifest.encoded())
+        let sandbox = try Sandbox(in: base.directory)
+        try sandbox.root.write("file", "content")
+        try sandbox.capture()
+        let segment = try #require(
+            try sandbox.archive.store.catalogue.segments().first { $0.state == .sealed })
+        let path = sandbox.archive.store.layout.segment(segment.path)
+        let bytes = try Files("/").read(path)
+        try Files("/").write(path, [bytes[bytes.count - fromEnd] ^ 1], at: bytes.count - fromEnd)
+        let result = try sandbox.archive.check(data: true)
+        #expect(result.findingCount >= 1 && result.goodSnapshots == 1, "\(result.findings)")
+    }
+
     @Test("a segment that was dropped is no damage, and one that is missing is", arguments: [false, true])
     func dropped(isOnRecord: Bool) throws {
         let base = Files(try Sandbox.temporaryDirectory())

@@ -42,7 +42,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
                 let trailer = try? SegmentFooter.Trailer(decoding: UnsafeRawBufferPointer(rebasing: bytes[split...]))
                 guard let trailer else { return }
                 let index = UnsafeRawBufferPointer(rebasing: bytes[..<split])
-                _ = try? SegmentFooter.blocks(decodingIndex: index, trailer: trailer)
+                _ = try? SegmentFooter.blocks(decodingIndex: index, trailer: trailer, segment: 0x1011_1213)
             }
         case .blockHeader:
             // Where the golden headers are: the checksum covers the place. What later programs add need not come back.

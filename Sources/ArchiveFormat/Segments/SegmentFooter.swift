@@ -1,5 +1,7 @@
-// The end of a sealed segment: a table of its blocks, so that a copy proves to be whole and a damaged header hides
-// nothing behind it.
+// The end of a sealed segment: the headers of all its blocks once more, so that its chunks are known by one read and a
+// damaged header hides nothing behind it, and a checksum of the whole segment, so that a copy proves to be whole.
+
+internal import Crypto
 
 /// What follows the last block of a sealed segment: the index of its blocks, and the trailer that finds it.
 package enum SegmentFooter {
@@ -7,51 +9,36 @@ package enum SegmentFooter {
     package struct Block: Hashable, Sendable {
         /// Bytes from the segment's start to the block.
         package let offset: Int
-        package let headerLength: Int
-        package let storedLength: Int
-        /// The checksum that ends the block's header.
-        package let headerChecksum: UInt32
+        package let header: BlockHeader
 
-        package init(_ header: BlockHeader, at place: BlockPlace) {
-            self.init(
-                offset: place.offset, headerLength: header.headerLength, storedLength: header.storedLength,
-                headerChecksum: header.checksum(at: place))
-        }
-
-        fileprivate init(offset: Int, headerLength: Int, storedLength: Int, headerChecksum: UInt32) {
+        package init(offset: Int, header: BlockHeader) {
             self.offset = offset
-            self.headerLength = headerLength
-            self.storedLength = storedLength
-            self.headerChecksum = headerChecksum
+            self.header = header
         }
     }
 
     /// How the index begins.
     package static let indexMagic = Array("AIDX".utf8)
 
-    /// Where the fields of a row of the index lie.
-    private enum RowOffset {
-        static let headerLength = 0
-        static let storedLength = 4
-        static let headerChecksum = 8
-        static let end = 12
-    }
-
     /// The bytes that seal a segment.
     ///
     /// - Parameters:
     ///   - blocks: the segment's blocks: the first right after the header, each right after the one before.
-    ///   - indexOffset: the end of the last block, where these bytes will stand.
-    package static func encoded(blocks: [Block], indexOffset: Int) -> [UInt8] {
+    ///   - segment: the first 4 bytes of the segment's id, as in a `BlockPlace`.
+    ///   - content: what was hashed of the segment: all of it up to the end of the last block.
+    package static func encoded(blocks: [Block], segment: UInt32, content: SegmentHash) -> [UInt8] {
         var bytes = indexMagic
         for block in blocks {
-            bytes.appendLittleEndian(UInt32(block.headerLength))
-            bytes.appendLittleEndian(UInt32(block.storedLength))
-            bytes.appendLittleEndian(block.headerChecksum)
+            bytes += block.header.encoded(at: BlockPlace(segment: segment, offset: block.offset))
         }
-        let trailer = Trailer(
+        let indexOffset = blocks.last.map { $0.offset + $0.header.blockLength } ?? SegmentHeader.byteCount
+        var trailer = Trailer(
             indexOffset: indexOffset, indexLength: bytes.count, blockCount: blocks.count,
-            indexHash: ChunkID(hashing: bytes))
+            indexHash: ChunkID(hashing: bytes), segmentHash: ChunkID(hashing: []))
+        var hash = content
+        hash.update(bytes)
+        hash.update(Array(trailer.encoded().prefix(Trailer.hashedByteCount)))
+        trailer.segmentHash = hash.finish()
         return bytes + trailer.encoded()
     }
 
@@ -60,46 +47,63 @@ package enum SegmentFooter {
     /// - Parameters:
     ///   - index: the bytes that `trailer` points to.
     ///   - trailer: the last bytes of the segment.
+    ///   - segment: the first 4 bytes of the segment's id.
     /// - Throws: `FormatError` for anything but what `encoded` gives.
     package static func blocks(
-        decodingIndex index: UnsafeRawBufferPointer, trailer: Trailer
+        decodingIndex index: UnsafeRawBufferPointer, trailer: Trailer, segment: UInt32
     ) throws(FormatError) -> [Block] {
         guard index.count == trailer.indexLength else { throw .truncated }
         guard ChunkID(hashing: index) == trailer.indexHash else { throw .checksumMismatch("a segment's index") }
-        guard index.starts(with: indexMagic), index.count == indexMagic.count + trailer.blockCount * RowOffset.end
-        else { throw .malformed("a segment's index") }
+        guard index.starts(with: indexMagic) else { throw .malformed("a segment's index") }
         var blocks: [Block] = []
         var offset = SegmentHeader.byteCount
-        for row in stride(from: indexMagic.count, to: index.count, by: RowOffset.end) {
-            let block = Block(
-                offset: offset,
-                headerLength: Int(index.littleEndian(at: row + RowOffset.headerLength, as: UInt32.self)),
-                storedLength: Int(index.littleEndian(at: row + RowOffset.storedLength, as: UInt32.self)),
-                headerChecksum: index.littleEndian(at: row + RowOffset.headerChecksum, as: UInt32.self))
-            blocks.append(block)
-            offset += block.headerLength + block.storedLength
+        var position = indexMagic.count
+        while position < index.count {
+            let rest = index.slice(position..<index.count)
+            let length = try BlockHeader.headerLength(ofPrefix: rest)
+            guard length <= rest.count else { throw .truncated }
+            let place = BlockPlace(segment: segment, offset: offset)
+            let header = try BlockHeader(decoding: rest.slice(0..<length), at: place)
+            blocks.append(Block(offset: offset, header: header))
+            offset += header.blockLength
+            position += length
         }
-        guard offset == trailer.indexOffset else {
+        guard blocks.count == trailer.blockCount, offset == trailer.indexOffset else {
             throw .malformed("a segment's index that does not fit its trailer")
         }
         return blocks
     }
 }
 
+/// The SHA-256 of a segment, as its bytes come.
+package struct SegmentHash: Sendable {
+    private var hash = SHA256()
+
+    package init() {}
+
+    package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+
+    package func finish() -> ChunkID { Array(hash.finalize()).withUnsafeBytes { ChunkID(exactly: $0) } }
+}
+
 // MARK: - Trailer
 
 extension SegmentFooter {
     /// Bytes of an encoded trailer.
-    package static let trailerByteCount = 64
+    package static let trailerByteCount = 96
 
-    /// The last bytes of a sealed segment: where the index is, and its hash.
+    /// The last bytes of a sealed segment: where the index is, and the checksums of the index and of all.
     package struct Trailer: Hashable, Sendable {
         package let indexOffset: Int
         package let indexLength: Int
         package let blockCount: Int
         /// SHA-256 of the index.
         package let indexHash: ChunkID
+        /// SHA-256 of the whole segment before this field.
+        package fileprivate(set) var segmentHash: ChunkID
 
+        /// Bytes of the trailer that `segmentHash` is of, too.
+        package static let hashedByteCount = Offset.segmentHash
         private static let magic = Array("ARCHEND\n".utf8)
 
         /// Where the fields lie; all integers are little-endian.
@@ -109,14 +113,18 @@ extension SegmentFooter {
             static let blockCount = 16
             static let zero = 20
             static let indexHash = 24
-            static let magic = 56
+            static let segmentHash = 56
+            static let magic = 88
         }
 
-        fileprivate init(indexOffset: Int, indexLength: Int, blockCount: Int, indexHash: ChunkID) {
+        fileprivate init(
+            indexOffset: Int, indexLength: Int, blockCount: Int, indexHash: ChunkID, segmentHash: ChunkID
+        ) {
             self.indexOffset = indexOffset
             self.indexLength = indexLength
             self.blockCount = blockCount
             self.indexHash = indexHash
+            self.segmentHash = segmentHash
         }
 
         fileprivate func encoded() -> [UInt8] {
@@ -126,6 +134,7 @@ extension SegmentFooter {
             bytes.appendLittleEndian(UInt32(blockCount))
             bytes.appendLittleEndian(UInt32(0))
             bytes += indexHash.bytes
+            bytes += segmentHash.bytes
             bytes += Trailer.magic
             return bytes
         }
@@ -151,7 +160,8 @@ extension SegmentFooter {
             indexOffset = Int(offset)
             indexLength = Int(length)
             blockCount = Int(bytes.littleEndian(at: Offset.blockCount, as: UInt32.self))
-            indexHash = ChunkID(exactly: bytes.slice(Offset.indexHash..<Offset.magic))
+            indexHash = ChunkID(exactly: bytes.slice(Offset.indexHash..<Offset.segmentHash))
+            segmentHash = ChunkID(exactly: bytes.slice(Offset.segmentHash..<Offset.magic))
         }
     }
 }

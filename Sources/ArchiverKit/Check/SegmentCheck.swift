@@ -66,11 +66,25 @@ struct SegmentCheck {
             }
             // What is damaged has no footer that fits.
             let isWhole = try checkBlocks(of: file, segment)
-            if segment.isSealed, isWhole, try SegmentScan.footer(of: file) == nil {
-                find("\(path) has lost its footer; its blocks can be read without it")
-            }
+            if segment.isSealed, isWhole { try checkFooter(of: file) }
         } catch let error as StorageError {
             find(error.message)
+        }
+    }
+
+    /// The footer of a segment whose blocks are whole.
+    private func checkFooter(of file: SegmentFile) throws {
+        do throws(StorageError) {
+            guard try file.index() != nil else {
+                return find("\(file.path) has lost its footer; its blocks can be read without it")
+            }
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return find("the index of \(file.path) is damaged; its blocks can be read without it")
+        }
+        // The index's headers have the checksums of their places, so they are those of the blocks.
+        if readsData, try file.isAsSealed() == false {
+            find("\(file.path) is not as it was sealed; its blocks can be read all the same")
         }
     }
 

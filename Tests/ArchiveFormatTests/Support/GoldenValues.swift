@@ -112,7 +112,7 @@ enum GoldenValues {
         created: time)
 
     static let footerBlocks: [SegmentFooter.Block] = [
-        .init(blockHeader, at: place), .init(blockHeader, at: secondPlace),
+        .init(offset: place.offset, header: blockHeader), .init(offset: secondPlace.offset, header: blockHeader),
     ]
 
     /// The first and the second place in the golden segment.
@@ -120,8 +120,8 @@ enum GoldenValues {
     private static let secondPlace = BlockPlace(
         segment: segmentHeader.segment.prefix, offset: 64 + blockHeader.blockLength)
 
-    static let footer = SegmentFooter.encoded(
-        blocks: footerBlocks, indexOffset: 64 + 2 * blockHeader.blockLength)
+    /// Of a segment whose bytes were hashed as nothing.
+    static let footer = SegmentFooter.encoded(blocks: footerBlocks, segment: place.segment, content: SegmentHash())
 
     static let manifest = ArchiveManifest(id: randomID("000102030405060708090a0b0c0d0e0f"), created: time)
 
