@@ -248,6 +248,9 @@ struct SegmentTests {
         }
         var newer = bytes
         newer[8] = 2
+        #expect(throws: FormatError.checksumMismatch("a segment's header")) { try header(newer) }
+        let checksum = newer[..<60].withUnsafeBytes { crc32($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { newer.replaceSubrange(60..<64, with: $0) }
         #expect(throws: FormatError.unknownVersion(2)) { try header(newer) }
         #expect(throws: FormatError.truncated) { try header(bytes.dropLast()) }
     }

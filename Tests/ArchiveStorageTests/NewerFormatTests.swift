@@ -2,6 +2,7 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Compression
 import FileIO
 import SystemPackage
 import TestTraits
@@ -17,6 +18,8 @@ struct NewerFormatTests {
         let segment = try onlySegment(in: directory.path)
         var bytes = try segment.readFile()
         bytes[8] = 2
+        let checksum = bytes[..<60].withUnsafeBytes { crc32($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { bytes.replaceSubrange(60..<64, with: $0) }
         try segment.writeFile(bytes)
         for suffix in ["", "-wal", "-shm"] {
             try? directory.path.appending("catalogue.sqlite" + suffix).removeFile()
@@ -27,5 +30,21 @@ struct NewerFormatTests {
             #expect(error?.message.contains("version 2") == true, "\(error?.message ?? "opened")")
         }
         #expect(try segment.readFile() == bytes)
+    }
+
+    @Test("a damaged version is damage, and refuses nothing")
+    func damagedVersion() throws {
+        let directory = try TemporaryDirectory()
+        let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1, 2, 3]])
+        let segment = try onlySegment(in: directory.path)
+        var bytes = try segment.readFile()
+        bytes[11] ^= 0x40
+        try segment.writeFile(bytes)
+        for suffix in ["", "-wal", "-shm"] {
+            try? directory.path.appending("catalogue.sqlite" + suffix).removeFile()
+        }
+        let opened = try ArchiveStore.open(directory.path, creating: false)
+        #expect(!opened.findings.isEmpty)
+        #expect(try opened.holds(commit))
     }
 }

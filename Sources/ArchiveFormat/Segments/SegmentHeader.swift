@@ -59,12 +59,11 @@ package struct SegmentHeader: Hashable, Sendable {
         guard bytes.slice(Offset.magic..<Offset.formatVersion).elementsEqual(SegmentHeader.magic) else {
             throw .malformed("this is no segment")
         }
-        // The checksum's place belongs to the version, so the version is looked at first.
-        let version = bytes.littleEndian(at: Offset.formatVersion, as: UInt32.self)
-        guard version <= SegmentHeader.formatVersion else { throw .unknownVersion(version) }
         guard crc32(bytes.slice(0..<Offset.checksum)) == bytes.littleEndian(at: Offset.checksum, as: UInt32.self) else {
             throw .checksumMismatch("a segment's header")
         }
+        let version = bytes.littleEndian(at: Offset.formatVersion, as: UInt32.self)
+        guard version <= SegmentHeader.formatVersion else { throw .unknownVersion(version) }
         guard version == SegmentHeader.formatVersion,
             bytes.littleEndian(at: Offset.headerLength, as: UInt32.self) == UInt32(SegmentHeader.byteCount)
         else { throw .malformed("a segment's version") }
