@@ -45,7 +45,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveStorageTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", "Locking", "TestSupport", "TestTraits",
+                "ArchiveFormat", "ArchiveStorage", "Compression", "FileIO", "Locking", "TestSupport", "TestTraits",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -60,7 +60,8 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Exclusions", "FileIO", "Locking", "Mementos",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "Locking",
+                "Mementos",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]

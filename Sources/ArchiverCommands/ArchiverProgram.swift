@@ -22,7 +22,7 @@ package enum ArchiverProgram {
         }
         if let watch = parsed { run(watch, arguments) }
         Pager.finish()
-        exit(status.rawValue)
+        exit(status)
     }
 
     /// Watches until the end of the process.
@@ -35,16 +35,18 @@ package enum ArchiverProgram {
             } catch {
                 result = .failure(error)
             }
-            exit(ending(arguments, result.get).rawValue)
+            exit(ending(arguments, result.get))
         }
         // Not dispatch_main(), as an asynchronous `main` has it: that unblocks all signals.
         while true { pause() }
     }
 
     /// Does `body` and tells why it ended, unless all went well.
-    private static func ending(_ arguments: [String], _ body: () throws -> Void) -> ExitStatus {
+    ///
+    /// - Returns: the exit status.
+    private static func ending(_ arguments: [String], _ body: () throws -> Void) -> Int32 {
         let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
-        var status = ExitStatus.done
+        var status = ExitStatus.done.rawValue
         do {
             try body()
         } catch {
@@ -54,7 +56,7 @@ package enum ArchiverProgram {
             try Output.standard.flush()
         } catch {
             // What was already reported counts for more than that the rest could not be written.
-            if status == .done { status = report(error, arguments, isJSON: isJSON) }
+            if status == ExitStatus.done.rawValue { status = report(error, arguments, isJSON: isJSON) }
         }
         return status
     }
@@ -62,10 +64,11 @@ package enum ArchiverProgram {
     /// Tells why a command ended early.
     ///
     /// - Returns: the exit status.
-    private static func report(_ error: any Error, _ arguments: [String], isJSON: Bool) -> ExitStatus {
+    private static func report(_ error: any Error, _ arguments: [String], isJSON: Bool) -> Int32 {
         switch error {
-        case is ClosedPipe: return .done
-        case let status as ExitStatus: return status
+        case is ClosedPipe: return ExitStatus.done.rawValue
+        case let status as ExitStatus: return status.rawValue
+        case let status as ChildStatus: return status.code
         default: break
         }
         if ArchiverCommand.exitCode(for: error).isSuccess {
@@ -76,11 +79,11 @@ package enum ArchiverProgram {
             let text = helpTopic(arguments) ?? version(arguments, isJSON: isJSON)
             try? Output.standard.line(text ?? help(error))
             try? Output.standard.flush()
-            return .done
+            return ExitStatus.done.rawValue
         }
         let failure = Failure(error) ?? usage(error, arguments)
         FailureReport(failure).write(Output.error, isJSON: isJSON)
-        return failure.status
+        return failure.status.rawValue
     }
 
     /// The parser's text, whose line of usage it does not wrap.

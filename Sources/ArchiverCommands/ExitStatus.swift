@@ -39,3 +39,11 @@ enum ExitStatus: Int32, Error, CaseIterable {
             }
     }
 }
+
+/// The exit status of a program that archiver ran, which becomes its own.
+struct ChildStatus: Error {
+    let code: Int32
+
+    /// What `run` and `bisect` end with where archiver itself could not do its part.
+    static let ownFailure = ChildStatus(code: 125)
+}

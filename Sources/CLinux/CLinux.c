@@ -213,3 +213,7 @@ int clinux_clock_is_kept(void) {
     int result = adjtimex(&state);
     return result < 0 ? -1 : result != TIME_ERROR;
 }
+
+char **clinux_environment(void) {
+    return environ;
+}

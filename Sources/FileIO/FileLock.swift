@@ -37,6 +37,23 @@ package struct FileLock: ~Copyable, Sendable {
         return lock
     }
 
+    /// Takes a share in the lock, which any number may have at one time; waits while somebody has all of it.
+    package static func shared(_ path: FilePath) throws(FileError) -> FileLock {
+        let file = try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600)
+        guard try lock(file, LOCK_SH, path) else {
+            throw FileError("lock", path, .resourceTemporarilyUnavailable)
+        }
+        return FileLock(file: file)
+    }
+
+    /// Turns a share into all of the lock.
+    ///
+    /// - Returns: false where somebody else has a share as well; this one may be lost then.
+    package borrowing func isTheOnlyShare() -> Bool {
+        let number = file.number
+        return retryingInterrupts({ flock(number, LOCK_EX | LOCK_NB) }) == 0
+    }
+
     private static func acquire(_ path: FilePath, _ operation: CInt) throws(FileError) -> FileLock? {
         let file = try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600)
         guard try lock(file, operation, path) else { return nil }

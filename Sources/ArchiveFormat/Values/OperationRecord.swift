@@ -16,7 +16,7 @@ public struct OperationRecord: Hashable, Sendable {
     public let time: Timestamp
     /// The snapshot with the root's state before the operation; nil where the root did not exist.
     public let before: SnapshotID?
-    /// The snapshot whose state the operation brings back, nil where it brings back that there was nothing; of a
+    /// The snapshot whose state the operation brings back, nil where it brings back that there was nothing, and of a run; of a
     /// completion, the one with the root's state after it, nil where none was made.
     public let snapshot: SnapshotID?
     /// The part of the root that the operation brings back.
@@ -64,9 +64,11 @@ public struct OperationKind: RawRepresentable, Sendable, Hashable, CaseIterable 
     public static let undo = OperationKind(known: "undo")
     /// The state before an undo was brought back.
     public static let redo = OperationKind(known: "redo")
+    /// A command ran that may have changed the root.
+    public static let run = OperationKind(known: "run")
     /// No operation of its own: another one was done to its end.
     public static let completion = OperationKind(known: "completion")
 
     /// The kinds that this program knows.
-    public static let allCases: [OperationKind] = [.restore, .undo, .redo, .completion]
+    public static let allCases: [OperationKind] = [.restore, .undo, .redo, .run, .completion]
 }

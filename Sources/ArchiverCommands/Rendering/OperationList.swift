@@ -29,7 +29,7 @@ enum OperationList {
             table.add(
                 [
                     operation.id.short, LocalTime.text(record.time), record.kind.rawValue,
-                    (record.snapshot?.short ?? "nothing") + path, states(operation),
+                    record.kind == .run ? "" : (record.snapshot?.short ?? "nothing") + path, states(operation),
                 ] + root + [notes(operation).joined(separator: ", ")])
         }
         return table.aligned(style, width: width)

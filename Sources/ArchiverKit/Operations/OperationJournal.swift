@@ -31,9 +31,14 @@ final class OperationJournal {
     ///   - before: the snapshot with the state before it; nil where the root does not exist.
     ///   - snapshot: what it brings back.
     ///   - path: the part of the root that it brings back.
-    func begin(before: SnapshotID?, _ snapshot: SnapshotID?, at path: RelativePath) throws(StorageError) {
-        if id != nil { return }
-        id = try enter(kind, before: before, snapshot, at: path, target: target)
+    @discardableResult
+    func begin(
+        before: SnapshotID?, _ snapshot: SnapshotID?, at path: RelativePath
+    ) throws(StorageError) -> OperationID {
+        if let id { return id }
+        let id = try enter(kind, before: before, snapshot, at: path, target: target)
+        self.id = id
+        return id
     }
 
     /// Does `body`; where it fails and the operation has begun, the error says so.

@@ -21,7 +21,8 @@ struct OperationLog {
     /// - Parameter records: of one root, by time. What they miss, lost to damage perhaps, is passed over.
     init(replaying records: [StoredOperation]) {
         var places: [OperationID: Int] = [:]
-        for stored in records {
+        let idle = OperationLog.idleRuns(records)
+        for stored in records where !idle.contains(stored.id) {
             let target = stored.record.target.flatMap { places[$0] }
             if stored.record.kind == .completion {
                 guard let target else { continue }
@@ -35,6 +36,20 @@ struct OperationLog {
         }
         if let top = undoable.last { operations[top].next = .undo }
         if let top = redoable.last { operations[top].next = .redo }
+    }
+
+    /// The runs of commands that changed nothing: there is nothing to take back.
+    private static func idleRuns(_ records: [StoredOperation]) -> Set<OperationID> {
+        var runs: [OperationID: SnapshotID] = [:]
+        var idle: Set<OperationID> = []
+        for stored in records {
+            if stored.record.kind == .run { runs[stored.id] = stored.record.before }
+            guard stored.record.kind == .completion, let target = stored.record.target,
+                let after = stored.record.snapshot
+            else { continue }
+            if runs[target] == after { idle.insert(target) }
+        }
+        return idle
     }
 
     /// Takes the operation at `place` in.

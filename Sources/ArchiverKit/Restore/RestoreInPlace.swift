@@ -65,7 +65,9 @@ struct RestoreInPlace {
             let wider = try before.runTwice(root, [.subtree(.root)])
             captured = captured.followed(by: wider)
         }
-        let begin = { [captured] in try journal.begin(before: captured.latest.id, source.snapshot?.id, at: scope) }
+        let begin = { [captured] in
+            _ = try journal.begin(before: captured.latest.id, source.snapshot?.id, at: scope)
+        }
         // Whether it finds anything to do or not, undoing moves on in the log.
         if journal.isForced { try begin() }
         defer { interruption?.set(isAltering: false) }

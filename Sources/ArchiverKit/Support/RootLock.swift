@@ -40,6 +40,11 @@ enum RootLock {
         }
     }
 
+    /// Takes a share in `root` for the run of a command.
+    static func running(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
+        try FileLock.shared(path("run", root, layout))
+    }
+
     /// Becomes the only process that watches `root`.
     ///
     /// - Throws: `ArchiverError` of the code `locked`, naming the other process.

@@ -14,9 +14,7 @@ extension RootCaretaker {
     /// question came was read, and captured if it could be within a moment.
     func status() async -> WatcherStatus {
         let start = ContinuousClock.now
-        let isCurrent =
-            journal.phase == .watching
-            ? await FirstAnswer.isDone(within: RootCaretaker.probeLimit) { await self.settle() } : false
+        let isCurrent = await isSettled()
         let kernel = await watch.status()
         let stats = kernel?.stats
         var status = WatcherStatus(
@@ -33,6 +31,14 @@ extension RootCaretaker {
             lastAudit: nil, failure: nil, degradations: [])
         journal.fill(&status)
         return status
+    }
+
+    /// Whether everything that changed before the call is captured, after a wait of at most `probeLimit`.
+    func isSettled() async -> Bool {
+        guard journal.phase == .watching else { return false }
+        let isDone = await FirstAnswer.isDone(within: RootCaretaker.probeLimit) { await self.settle() }
+        // The end of the watching ends the wait as well.
+        return isDone && !service.shouldStop
     }
 
     /// How the directories are watched, in one word.

@@ -182,6 +182,10 @@ final class RootCaretaker: Sendable {
             let status = await status()
             await service.deliver()
             return ControlResponse(status: status)
+        case .sync:
+            let isSynced = await isSettled()
+            await service.deliver()
+            return ControlResponse(isSynced: isSynced)
         case .audit:
             let result = await audit()
             await service.deliver()

@@ -72,6 +72,9 @@ int clinux_bytes_waiting(int descriptor);
 /// sync_file_range(2): the kernel begins to write a part of a file to the disk.
 int clinux_begin_writing(int descriptor, int64_t start, int64_t count);
 
+/// The variables that the process was started with, as environ(7) has them.
+char **clinux_environment(void);
+
 /// ppoll(2) without a change of the signal mask: poll(2) with a limit in nanoseconds, none where it is null.
 int clinux_poll(struct pollfd *files, int count, const struct timespec *limit);
 

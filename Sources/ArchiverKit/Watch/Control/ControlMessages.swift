@@ -16,6 +16,8 @@ struct ControlRequest: Codable, Sendable {
         case status
         /// Look at everything.
         case audit
+        /// Capture what has changed until now.
+        case sync
     }
 
     let action: Action
@@ -25,6 +27,8 @@ struct ControlRequest: Codable, Sendable {
 struct ControlResponse: Codable, Sendable {
     var status: WatcherStatus?
     var audit: AuditResult?
+    /// Whether everything that changed before the question is captured and durable.
+    var isSynced: Bool?
     var failure: WatcherStatus.Trouble?
 
     /// To what is no question, or one of another version of the program.

@@ -1,0 +1,185 @@
+// `archiver run`: a command, and the states before and after it.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import Glibc
+internal import Locking
+internal import SystemPackage
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run a command, and remember the states before and after it.",
+        discussion: """
+            The state before is captured first, the state after when the command has ended, and both are an operation that \
+            'archiver undo' takes back. The exit status is the command's own; 125 if archiver could not do its part, 126 or \
+            127 if the command cannot be run. What changed is said on stderr. If another run, a restore or an undo changed \
+            the directory meanwhile, nothing is taken back by itself.
+
+            Examples:
+              archiver run -- make generate
+              archiver run --undo-on-failure -- ./migrate.py notes/
+              archiver run --max-removed 10 -- ./clean-up.sh
+            """)
+
+    @Flag(help: "If the command fails, take back what it did.")
+    var undoOnFailure = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Take back what the command did if it removed more files and directories.", valueName: "count"))
+    var maxRemoved: Int?
+
+    @Option(
+        help: ArgumentHelp("The directory that the command changes (default: the one you are in).", valueName: "dir"))
+    var root: PathArgument?
+
+    @Argument(
+        parsing: .postTerminator,
+        help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
+    var command: [ByteArgument] = []
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if command.isEmpty { throw ValidationError("a command is missing: archiver run -- COMMAND") }
+        if let maxRemoved, maxRemoved < 0 { throw ValidationError("--max-removed must be at least 0") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let phase = RunPhase.observed()
+        do {
+            try run(phase, console)
+        } catch let status as ChildStatus {
+            throw status
+        } catch {
+            // The caller takes any other status for the command's.
+            guard let failure = Failure(error) else { throw error }
+            FailureReport(failure).write(console)
+            throw ChildStatus.ownFailure
+        }
+    }
+
+    private func run(_ phase: RunPhase, _ console: Console) throws {
+        let archive = try global.openArchive(creating: root != nil)
+        let directory = try root?.path ?? SyncCommand.here(archive)
+        let progress = OperationProgress()
+        let line = ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console)
+        let run: CommandRun
+        do {
+            defer { line.end() }
+            run = try archive.beginRun(on: directory, progress: progress)
+        }
+        let status = try runCommand(phase, console)
+        let result = try run.end()
+        let reason = reasonToUndo(status, result)
+        let isUndone = try reason != nil && result.hasChanged && result.isAlone && undo(run, console)
+        let report = RunReport(
+            root: run.root, status: status, before: run.before, result: result, reason: reason, isUndone: isUndone)
+        if console.isJSON {
+            try console.output.line(JSONText.of(report))
+        } else {
+            console.note(report.text(try RootContext(archive, nil).word(for: run.root)))
+        }
+        try console.output.flush()
+        if status == 0, reason == nil { return }
+        throw status == 0 ? ChildStatus.ownFailure : ChildStatus(code: status)
+    }
+
+    /// - Returns: its exit status.
+    private func runCommand(_ phase: RunPhase, _ console: Console) throws -> Int32 {
+        do throws(FileError) {
+            let child = try ChildProgram(command.map(\.bytes))
+            phase.enter(.running(child.id))
+            defer { phase.enter(.over) }
+            return child.wait()
+        } catch {
+            FailureReport(Failure(error)).write(console)
+            return ChildProgram.status(of: error)
+        }
+    }
+
+    /// Why what the command did is to be taken back; nil where it is not.
+    private func reasonToUndo(_ status: Int32, _ result: CommandRunResult) -> String? {
+        if let maxRemoved, result.changes.removed > UInt64(maxRemoved) {
+            return "it removed \(result.changes.removed), more than \(maxRemoved)"
+        }
+        return undoOnFailure && status != 0 ? "it failed with status \(status)" : nil
+    }
+
+    private func undo(_ run: CommandRun, _ console: Console) throws -> Bool {
+        let steps = try run.undo()
+        for step in steps { console.warn(step.restore) }
+        return steps.allSatisfy { $0.restore.isComplete }
+    }
+}
+
+/// How far a run is, and what signals do then.
+private final class RunPhase: Sendable {
+    enum Phase {
+        case beginning
+        case running(pid_t)
+        case over
+    }
+
+    private let phase = Locked(Phase.beginning)
+
+    /// Answers signals from now on; to be called before there is a second thread.
+    static func observed() -> RunPhase {
+        let run = RunPhase()
+        Signals.block(Signals.termination)
+        try? Signals.observe(Signals.termination) { signal, _ in run.heard(signal) }
+        return run
+    }
+
+    func enter(_ next: Phase) { phase.withLock { $0 = next } }
+
+    private func heard(_ signal: CInt) {
+        switch phase.withLock({ $0 }) {
+        // A terminal sends Ctrl-C to the command, too: it decides.
+        case .running(let child): if signal != SIGINT { kill(child, signal) }
+        case .beginning, .over: _exit(128 + signal)
+        }
+    }
+}
+
+/// What a run came to, in words and as JSON.
+private struct RunReport: Encodable {
+    let root: FilePath
+    let status: Int32
+    let before: SnapshotRecord
+    let result: CommandRunResult
+    let reason: String?
+    let isUndone: Bool
+
+    /// - Parameter word: what follows `archiver undo`.
+    func text(_ word: String) -> String {
+        guard result.hasChanged else { return "archiver: nothing changed" }
+        let changes = "archiver: \(result.changes.text)"
+        if let reason, isUndone { return "\(changes); \(reason): taken back, 'archiver redo\(word)' brings it again" }
+        if let reason, !result.isAlone {
+            return "\(changes); \(reason), but something else changed the directory meanwhile: nothing is taken back — "
+                + "'archiver operations' shows what there is to undo"
+        }
+        if let reason { return "\(changes); \(reason): not all of it could be taken back" }
+        return "\(changes); 'archiver undo\(word)' takes it back"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: root.bytes, forKey: "root")
+        try object.encode(status, forKey: "status")
+        try object.encode(before.id.hex, forKey: "before")
+        try object.encode(result.after.id.hex, forKey: "after")
+        try object.encode(result.changes.added, forKey: "added")
+        try object.encode(result.changes.modified, forKey: "modified")
+        try object.encode(result.changes.removed, forKey: "removed")
+        try object.encode(result.isAlone, forKey: "alone")
+        try object.encode(isUndone, forKey: "undone")
+        try object.encode(reason, forKey: "reason")
+    }
+}

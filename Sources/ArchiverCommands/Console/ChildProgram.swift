@@ -1,0 +1,66 @@
+// Other programs, started with the signals and the variables that this one was started with.
+
+internal import CLinux
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// A program that was started by this one.
+struct ChildProgram {
+    let id: pid_t
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - words: its name, looked for in `$PATH`, and its arguments.
+    ///   - input: what it reads; nil for what this program reads.
+    /// - Throws: `FileError` where there is no such program, or it cannot be run.
+    init(_ words: [[UInt8]], input: CInt? = nil) throws(FileError) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // What this program ignores or blocks is no matter of the other's.
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let arguments = words.map { word in
+            (word + [0]).withUnsafeBytes { bytes in
+                bytes.assumingMemoryBound(to: CChar.self).baseAddress.flatMap { strdup($0) }
+            }
+        }
+        defer { for text in arguments { free(text) } }
+        var id = pid_t()
+        let name = FilePath(bytes: words.first ?? [])
+        guard case let first?? = arguments.first else { throw FileError("run", name, .invalidArgument) }
+        let result = posix_spawnp(&id, first, &actions, &attributes, arguments + [nil], clinux_environment())
+        if result != 0 { throw FileError("run", name, Errno(rawValue: result)) }
+        self.id = id
+    }
+
+    /// Waits for its end.
+    ///
+    /// - Returns: its exit status as a shell gives it: 128 and the signal's number where one killed it.
+    func wait() -> Int32 {
+        var status: CInt = 0
+        while waitpid(id, &status, 0) < 0 {
+            if errno != EINTR { return ChildProgram.notRun }
+        }
+        // WIFEXITED and its like are macros, which Swift does not see (wait(2)).
+        return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f
+    }
+
+    /// The exit status for a program that could not be run, as shells have it: 127 where there is none.
+    static func status(of error: FileError) -> Int32 {
+        error.code == .noSuchFileOrDirectory || error.code == .notDirectory ? 127 : 126
+    }
+
+    private static let notRun: Int32 = 126
+}

@@ -1,0 +1,217 @@
+// Lines of any version of any file: found by a pattern.
+
+internal import ArchiveFormat
+public import ArchiveStorage
+internal import Dispatch
+public import FileIO
+internal import Glibc
+internal import Locking
+internal import Synchronization
+
+/// A line that some version of a file has.
+public struct FoundLine: Sendable, Hashable {
+    public let path: RelativePath
+    /// Its bytes, without the line feed; of a very long line the first 65,536.
+    public let bytes: [UInt8]
+    /// Its number in the latest version that has it, from 1.
+    public internal(set) var number: Int
+    /// The first snapshot that has it.
+    public let first: SnapshotRecord
+    /// The first snapshot that has it no more; nil where the latest snapshot has it. It may have been away in between.
+    public internal(set) var gone: SnapshotRecord?
+}
+
+/// What lines are looked for, and where.
+public struct LineQuery: Sendable {
+    /// An extended regular expression as for `grep -E`, or the text itself.
+    public var pattern: [UInt8]
+    /// Whether the pattern is the text itself.
+    public var isLiteral: Bool
+    /// Whether the letters A to Z and a to z are the same.
+    public var ignoresCase: Bool
+    /// Where to look: there and below.
+    public var path: RelativePath
+    /// The snapshot to look in; nil for all.
+    public var snapshot: SnapshotRecord?
+
+    public init(
+        _ pattern: [UInt8], isLiteral: Bool = false, ignoresCase: Bool = false, path: RelativePath = .root,
+        in snapshot: SnapshotRecord? = nil
+    ) {
+        self.pattern = pattern
+        self.isLiteral = isLiteral
+        self.ignoresCase = ignoresCase
+        self.path = path
+        self.snapshot = snapshot
+    }
+}
+
+/// The lines that were found.
+public struct FoundLines: Sendable {
+    /// By path, then by number.
+    public internal(set) var lines: [FoundLine] = []
+    /// Files of which some version cannot be read.
+    public internal(set) var unreadable: [RelativePath] = []
+}
+
+extension Archive {
+    /// The lines that match in any version of any file of a root.
+    ///
+    /// Each content is read once, however many snapshots and files have it, on all processors. What has a NUL byte in its
+    /// first 8,000 bytes is no text and is passed over.
+    ///
+    /// - Parameter progress: moved forward by a count of contents.
+    /// - Throws: `ArchiverError` of the code `malformedSelector` where the pattern is none.
+    public func lines(
+        matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> FoundLines {
+        _ = try LinePattern(query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase)
+        return try facing {
+            let search = LineSearch(archive: self, root: root, query: query)
+            return try search.run(progress)
+        }
+    }
+}
+
+/// One search for lines.
+private struct LineSearch {
+    let archive: Archive
+    let root: ArchivedRoot
+    let query: LineQuery
+
+    /// A content that a file has from one snapshot on until another.
+    private struct Span {
+        let content: Int
+        let first: SnapshotRecord
+        var gone: SnapshotRecord?
+    }
+
+    /// Contents to read, each once.
+    private struct Contents {
+        var numbers: [Content: Int] = [:]
+        var entries: [Entry] = []
+
+        mutating func number(of entry: Entry) -> Int {
+            if let known = numbers[entry.content] { return known }
+            numbers[entry.content] = entries.count
+            entries.append(entry)
+            return entries.count - 1
+        }
+    }
+
+    func run(_ progress: OperationProgress?) throws -> FoundLines {
+        var contents = Contents()
+        var spans: [(path: RelativePath, spans: [Span])] = []
+        for path in try paths() {
+            let found = try self.spans(of: path, &contents)
+            if !found.isEmpty { spans.append((path, found)) }
+        }
+        progress?.expect(entries: UInt64(contents.entries.count), bytes: nil)
+        let lines = try scan(contents.entries, progress)
+        var result = FoundLines()
+        for (path, spans) in spans {
+            result.lines += found(at: path, spans, lines)
+            if spans.contains(where: { lines[$0.content] == nil }) { result.unreadable.append(path) }
+        }
+        return result
+    }
+
+    /// All files that are or were where to look.
+    private func paths() throws -> [RelativePath] {
+        var paths: Set<RelativePath> = []
+        let add = { (entry: Entry) in
+            if entry.kind == .file { paths.insert(entry.path) }
+            return true
+        }
+        if let snapshot = query.snapshot {
+            try archive.forEachEntry(in: snapshot, at: query.path, add)
+            return paths.sorted()
+        }
+        guard let number = try archive.indexed(root) else { return [] }
+        let catalogue = archive.store.catalogue
+        try catalogue.forEachChangedPath(root: number) { if query.path.contains($0) { paths.insert($0) } }
+        if let first = try catalogue.firstSnapshot(root: number) {
+            try archive.forEachEntry(in: first, at: query.path, add)
+        }
+        return paths.sorted()
+    }
+
+    /// The contents that a path had, the oldest first.
+    private func spans(of path: RelativePath, _ contents: inout Contents) throws -> [Span] {
+        if let snapshot = query.snapshot {
+            guard let entry = try archive.readableEntry(at: path, in: snapshot) else { return [] }
+            return [Span(content: contents.number(of: entry), first: snapshot, gone: nil)]
+        }
+        var spans: [Span] = []
+        for version in try archive.history(of: path, in: root, HistoryQuery(followsRenames: false)).reversed() {
+            if version.change == .metadata, !spans.isEmpty { continue }
+            let entry = version.isPresent ? try archive.readableEntry(at: path, in: version.snapshot) : nil
+            let content = entry.flatMap { $0.kind == .file ? contents.number(of: $0) : nil }
+            if let last = spans.indices.last, spans[last].gone == nil {
+                if spans[last].content == content { continue }
+                spans[last].gone = version.snapshot
+            }
+            if let content { spans.append(Span(content: content, first: version.snapshot, gone: nil)) }
+        }
+        return spans
+    }
+
+    /// The matching lines of each content; nil for what cannot be read.
+    private func scan(_ entries: [Entry], _ progress: OperationProgress?) throws -> [[LineScan.Line]?] {
+        let results = Locked([[LineScan.Line]?](repeating: nil, count: entries.count))
+        let failure = Locked<ArchiverError?>(nil)
+        let next = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) { _ in
+            do throws(ArchiverError) {
+                let pattern = try LinePattern(
+                    query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase)
+                while failure.withLock({ $0 == nil }) {
+                    let index = next.add(1, ordering: .relaxed).oldValue
+                    guard index < entries.count else { return }
+                    let lines = try self.lines(of: entries[index], pattern)
+                    results.withLock { $0[index] = lines }
+                    progress?.add(entries: 1)
+                }
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return results.withLock { $0 }
+    }
+
+    private func lines(of entry: Entry, _ pattern: LinePattern) throws(ArchiverError) -> [LineScan.Line]? {
+        var scan = LineScan(pattern)
+        do throws(ArchiverError) {
+            try archive.forEachPiece(of: entry) { scan.add($0) }
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
+        scan.finish()
+        return scan.lines
+    }
+
+    /// The lines of one path, each once.
+    private func found(at path: RelativePath, _ spans: [Span], _ lines: [[LineScan.Line]?]) -> [FoundLine] {
+        // Where each line is in `found`, and in which span it was seen last.
+        var places: [[UInt8]: (index: Int, span: Int)] = [:]
+        var found: [FoundLine] = []
+        for (number, span) in spans.enumerated() {
+            for line in lines[span.content] ?? [] {
+                if let place = places[line.bytes] {
+                    if place.span == number { continue }
+                    places[line.bytes]?.span = number
+                    found[place.index].number = line.number
+                    found[place.index].gone = span.gone
+                } else {
+                    places[line.bytes] = (found.count, number)
+                    found.append(
+                        FoundLine(
+                            path: path, bytes: line.bytes, number: line.number, first: span.first, gone: span.gone))
+                }
+            }
+        }
+        return found.sorted { $0.number < $1.number }
+    }
+}

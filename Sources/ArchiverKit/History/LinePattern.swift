@@ -1,0 +1,115 @@
+// Which lines are looked for: an extended regular expression of POSIX, or a text as it is.
+
+internal import FileIO
+internal import Glibc
+
+/// A pattern that lines match; for one thread.
+///
+/// The expressions are those of regcomp(3) with `REG_EXTENDED`, in the C locale: a character is a byte.
+final class LinePattern {
+    private var expression = regex_t()
+
+    // A macro of regex.h that Swift does not see: the places in the match say where to look.
+    private static let startAndEnd: CInt = 1 << 2
+
+    /// - Throws: `ArchiverError` of the code `malformedSelector` where it is no expression.
+    init(_ pattern: [UInt8], isLiteral: Bool, ignoresCase: Bool) throws(ArchiverError) {
+        let bytes = isLiteral ? LinePattern.escaped(pattern) : pattern
+        let flags = REG_EXTENDED | REG_NEWLINE | (ignoresCase ? REG_ICASE : 0)
+        let result = (bytes + [0]).withUnsafeBytes { text in
+            text.assumingMemoryBound(to: CChar.self).baseAddress.map { regcomp(&expression, $0, flags) } ?? -1
+        }
+        guard result == 0, !pattern.contains(0), !pattern.contains(UInt8(ascii: "\n")) else {
+            var reason = [CChar](repeating: 0, count: 256)
+            regerror(result, &expression, &reason, reason.count)
+            let text = String(decoding: reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            throw ArchiverError(
+                .malformedSelector,
+                "'\(String(decoding: pattern, as: UTF8.self))' is no pattern for lines"
+                    + (result == 0 ? "" : ": \(text.lowercased())"),
+                remedy: "write it as for grep -E, or look for the text as it is with -F")
+        }
+    }
+
+    deinit { regfree(&expression) }
+
+    private static func escaped(_ text: [UInt8]) -> [UInt8] {
+        text.flatMap { byte in
+            "\\^$.[]|()*+?{}".utf8.contains(byte) ? [UInt8(ascii: "\\"), byte] : [byte]
+        }
+    }
+
+    /// Where the first match at `start` or behind it begins.
+    func firstMatch(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard let base = text.assumingMemoryBound(to: CChar.self).baseAddress else { return nil }
+        var place = regmatch_t(rm_so: regoff_t(start), rm_eo: regoff_t(text.count))
+        return regexec(&expression, base, 1, &place, LinePattern.startAndEnd) == 0 ? Int(place.rm_so) : nil
+    }
+}
+
+/// The matching lines of one content, found piece by piece.
+struct LineScan {
+    /// A line, and its number in the content, from 1.
+    struct Line: Hashable {
+        let number: Int
+        let bytes: [UInt8]
+    }
+
+    private let pattern: LinePattern
+    private var rest: [UInt8] = []
+    private var isBegun = false
+    private var linesBefore = 0
+    private(set) var lines: [Line] = []
+    /// Whether this is no text, in which nothing is looked for.
+    private(set) var isBinary = false
+
+    /// Bytes of a line that are kept.
+    private static let lineLimit = 64 << 10
+    /// How far a NUL byte is looked for, as git does.
+    private static let sniffedBytes = 8000
+    private static let lineFeed = UInt8(ascii: "\n")
+
+    init(_ pattern: LinePattern) { self.pattern = pattern }
+
+    /// Takes the next piece.
+    ///
+    /// - Returns: whether more is wanted.
+    mutating func add(_ piece: UnsafeRawBufferPointer) -> Bool {
+        if !isBegun {
+            isBegun = true
+            isBinary = piece.prefix(LineScan.sniffedBytes).contains(0)
+            if isBinary { return false }
+        }
+        guard let end = piece.lastIndex(of: LineScan.lineFeed) else {
+            rest += piece
+            return true
+        }
+        if rest.isEmpty {
+            scan(UnsafeRawBufferPointer(rebasing: piece[...end]))
+        } else {
+            rest += piece[...end]
+            rest.withUnsafeBytes { scan($0) }
+        }
+        rest = Array(piece[(end + 1)...])
+        return true
+    }
+
+    /// Takes what comes after the last line feed.
+    mutating func finish() {
+        if !rest.isEmpty, !isBinary { rest.withUnsafeBytes { scan($0) } }
+        rest = []
+    }
+
+    private mutating func scan(_ text: UnsafeRawBufferPointer) {
+        var (position, counted) = (0, 0)
+        while position < text.count, let match = pattern.firstMatch(in: text, from: position), match < text.count {
+            let start = (text[..<match].lastIndex(of: LineScan.lineFeed) ?? -1) + 1
+            let end = text[match...].firstIndex(of: LineScan.lineFeed) ?? text.count
+            linesBefore += text[counted..<start].count { $0 == LineScan.lineFeed }
+            counted = start
+            lines.append(Line(number: linesBefore + 1, bytes: Array(text[start..<end].prefix(LineScan.lineLimit))))
+            position = end + 1
+        }
+        linesBefore += text[counted...].count { $0 == LineScan.lineFeed }
+    }
+}

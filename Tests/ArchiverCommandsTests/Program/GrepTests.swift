@@ -1,0 +1,112 @@
+// `archiver grep`: what it finds is what a naive search of all snapshots finds.
+
+import FileIO
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite(.blocking)
+struct GrepTests {
+    private func grep(_ work: Workplace, _ words: String...) throws -> ChildProcess.Outcome {
+        try work.run((["grep"] + words).map { Array($0.utf8) }, in: work.root)
+    }
+
+    /// Path, number, and the indices of the first snapshot and of the one without it.
+    private func found(_ outcome: ChildProcess.Outcome, _ ids: [String]) -> [String] {
+        outcome.lines.map { line in
+            let cells = line.components(separatedBy: "\t")
+            let index = { (id: String) in ids.firstIndex { $0.hasPrefix(id) && !id.isEmpty }.map(String.init) ?? "-" }
+            return ([cells[0], cells[1], index(cells[4]), index(cells[5])] + cells[6...]).joined(separator: " ")
+        }
+    }
+
+    @Test("a line is found in any version, with the time since when it was there and when it was gone")
+    func versions() throws {
+        let work = try Workplace()
+        var ids = [try work.capture()]
+        try work.write("notes/todo.txt", "zero\none\ntwo\n")
+        ids.append(try work.capture())
+        try work.write("notes/todo.txt", "zero\ntwo\nTHREE")
+        ids.append(try work.capture())
+        try work.remove("tree/notes")
+        ids.append(try work.capture())
+        try work.write("other", "one\none\n")
+        ids.append(try work.capture())
+        #expect(
+            found(try grep(work, "^(one|three)$"), ids) == ["notes/todo.txt 2 0 2 one", "other 1 4 - one"])
+        #expect(
+            found(try grep(work, "-i", "^three$"), ids) == ["notes/todo.txt 3 2 3 THREE"])
+        #expect(found(try grep(work, "two", "notes"), ids) == ["notes/todo.txt 2 0 3 two"])
+        #expect(found(try grep(work, "one", "--at", "\(ids[1])"), ids) == ["notes/todo.txt 2 1 - one"])
+        #expect(try grep(work, "-l", "o").lines == ["notes/todo.txt", "other"])
+        #expect(try grep(work, "o", "--print0").output == Array("notes/todo.txt\0other\0".utf8))
+        let json = try JSON.array(grep(work, "--json", "THREE").output)
+        #expect(json.first?["goneIn"] as? String == ids[3] && json.first?["text"] as? String == "THREE")
+    }
+
+    @Test("texts are taken as they are with -F; what is no pattern and what is not found is said")
+    func patterns() throws {
+        let work = try Workplace()
+        try work.write("odd", "a.b*[c]\nabbc\n\n\u{fc}\n")
+        _ = try work.capture()
+        #expect(try grep(work, "-F", "a.b*[c]").lines.count == 1)
+        #expect(try grep(work, "a.b+c").lines.count == 1)
+        #expect(try grep(work, "^$", "odd").lines.count == 1)
+        #expect(try grep(work, "\u{fc}").lines.count == 1)
+        let wrong = try grep(work, "(")
+        #expect(wrong.status == 64 && wrong.errorText.contains("is no pattern for lines"), "\(wrong.errorText)")
+        let none = try grep(work, "nowhere")
+        #expect(none.status == 1 && none.text.isEmpty && none.errorText == "No line matches.\n")
+        // Bytes are looked for in texts only.
+        #expect(try grep(work, "\u{1}").status == 1)
+    }
+
+    @Test("grep finds what a search of every snapshot finds, whatever was edited")
+    func agreement() throws {
+        let work = try Workplace()
+        var random = SeededGenerator("grep finds what a search of every snapshot finds")
+        var ids: [String] = []
+        // Of each path and line, the snapshots that have it.
+        var present: [String: [Int]] = [:]
+        var files: [String: [String]] = [:]
+        for step in 0..<25 {
+            for _ in 0...random.below(3) {
+                let name = "f\(random.below(4))"
+                if random.oneIn(5), files[name] != nil {
+                    files[name] = nil
+                    try work.remove("tree/\(name)")
+                    continue
+                }
+                files[name] = (0..<random.below(6)).map { _ in "line \(random.below(12))" }
+                try work.write(name, (files[name] ?? []).joined(separator: "\n"))
+            }
+            // Something changes in any case.
+            try work.write("step", "\(step)\n")
+            ids.append(try work.capture())
+            for (name, lines) in files {
+                for line in Set(lines) { present["\(name)\t\(line)", default: []].append(step) }
+            }
+        }
+        let found = try grep(work, "^line 1?[0-9]$").lines.map { $0.components(separatedBy: "\t") }
+        #expect(Set(found.map { "\($0[0])\t\($0[6])" }) == Set(present.keys))
+        for cells in found {
+            let steps = try #require(present["\(cells[0])\t\(cells[6])"])
+            #expect(ids[steps[0]].hasPrefix(cells[4]), "\(cells) \(steps)")
+            let gone = steps[steps.count - 1] + 1
+            #expect(gone < ids.count ? ids[gone].hasPrefix(cells[5]) : cells[5].isEmpty, "\(cells) \(steps)")
+        }
+    }
+
+    @Test("lines of ten megabytes, and files that are cut into many pieces, are searched to their ends")
+    func long() throws {
+        let work = try Workplace()
+        let long = String(repeating: "x", count: 10_000_000)
+        try work.write("long", "a\n" + long + " needle\nb\nneedle at the end")
+        _ = try work.capture()
+        #expect(try grep(work, "-c", "needle").status == 64)
+        let lines = try grep(work, "--json", "needle$|needle at")
+        let numbers = try JSON.array(lines.output).compactMap { $0["line"] as? Int }
+        #expect(numbers == [2, 4])
+    }
+}

@@ -1,0 +1,150 @@
+// `archiver sync` and `archiver run` as scripts and assistants use them.
+
+import FileIO
+import Foundation
+import Glibc
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite(.blocking)
+struct RunTests {
+    /// Runs `archiver` in the tree.
+    private func run(_ work: Workplace, _ words: String...) throws -> ChildProcess.Outcome {
+        try work.run(words.map { Array($0.utf8) }, in: work.root)
+    }
+
+    private func operations(_ work: Workplace) throws -> [[String: Any]] {
+        try JSON.array(run(work, "operations", "--json").output)
+    }
+
+    @Test("sync captures what changed and prints the snapshot, with and without a watcher")
+    func sync() async throws {
+        let work = try Workplace()
+        let first = try work.run("sync", work.root.string)
+        #expect(first.status == 0, "\(first.errorText)")
+        #expect(try work.listed().map { String($0.prefix(8)) } == first.lines)
+        #expect(try run(work, "sync").lines == first.lines)
+        let watcher = try work.start("watch", work.root.string, "--json", "--settle", "1h", "--max-delay", "2h")
+        _ = try watcher.line { $0.contains("\"event\":\"watching\"") }
+        try work.write("new", "new\n")
+        let second = try JSON.object(try run(work, "sync", "--json").output)
+        #expect(second["id"] as? String == (try work.listed().last))
+        #expect(second["cause"] as? String == "watch")
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+        let lost = try work.run("sync")
+        #expect(lost.status == 64 && lost.errorText.contains("name one"), "\(lost.errorText)")
+    }
+
+    @Test("run has the command's own output and status; what it did is undone and redone")
+    func undo() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.copyTree(to: "before")
+        let outcome = try run(
+            work, "run", "--", "sh", "-c", "cat; echo out; echo three >> notes/todo.txt; rm empty; touch made; exit 7")
+        #expect(outcome.status == 7)
+        #expect(outcome.text == "out\n")
+        #expect(outcome.errorText == "archiver: +1 ~1 -1; 'archiver undo' takes it back\n")
+        try work.copyTree(to: "after")
+        let logged = try #require(try operations(work).last)
+        #expect(logged["kind"] as? String == "run" && logged["complete"] as? Bool == true)
+        #expect(logged["next"] as? String == "undo")
+        let undone = try run(work, "undo")
+        #expect(undone.status == 0 && undone.text.contains("undid the run of "), "\(undone.text)\(undone.errorText)")
+        #expect(try work.difference(of: work.root, and: "before").isEmpty)
+        #expect(try run(work, "redo").status == 0)
+        #expect(try work.difference(of: work.root, and: "after").isEmpty)
+    }
+
+    @Test("a run that changed nothing is no operation, and what could be redone still can")
+    func idle() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        #expect(try run(work, "run", "--", "sh", "-c", "echo x >> empty").status == 0)
+        #expect(try run(work, "undo").status == 0)
+        let idle = try run(work, "run", "--", "true")
+        #expect(idle.status == 0 && idle.errorText == "archiver: nothing changed\n", "\(idle.errorText)")
+        #expect(try operations(work).count == 2)
+        #expect(try run(work, "redo").status == 0)
+        #expect(try work.read("tree/empty") == Array("x\n".utf8))
+    }
+
+    @Test("a command that fails is taken back where that is asked for, and so is one that removes too much")
+    func takenBack() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.copyTree(to: "before")
+        let failed = try run(work, "run", "--undo-on-failure", "--", "sh", "-c", "rm -r notes; exit 3")
+        #expect(failed.status == 3)
+        #expect(failed.errorText.contains("it failed with status 3: taken back"), "\(failed.errorText)")
+        #expect(try work.difference(of: work.root, and: "before").isEmpty)
+        let removed = try run(work, "run", "--json", "--max-removed", "1", "--", "sh", "-c", "rm -r notes empty")
+        #expect(removed.status == 125)
+        let report = try JSON.object(removed.output)
+        #expect(report["undone"] as? Bool == true && report["removed"] as? Int == 3, "\(report)")
+        #expect(try work.difference(of: work.root, and: "before").isEmpty)
+        let few = try run(work, "run", "--undo-on-failure", "--max-removed", "1", "--", "rm", "empty")
+        #expect(few.status == 0 && few.errorText.contains("'archiver undo'"), "\(few.errorText)")
+    }
+
+    @Test("nothing is taken back by itself where something else changed the directory meanwhile")
+    func overlapping() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let inner = "\(Workplace.program) run -- sh -c 'echo inner > inner'"
+        let outer = try run(work, "run", "--undo-on-failure", "--", "sh", "-c", "\(inner); rm empty; exit 1")
+        #expect(outer.status == 1)
+        #expect(outer.errorText.contains("nothing is taken back"), "\(outer.errorText)")
+        #expect(try work.read("tree/inner") == Array("inner\n".utf8))
+        // The other way round: the inner one ends while the outer one goes on.
+        let failing = "\(Workplace.program) run --undo-on-failure -- sh -c 'echo more >> inner; exit 1'"
+        let beside = try run(work, "run", "--", "sh", "-c", "\(failing); true")
+        #expect(beside.status == 0)
+        #expect(beside.errorText.contains("nothing is taken back"), "\(beside.errorText)")
+        #expect(try work.read("tree/inner") == Array("inner\nmore\n".utf8))
+    }
+
+    @Test("what cannot be run is 127 or 126, what is killed 128 and the signal, and archiver's own failure 125")
+    func statuses() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let missing = try run(work, "run", "--", "no-such-command")
+        #expect(missing.status == 127 && missing.errorText.contains("no-such-command"), "\(missing.errorText)")
+        #expect(try run(work, "run", "--", "./data.bin").status == 126)
+        #expect(try run(work, "run", "--", "sh", "-c", "kill -9 $$").status == 128 + SIGKILL)
+        #expect(try operations(work).isEmpty)
+        let elsewhere = try work.run("run", "--", "true")
+        #expect(elsewhere.status == 125 && elsewhere.errorText.contains("name one"), "\(elsewhere.errorText)")
+        let gone = try work.run("run", "--root", work.path("none").string, "--", "touch", work.path("made").string)
+        #expect(gone.status == 125)
+        #expect(throws: (any Error).self) { try work.read("made") }
+        let bare = try run(work, "run", "true")
+        #expect(bare.status == 64, "\(bare.errorText)")
+    }
+
+    @Test("kill(1) reaches the command, and what it left is captured; a run that is killed itself can be undone")
+    func signals() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.copyTree(to: "before")
+        let script = "trap 'echo ended > end; exit 9' TERM; echo begun; while :; do read x < fifo; done"
+        _ = try ChildProcess.run("mkfifo", [work.path("tree/fifo").string].map { Array($0.utf8) })
+        let words = ["run", "--root", work.root.string, "--", "sh", "-c", "cd '\(work.root)'; " + script]
+        let run = try work.start(words)
+        _ = try run.line { $0 == "begun" }
+        run.send(SIGTERM)
+        #expect(try run.finish().status == 9)
+        #expect(try work.read("tree/end") == Array("ended\n".utf8))
+
+        let killed = try work.start([
+            "run", "--root", work.root.string, "--", "sh", "-c", "cd '\(work.root)'; rm -r notes; echo begun",
+        ])
+        _ = try killed.line { $0 == "begun" }
+        killed.send(SIGKILL)
+        _ = try killed.finish()
+        #expect(try work.run("undo", work.root.string).status == 0)
+        #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
+    }
+}
