@@ -34,8 +34,8 @@ struct ArchiverCommand: ParsableCommand {
         subcommands: [
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
             ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self,
-            LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self, SessionsCommand.self,
-            BlameCommand.self,
+            LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
+            SessionsCommand.self, BlameCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
             RedoCommand.self, OperationsCommand.self, CheckCommand.self, RepairCommand.self,
         ])

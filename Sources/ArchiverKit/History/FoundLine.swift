@@ -17,7 +17,9 @@ public struct FoundLine: Sendable, Hashable {
     public internal(set) var number: Int
     /// The first snapshot that has it.
     public let first: SnapshotRecord
-    /// The first snapshot that has it no more; nil where the latest snapshot has it. It may have been away in between.
+    /// The first snapshot that has it no more; nil where the latest snapshot has it.
+    ///
+    /// It may have been away in between.
     public internal(set) var gone: SnapshotRecord?
 }
 

@@ -186,8 +186,10 @@ public struct SnapshotSelector: Sendable, Hashable {
 }
 
 extension SnapshotSelector: ExpressibleByStringLiteral {
-    /// The selector written as a literal: `"latest~1"`. Where that is none, whatever looks for it throws
-    /// `malformedSelector`; a text that a user has written is to be read by ``init(_:)``, which throws at once.
+    /// The selector written as a literal, such as `"latest~1"`.
+    ///
+    /// Where that is none, whatever looks for it throws `malformedSelector`; a text that a user has written is to be read by
+    /// ``init(_:)``, which throws at once.
     public init(stringLiteral text: String) {
         do throws(ArchiverError) { try self.init(text) } catch {
             self.init(meaning: .malformed(error.message, remedy: error.remedy), text: text)

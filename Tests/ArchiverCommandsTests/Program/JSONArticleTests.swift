@@ -32,7 +32,8 @@ struct JSONArticleTests {
         for section in sections {
             let command = try #require(section.split(separator: "\n").first).split(separator: " ").map(String.init)
             let block = try #require(section.firstMatch(of: /```json\n([\s\S]*?)\n```/)?.1)
-            let outcome = try work.run((command.prefix(1) + ["--json"] + command.dropFirst()).map { Array($0.utf8) }, in: work.root)
+            let outcome = try work.run(
+                (command.prefix(1) + ["--json"] + command.dropFirst()).map { Array($0.utf8) }, in: work.root)
             let written = outcome.output.isEmpty ? outcome.error : outcome.output
             let differences = Shape.differences(
                 documented: try Shape.json(Array(block.utf8)), written: try Shape.json(written), optional,
