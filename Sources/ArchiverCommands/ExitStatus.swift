@@ -31,7 +31,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .damaged: .damaged
             case .noArchive, .notAnArchive: .noArchive
             case .locked, .inUse: .locked
-            case .malformedSelector, .otherRoot: .usage
+            case .malformedSelector, .otherRoot, .unsuitableSettings: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
                 .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .nothingToUndo,
                 .nothingToRedo, .permission, .system:

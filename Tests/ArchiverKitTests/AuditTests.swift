@@ -53,7 +53,7 @@ import Testing
     @Test func anAuditOfWhatWasToldFindsNothing() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
-            ($0.settle, $0.maxDelay) = (.seconds(600), .seconds(600))
+            ($0.settings.settle, $0.settings.maxDelay) = (.seconds(600), .seconds(600))
         }
         // The event is there, the capture is not: that is nothing missed.
         try sandbox.root.write("file", "x")
@@ -72,7 +72,7 @@ import Testing
     @Test func auditsRepeatByThemselves() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
-            $0.auditInterval = .milliseconds(20)
+            $0.settings.auditInterval = .milliseconds(20)
         }
         for _ in 0..<2 { try await watcher.next { if case .audited = $0 { true } else { false } } }
         try await watcher.stop()

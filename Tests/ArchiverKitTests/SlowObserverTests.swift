@@ -31,7 +31,8 @@ import Testing
     func heldUp() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "0")
-        var options = WatchService.Options(settle: .zero, maxDelay: .zero, auditInterval: nil)
+        var options = WatchService.Options(
+            WatchSettings(settle: .zero, maxDelay: .zero, auditInterval: .zero))
         options.eventLimit = 4
         let service = WatchService(sandbox.archive, roots: [sandbox.root.directory], options)
         let observer = SlowObserver()

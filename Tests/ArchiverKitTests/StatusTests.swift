@@ -15,7 +15,7 @@ import Testing
         try sandbox.root.makeDirectory("d")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
             // Settling alone would take longer than the test: the question must hasten the capture.
-            ($0.settle, $0.maxDelay) = (.seconds(600), .seconds(600))
+            ($0.settings.settle, $0.settings.maxDelay) = (.seconds(600), .seconds(600))
         }
         try sandbox.root.write("d/file", "just now")
         let (archive, path) = (sandbox.archive, sandbox.root.directory)

@@ -26,8 +26,13 @@ struct DurationArgument: ExpressibleByArgument, Sendable, Hashable {
 
     init(_ duration: Duration) { self.duration = duration }
 
-    var defaultValueDescription: String {
+    var defaultValueDescription: String { DurationArgument.text(duration) }
+
+    /// The span as it can be typed, in its largest unit: "100ms", "2s", "3m", "1h".
+    static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
-        return attoseconds == 0 ? "\(seconds)s" : "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
+        if attoseconds != 0 { return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms" }
+        if seconds > 0, seconds % 3600 == 0 { return "\(seconds / 3600)h" }
+        return seconds > 0 && seconds % 60 == 0 ? "\(seconds / 60)m" : "\(seconds)s"
     }
 }

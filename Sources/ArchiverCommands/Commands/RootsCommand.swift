@@ -8,18 +8,20 @@ internal import SystemPackage
 struct RootsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roots",
-        abstract: "List the directories that the archive remembers; tell that one was moved or is given up.",
+        abstract:
+            "List the directories that the archive remembers; change how one is watched, where it lies, or give it up.",
         discussion: """
             A root is a directory on a machine. The machine is known by an id of its own, so that a new host name changes \
             nothing. A pipe gets one line a root with tabs between the columns: path, host, machine, snapshots, time \
-            of the latest, state, what is left out.
+            of the latest, state, what is left out, how changes are gathered where that is not as usual.
 
             Examples:
               archiver roots
+              archiver roots set ~/thesis --settle 5s --max-delay 1m
               archiver roots move ~/thesis ~/done/thesis
               archiver roots forget ~/old-project
             """,
-        subcommands: [RootsListCommand.self, RootsMoveCommand.self, RootsForgetCommand.self],
+        subcommands: [RootsListCommand.self, RootsSetCommand.self, RootsMoveCommand.self, RootsForgetCommand.self],
         defaultSubcommand: RootsListCommand.self)
 }
 

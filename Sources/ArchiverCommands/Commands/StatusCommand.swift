@@ -10,8 +10,9 @@ struct StatusCommand: ParsableCommand {
         discussion: """
             Asks each running watcher, which answers once it has taken in all that changed before the question: nothing \
             here is read off a file that a dead process may have left. Tells of every remembered directory since when \
-            it is watched and how, what could not be captured, and when changes may have been seen late. The exit code \
-            is 0 only if all is well, and 2 if the archive is damaged; else each line that begins with “!” says why, and what to do.
+            it is watched and how, what could not be captured, and when changes may have been seen late. More than three \
+            roots get a line each; -v, or naming one, tells more. The exit code is 0 only if all is well, and 2 if the \
+            archive is damaged; else each line that begins with “!” says why, and what to do.
 
             Examples:
               archiver status
@@ -26,6 +27,9 @@ struct StatusCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    /// Of more roots than this, one line each is enough.
+    private static let mostInDetail = 3
+
     func run() throws {
         let console = Console(global)
         let archive = try global.openArchive(isTelling: false)
@@ -33,7 +37,8 @@ struct StatusCommand: ParsableCommand {
         if console.isJSON {
             try console.output.line(JSONText.of(ArchiveStatusJSON(status)))
         } else {
-            for line in StatusText.lines(status, console.style) { try console.output.line(line) }
+            let isBrief = status.roots.count > StatusCommand.mostInDetail && !console.isVerbose
+            for line in StatusText.lines(status, console.style, isBrief: isBrief) { try console.output.line(line) }
         }
         if !status.damage.isEmpty { throw ExitStatus.damaged }
         if !status.isWell { throw ExitStatus.failed }

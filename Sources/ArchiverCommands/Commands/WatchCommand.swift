@@ -18,8 +18,9 @@ struct WatchCommand: AsyncParsableCommand {
             up: what finds no room is counted. Nothing is ever written into a watched directory. The archive is made on first use.
 
             What .archiverignore files name, in the words of .gitignore, is left out: neither read nor watched, and never \
-            touched by a restore. What the options leave out is remembered: a watcher without such options leaves out what \
-            the one before did, unless --reset-exclusions is given. SIGUSR1 makes the watcher print what 'archiver status' tells.
+            touched by a restore. What the options leave out is remembered, and so is how changes are gathered: a watcher \
+            without such options does as the one before did; 'archiver roots' shows what holds, 'archiver roots set' changes \
+            it. SIGUSR1 makes the watcher print what 'archiver status' tells.
 
             Examples:
               archiver watch ~/project --exclude '*.o' --exclude build/
@@ -29,20 +30,10 @@ struct WatchCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The directories to watch.", valueName: "dir"))
     var directories: [PathArgument]
 
-    @Option(help: ArgumentHelp("How long nothing must change before a capture.", valueName: "duration"))
-    var settle = DurationArgument(.milliseconds(100))
-
-    @Option(help: ArgumentHelp("How long after a change a capture may wait for that.", valueName: "duration"))
-    var maxDelay = DurationArgument(.seconds(2))
-
     @Option(
         help: ArgumentHelp(
             "How changes are noticed: auto, inotify, fanotify, or poll (look at intervals).", valueName: "backend"))
     var backend = BackendArgument.auto
-
-    @Option(
-        help: ArgumentHelp("How often everything is compared all the same; 0s for never.", valueName: "duration"))
-    var auditInterval = DurationArgument(.seconds(3600))
 
     @Flag(help: "Wait for directories that do not exist yet.")
     var wait = false
@@ -50,20 +41,18 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: .hidden)
     var timeScale = 1
 
+    @OptionGroup(title: "How changes are gathered") var gathering: WatchSettingsOptions
     @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if timeScale < 1 { throw ValidationError("--time-scale must be at least 1") }
-        if settle.duration > maxDelay.duration { throw ValidationError("--settle must not exceed --max-delay") }
     }
 
     func run() async throws {
         let console = Console(global)
         var settings = WatchService.Options(
-            settle: settle.duration, maxDelay: maxDelay.duration, backend: backend.backend,
-            exclusions: try exclusions.given(),
-            auditInterval: auditInterval.duration == .zero ? nil : auditInterval.duration, waitsForRoots: wait)
+            gathering.settings, backend: backend.backend, exclusions: try exclusions.given(), waitsForRoots: wait)
         settings.timeScale = timeScale
         let directories = directories.map(\.path)
         // First of all: while an archive is opened, or a lock waited for, signals must have their effect.
@@ -77,6 +66,9 @@ struct WatchCommand: AsyncParsableCommand {
             let note = ExclusionText.note(
                 directory.bytes, given: settings.exclusions, remembered: remembered, isAside: false)
             if let note { console.note(note) }
+            let former = try archive.watchSettings(ofRoot: directory)
+            let kept = WatchSettingsText.note(directory.bytes, given: settings.settings, remembered: former)
+            if let kept { console.note(kept) }
         }
         let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")

@@ -27,5 +27,16 @@ struct RootSummaryJSON: Encodable {
         try rules.encode(summary.exclusions.largerThan, forKey: "largerThan")
         try rules.encode(summary.exclusions.excludesCaches, forKey: "caches")
         try rules.encode(summary.exclusions.crossesMounts, forKey: "crossesFileSystems")
+        var settings = object.nestedContainer(keyedBy: JSONKey.self, forKey: "settings")
+        try settings.encode(JSONSeconds.of(summary.watchSettings.usedSettle), forKey: "settleSeconds")
+        try settings.encode(JSONSeconds.of(summary.watchSettings.usedMaxDelay), forKey: "maxDelaySeconds")
+        try settings.encode(JSONSeconds.of(summary.watchSettings.usedAuditInterval), forKey: "auditSeconds")
+    }
+}
+
+/// Spans of time as JSON has them.
+private enum JSONSeconds {
+    static func of(_ duration: Duration) -> Double {
+        Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     }
 }

@@ -11,7 +11,7 @@ enum RootList {
         TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "host", dispensability: 3),
         TextTable.Column(title: "snapshots", alignment: .right, dispensability: 1),
         TextTable.Column(title: "latest", dispensability: 2),
-        TextTable.Column(title: "state"), TextTable.Column(title: "left out", isElastic: true),
+        TextTable.Column(title: "state"), TextTable.Column(title: "settings", isElastic: true),
     ]
 
     /// A table for a person, plain lines for a program.
@@ -22,7 +22,8 @@ enum RootList {
             table.add([
                 Escaping.text(summary.root.path.bytes), Escaping.text(summary.root.host), "\(summary.snapshotCount)",
                 summary.latest.map { LocalTime.text($0.time) } ?? "", summary.state,
-                ExclusionText.text(summary.exclusions) ?? "",
+                [ExclusionText.text(summary.exclusions), WatchSettingsText.text(summary.watchSettings)]
+                    .compactMap(\.self).joined(separator: "; "),
             ])
         }
         return table.aligned(console.style, width: console.output.columns)
@@ -33,7 +34,7 @@ enum RootList {
         TextTable.plain([
             Escaping.text(summary.root.path.bytes), Escaping.text(summary.root.host), summary.root.machine.hex,
             "\(summary.snapshotCount)", summary.latest?.time.rfc3339 ?? "", summary.state,
-            ExclusionText.text(summary.exclusions) ?? "",
+            ExclusionText.text(summary.exclusions) ?? "", WatchSettingsText.text(summary.watchSettings) ?? "",
         ])
     }
 }

@@ -8,9 +8,17 @@ internal import SystemPackage
 
 /// Texts of `status` and `audit`.
 enum StatusText {
-    static func lines(_ status: ArchiveStatus, _ style: Style) -> [String] {
+    /// - Parameter isBrief: whether a root gets one line.
+    static func lines(_ status: ArchiveStatus, _ style: Style, isBrief: Bool = false) -> [String] {
         var lines: [String] = []
-        for root in status.roots { lines += self.lines(root, isDamaged: !status.damage.isEmpty, style) + [""] }
+        for root in status.roots {
+            let isDamaged = !status.damage.isEmpty
+            lines +=
+                isBrief
+                ? [briefLine(root, isDamaged: isDamaged, style)]
+                : self.lines(root, isDamaged: isDamaged, style) + [""]
+        }
+        if isBrief, !lines.isEmpty { lines.append("") }
         let snapshots = status.roots.reduce(0) { $0 + $1.snapshotCount }
         let states =
             status.states.count > 0
@@ -27,6 +35,21 @@ enum StatusText {
         let used = status.roots.reduce(0) { $0 + ($1.watcher?.directories.watched ?? 0) }
         lines.append("limits: \(limits.joined(separator: ", ")); watched here: \(used)")
         return lines + status.concerns.map { concern($0, style) }
+    }
+
+    /// "up to date  /home/ann: 12 snapshots, the latest of 2026-11-21 10:15:30", or its first concern instead.
+    private static func briefLine(_ root: RootStatus, isDamaged: Bool, _ style: Style) -> String {
+        let mark = root.concerns.isEmpty ? "" : style(.red, "! ")
+        let isWell = root.concerns.isEmpty && !isDamaged
+        let state = style(isWell ? .green : .red, state(root, isDamaged: isDamaged))
+        let start = "\(mark)\(state)  \(name(root.root.path)): "
+        guard let first = root.concerns.first else {
+            let latest = root.latest.map { ", the latest of \(LocalTime.text($0.time))" } ?? ""
+            let gaps = root.gaps.isEmpty ? "" : ", \(Plural.of(root.gaps.count, "gap")) in the last day"
+            return start + Plural.of(root.snapshotCount, "snapshot") + latest + gaps
+        }
+        let others = root.concerns.count - 1
+        return start + words(first) + (others > 0 ? "; and \(Plural.of(others, "other concern"))" : "")
     }
 
     private static func lines(_ root: RootStatus, isDamaged: Bool, _ style: Style) -> [String] {
@@ -100,7 +123,11 @@ enum StatusText {
     }
 
     private static func concern(_ concern: Concern, _ style: Style) -> String {
-        style(.red, "! ") + Escaping.text(concern.message) + (concern.remedy.map { " — " + Escaping.text($0) } ?? "")
+        style(.red, "! ") + words(concern)
+    }
+
+    private static func words(_ concern: Concern) -> String {
+        Escaping.text(concern.message) + (concern.remedy.map { " — " + Escaping.text($0) } ?? "")
     }
 
     private static func time(_ time: Timestamp?) -> String { time.map(LocalTime.text) ?? "none" }

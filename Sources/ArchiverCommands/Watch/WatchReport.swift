@@ -108,7 +108,7 @@ final class WatchReport: Sendable {
             }
             guard unwritten == 0 else { return }
             let reason = (error as? FileError).map { "\($0)" } ?? "nobody reads stdout any more"
-            console.warn("archiver: \(reason); watching goes on all the same")
+            console.warn("archiver: " + WatchText.timed("\(reason); watching goes on all the same"))
         }
     }
 
@@ -117,11 +117,11 @@ final class WatchReport: Sendable {
     /// - Returns: whether it does.
     private func tellTrouble(_ event: WatchService.Event) -> Bool {
         if case .problems(_, let problems, let count) = event {
-            console.warn(problems, count: count, \.text)
+            console.warn(problems, count: count) { WatchText.timed($0.text) }
             return true
         }
         guard let text = WatchText.trouble(event) else { return false }
-        console.warn("archiver: " + text)
+        console.warn("archiver: " + WatchText.timed(text))
         return true
     }
 
@@ -148,7 +148,7 @@ final class WatchReport: Sendable {
         case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
             break
         case .starting, .watching, .stopped, .waiting, .covered, .audited:
-            if !console.isQuiet, let text = WatchText.course(event) { try put(text) }
+            if !console.isQuiet, let text = WatchText.course(event) { try put(WatchText.timed(text)) }
         case .problems, .gap, .degraded, .unavailable, .available, .error, .dropped:
             _ = tellTrouble(event)
         }

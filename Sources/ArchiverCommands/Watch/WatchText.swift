@@ -17,6 +17,9 @@ enum WatchText {
         return (parts + (showsRoot ? [Escaping.text(record.rootPath)] : [])).joined(separator: "  ")
     }
 
+    /// A line of the log: when it is written, and what it says.
+    static func timed(_ text: String) -> String { LocalTime.text(.now) + "  " + text }
+
     /// How watching begins and ends; nil for other events.
     static func course(_ event: WatchService.Event) -> String? {
         switch event {

@@ -13,6 +13,8 @@ public struct RootSummary: Sendable {
     public let latest: SnapshotRecord?
     /// What it is captured with.
     public let exclusions: ExclusionRules
+    /// How it is watched; nothing for a root of another machine.
+    public let watchSettings: WatchSettings
     /// Whether a process of this machine watches it.
     public let isWatched: Bool
     /// When it was retired; nil where it was not, or has been captured since.
@@ -29,6 +31,8 @@ extension Archive {
                     root: root, snapshotCount: try store.catalogue.count(.init(of: record.number)),
                     latest: try store.catalogue.snapshots(.init(of: record.number, newestFirst: true, limit: 1)).first,
                     exclusions: try presentExclusions(ofRoot: record.path, machine: record.machine),
+                    watchSettings: root.isHere
+                        ? WatchSettingsFile(of: root.path, in: store.layout).read() : WatchSettings(),
                     isWatched: try root.isHere && RootLock.isWatched(root.path, in: store.layout),
                     retired: try store.catalogue.retirement(of: record))
             }
@@ -41,6 +45,41 @@ extension Archive {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory)
             return try store.exclusions(ofRoot: path.bytes, on: Machine.id)
         }
+    }
+
+    /// How the root at `directory` of this machine is watched: what is nil is as usual.
+    public func watchSettings(ofRoot directory: FilePath) throws(ArchiverError) -> WatchSettings {
+        try facing {
+            WatchSettingsFile(of: try RootDirectory.resolvedAsFarAsItExists(directory), in: store.layout).read()
+        }
+    }
+
+    /// Remembers how the root at `directory` of this machine is to be watched, from its watcher's next start on.
+    ///
+    /// - Parameters:
+    ///   - settings: what is nil here stays as it is.
+    ///   - isReset: whether what is nil here becomes as usual instead.
+    /// - Returns: what holds now.
+    /// - Throws: `ArchiverError` of the code `unsuitableSettings` where the settings contradict each other.
+    @discardableResult
+    public func setWatchSettings(
+        _ settings: WatchSettings, ofRoot directory: FilePath, isReset: Bool = false
+    ) throws(ArchiverError) -> WatchSettings {
+        try facing {
+            try change(settings, ofRoot: RootDirectory.resolvedAsFarAsItExists(directory), isReset: isReset)
+        }
+    }
+
+    /// Remembers what `settings` says of the root at `path`.
+    ///
+    /// - Returns: what holds now.
+    func change(_ settings: WatchSettings, ofRoot path: FilePath, isReset: Bool = false) throws -> WatchSettings {
+        let file = WatchSettingsFile(of: path, in: store.layout)
+        let former = file.read()
+        let settings = isReset ? settings : settings.filled(from: former)
+        try settings.check(path)
+        if settings != former { try file.write(settings) }
+        return settings
     }
 
     /// Tells that `root` lies at `directory` of this machine now: its snapshots, gaps and operations are of that root.
@@ -58,6 +97,11 @@ extension Archive {
             }
             let isElsewhere = root.isHere ? nil : Machine.id
             try tell(root, .moved, to: path, on: isElsewhere)
+            guard root.isHere else { return }
+            let old = WatchSettingsFile(of: root.path, in: store.layout)
+            let settings = old.read()
+            if settings != WatchSettings() { try WatchSettingsFile(of: path, in: store.layout).write(settings) }
+            old.remove()
         }
     }
 

@@ -42,7 +42,9 @@ extension Archive {
                 concerns.append(Concern("nothing is watched", remedy: "run 'archiver watch DIR'"))
             }
             // Asked first: watchers capture before they answer.
-            let statuses = try roots.map { try status(of: $0, isNamed: directory != nil, now, patience) }
+            let watched = try roots.filter { try RootLock.isWatched($0.path, in: store.layout) }
+            let answers = WatcherAnswers(of: watched.map(\.path), in: store.layout, patience: patience)
+            let statuses = try roots.map { try status(of: $0, isNamed: directory != nil, now, answers[$0.path]) }
             let limits = KernelLimits.current
             return ArchiveStatus(
                 directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, states: states,
@@ -97,19 +99,18 @@ extension Archive {
     }
 
     private func status(
-        of root: ArchivedRoot, isNamed: Bool, _ now: Timestamp, _ patience: Duration
+        of root: ArchivedRoot, isNamed: Bool, _ now: Timestamp, _ answer: WatcherAnswers.Answer?
     ) throws -> RootStatus {
         let number = try number(of: root)
         let dayAgo = Timestamp(seconds: now.seconds - Archive.secondsADay)
-        let isWatched = try RootLock.isWatched(root.path, in: store.layout)
+        let isWatched = answer != nil
         let lastWatched = try RootLock.lastWatched(root.path, in: store.layout)
         var watcher: WatcherStatus?
         var failure: ArchiverError?
-        if isWatched {
-            do throws(ArchiverError) {
-                watcher = try ControlClient.ask(
-                    .status, about: root.path, in: store.layout, patience: patience)?.status
-            } catch { failure = error }
+        switch answer {
+        case .success(let status): watcher = status
+        case .failure(let error): failure = error
+        case nil: break
         }
         var concerns: [Concern] = []
         if let watcher {

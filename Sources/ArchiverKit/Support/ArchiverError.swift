@@ -40,6 +40,8 @@ public struct ArchiverError: Error, Sendable {
         case notDirectory
         /// The directory cannot be a root: it belongs to the archive or to the kernel.
         case unsuitableRoot
+        /// What is to be set contradicts itself.
+        case unsuitableSettings
         /// A snapshot is of another root than the one that it would be put into.
         case otherRoot
         /// A directory to restore into holds something already, or there is a file where one is to be made.

@@ -60,6 +60,11 @@ enum RootLock {
         try FileLock.holder(of: path).map { " by process \($0.process) (\($0.command))" } ?? ""
     }
 
+    /// The process that watches `root`, as far as its lock tells.
+    static func watcher(of root: FilePath, in layout: ArchiveLayout) -> Int32? {
+        (try? FileLock.holder(of: path("watch", root, layout)))?.process
+    }
+
     /// Whether some process watches `root`.
     static func isWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Bool {
         try FileLock.isHeld(path("watch", root, layout))

@@ -29,7 +29,8 @@ extension RootCaretaker {
 
     /// Audits at intervals until cancelled.
     func auditPeriodically() async {
-        guard let interval = service.options.auditInterval else { return }
+        let interval = settings.usedAuditInterval
+        if interval == .zero { return }
         while !Task.isCancelled {
             // The clock goes on while the machine sleeps, so that one is due soon after.
             do { try await Task.sleep(for: interval, tolerance: interval / 10, clock: .continuous) } catch { return }

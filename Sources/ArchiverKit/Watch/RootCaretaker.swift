@@ -24,6 +24,8 @@ final class RootCaretaker: Sendable {
     /// What is left out.
     let rules: ExclusionRules
     private let lastLook = Locked<LastLook?>(nil)
+    /// How changes are gathered.
+    let settings: WatchSettings
     private let linkIndex = LinkIndex()
     private let proofs = ReadProofs()
     /// Comes to 1 when the root is being watched.
@@ -47,23 +49,23 @@ final class RootCaretaker: Sendable {
     /// - Parameters:
     ///   - path: absolute, without symbolic links as far as it exists.
     ///   - rules: what is left out.
+    ///   - settings: how changes are gathered.
     ///   - lock: the root's lock for watching.
     init(
-        _ service: WatchService, _ path: FilePath, _ rules: ExclusionRules, _ lock: consuming FileLock,
-        lastWatched: Timestamp?,
-        _ watcher: TreeWatcher
+        _ service: WatchService, _ path: FilePath, _ rules: ExclusionRules, _ settings: WatchSettings,
+        _ lock: consuming FileLock, lastWatched: Timestamp?, _ watcher: TreeWatcher
     ) throws {
         self.service = service
         self.path = path
         self.rules = rules
+        self.settings = settings
         self.lock = Locked(lock)
         self.lastWatched = lastWatched
         let archive = try FileStatus.read(Descriptor.open(service.archive.latest.directory, O_RDONLY | O_DIRECTORY))
         watch = watcher.watch(
             path, excluding: [FileIdentity(archive)], rules: rules,
             timing: WatchTiming(
-                settle: service.options.settle, maxDelay: service.options.maxDelay,
-                timeScale: service.options.timeScale))
+                settle: settings.usedSettle, maxDelay: settings.usedMaxDelay, timeScale: service.options.timeScale))
         let journal = journal
         subscription = watch.events.subscribe { [weak service] event in
             guard let news = WatchNews.take(event, of: path, into: journal) else { return }
@@ -179,9 +181,10 @@ final class RootCaretaker: Sendable {
     private func answer(_ request: ControlRequest) async -> ControlResponse {
         switch request.action {
         case .status:
-            let status = await status()
+            async let others = request.isForAll == true ? await service.statuses(except: self) : nil
+            let response = await ControlResponse(status: status(), others: others)
             await service.deliver()
-            return ControlResponse(status: status)
+            return response
         case .sync:
             let isSynced = await isSettled()
             await service.deliver()

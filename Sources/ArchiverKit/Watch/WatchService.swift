@@ -9,21 +9,22 @@ internal import Locking
 public import Mementos
 public import SystemPackage
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Watches roots and captures their changes until it is stopped.
 public final class WatchService: Sendable {
     /// How changes are gathered.
     public struct Options: Sendable {
-        /// A capture starts when the root was quiet for this long.
-        public var settle: Duration
-        /// A capture starts at the latest this long after the first change.
-        public var maxDelay: Duration
-
+        /// How changes are gathered from now on; what is nil here is as each root was watched before.
+        public var settings: WatchSettings
         /// How changes are noticed.
         public var backend: Backend
         /// What is left out from now on; nil for what each root's snapshots have left out so far.
         public var exclusions: ExclusionRules?
-        /// How often everything is compared with the latest snapshot; nil for never.
-        public var auditInterval: Duration?
         /// Whether a root that is not there is waited for.
         public var waitsForRoots: Bool
         /// By how much every interval that is not set here is shorter than usual.
@@ -36,15 +37,12 @@ public final class WatchService: Sendable {
         package var hooks = Hooks()
 
         public init(
-            settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2), backend: Backend = .auto,
-            exclusions: ExclusionRules? = nil, auditInterval: Duration? = .seconds(3600),
+            _ settings: WatchSettings = WatchSettings(), backend: Backend = .auto, exclusions: ExclusionRules? = nil,
             waitsForRoots: Bool = false
         ) {
-            self.settle = settle
-            self.maxDelay = maxDelay
+            self.settings = settings
             self.backend = backend
             self.exclusions = exclusions
-            self.auditInterval = auditInterval
             self.waitsForRoots = waitsForRoots
         }
     }
@@ -202,6 +200,16 @@ public final class WatchService: Sendable {
         outbox.post(event)
     }
 
+    /// How the watching of all roots but one stands; all are asked at a time.
+    func statuses(except asked: RootCaretaker) async -> [ControlResponse.Other] {
+        await withTaskGroup { group in
+            for root in roots.withLock({ $0 }) where root !== asked {
+                group.addTask { ControlResponse.Other(root: Data(root.path.bytes), status: await root.status()) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
     /// Waits for the observers, but not for long.
     func deliver() async { await outbox.delivered(within: .seconds(1)) }
 
@@ -229,9 +237,10 @@ public final class WatchService: Sendable {
         let layout = archive.store.layout
         let opened = try roots.paths.map { path in
             let lastWatched = try RootLock.lastWatched(path, in: layout)
+            let lock = try RootLock.watching(path, in: layout)
+            let settings = try archive.change(options.settings, ofRoot: path)
             return try RootCaretaker(
-                self, path, try rules(of: path), RootLock.watching(path, in: layout), lastWatched: lastWatched,
-                watcher)
+                self, path, try rules(of: path), settings, lock, lastWatched: lastWatched, watcher)
         }
         self.roots.withLock { $0 = opened }
         return opened

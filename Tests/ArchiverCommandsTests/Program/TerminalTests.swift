@@ -101,12 +101,12 @@ struct TerminalTests {
                 .map { Array($0.utf8) },
             environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
         let first = try process.line { _ in true }
-        #expect(first == "watching \(work.root): first capture…")
+        #expect(first.hasSuffix("  watching \(work.root): first capture…"), "\(first)")
         process.send(SIGUSR1)
         let answer = try process.line { _ in true }
         #expect(answer.hasPrefix("capturing \(work.root): 0"), "\(answer)")
         _ = consume lock
-        _ = try process.line { $0.hasPrefix("watching \(work.root): 3 files") }
+        _ = try process.line { $0.contains("  watching \(work.root): 3 files") }
         process.send(SIGUSR1)
         _ = try process.line { $0 == "up to date  \(work.root)" }
         process.send(SIGTERM)

@@ -26,8 +26,8 @@ final class ProgramWatcher: ScenarioWatcher {
 
     func start(_ options: WatchService.Options, until readiness: Readiness) async throws {
         var words = [
-            "watch", root.string, "--json", "--settle", ProgramWatcher.word(options.settle),
-            "--max-delay", ProgramWatcher.word(options.maxDelay), "--backend", options.backend.rawValue,
+            "watch", root.string, "--json", "--settle", ProgramWatcher.word(options.settings.usedSettle),
+            "--max-delay", ProgramWatcher.word(options.settings.usedMaxDelay), "--backend", options.backend.rawValue,
             "--audit-interval", "0s",
         ]
         if options.waitsForRoots { words.append("--wait") }

@@ -144,8 +144,8 @@ final class ScenarioRunner {
             let parts = argument.split(separator: "=")
             let milliseconds = parts.last.flatMap { Int($0.prefix { $0.isNumber }) }.map { Duration.milliseconds($0) }
             switch (parts.first, milliseconds) {
-            case ("settle", let duration?): options.settle = duration
-            case ("max-delay", let duration?): options.maxDelay = duration
+            case ("settle", let duration?): options.settings.settle = duration
+            case ("max-delay", let duration?): options.settings.maxDelay = duration
             case ("meanwhile", _): readiness = .begun
             case ("wait", _):
                 readiness = .waiting

@@ -22,8 +22,8 @@ struct Manner: Sendable, CustomStringConvertible {
     var description: String { "\(backend.rawValue), \(pace.rawValue)" }
 
     var options: WatchService.Options {
-        var options = WatchService.Options(backend: backend, auditInterval: nil)
-        (options.settle, options.maxDelay) =
+        var options = WatchService.Options(WatchSettings(auditInterval: .zero), backend: backend)
+        (options.settings.settle, options.settings.maxDelay) =
             pace == .patient ? (.seconds(600), .seconds(600)) : (.milliseconds(1), .milliseconds(3))
         return options
     }

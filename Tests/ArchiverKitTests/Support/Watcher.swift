@@ -22,7 +22,7 @@ final class Watcher {
         _ configure: (inout WatchService.Options) -> Void = { _ in }
     ) async throws {
         var options = WatchService.Options(
-            settle: .milliseconds(20), maxDelay: .milliseconds(300), auditInterval: nil)
+            WatchSettings(settle: .milliseconds(20), maxDelay: .milliseconds(300), auditInterval: .zero))
         configure(&options)
         let service = WatchService(archive, roots: roots, options)
         self.service = service

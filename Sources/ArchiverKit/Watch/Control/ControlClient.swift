@@ -8,22 +8,26 @@ internal import SystemPackage
 enum ControlClient {
     /// Asks the watcher of `root`.
     ///
-    /// - Parameter patience: how long it may take to answer; nil for as long as it lives.
+    /// - Parameters:
+    ///   - patience: how long it may take to answer; nil for as long as it lives.
+    ///   - isForAll: whether the other roots of the process are asked about, too.
     /// - Returns: nil where nobody listens.
     /// - Throws: `ArchiverError` where the watcher does not answer, or says that it cannot.
     static func ask(
-        _ action: ControlRequest.Action, about root: FilePath, in layout: ArchiveLayout, patience: Duration?
+        _ action: ControlRequest.Action, about root: FilePath, in layout: ArchiveLayout, patience: Duration?,
+        isForAll: Bool = false
     ) throws(ArchiverError) -> ControlResponse? {
-        try ask(action, about: root, at: RootLock.socket(of: root, in: layout), patience: patience)
+        try ask(action, about: root, at: RootLock.socket(of: root, in: layout), patience: patience, isForAll: isForAll)
     }
 
     /// Asks whoever listens at `path`.
     static func ask(
-        _ action: ControlRequest.Action, about root: FilePath, at path: FilePath, patience: Duration?
+        _ action: ControlRequest.Action, about root: FilePath, at path: FilePath, patience: Duration?,
+        isForAll: Bool = false
     ) throws(ArchiverError) -> ControlResponse? {
         try facing {
             let deadline = patience.map { ContinuousClock.now + $0 }
-            let question = try ControlMessage.line(ControlRequest(action: action))
+            let question = try ControlMessage.line(ControlRequest(action: action, isForAll: isForAll ? true : nil))
             guard let socket = try connect(to: path, deadline, root) else { return nil }
             guard let line = try answer(to: question, socket, deadline) else { throw silence(root) }
             guard let response: ControlResponse = try? ControlMessage.decode(line) else {
@@ -54,14 +58,18 @@ enum ControlClient {
     ) throws(FileError) -> [UInt8]? {
         do {
             try socket.writeLine(question, by: deadline)
-            return try socket.readLine(by: deadline)
+            return try socket.readLine(limit: answerLimit, by: deadline)
         } catch {
             guard [.timedOut, .brokenPipe, .connectionReset].contains(error.code) else { throw error }
             return nil
         }
     }
 
-    private static func silence(_ root: FilePath) -> ArchiverError {
+    /// Bytes of the longest answer: a root has about 700.
+    private static let answerLimit = 64 << 20
+
+    /// That the watcher of `root` does not answer.
+    static func silence(_ root: FilePath) -> ArchiverError {
         ArchiverError(
             .system, "the process that watches \(root) does not answer",
             remedy: "look whether it is stopped or overloaded; end it and watch again", path: root)

@@ -21,15 +21,26 @@ struct ControlRequest: Codable, Sendable {
     }
 
     let action: Action
+    /// Whether the answer is to tell of the other roots of the same process, too.
+    var isForAll: Bool?
 }
 
 /// The watcher's answer.
 struct ControlResponse: Codable, Sendable {
     var status: WatcherStatus?
+    /// The other roots of the process, where the question was for all.
+    var others: [Other]?
     var audit: AuditResult?
     /// Whether everything that changed before the question is captured and durable.
     var isSynced: Bool?
     var failure: WatcherStatus.Trouble?
+
+    /// Another root and its status.
+    struct Other: Codable, Sendable {
+        /// The root's path.
+        let root: Data
+        let status: WatcherStatus
+    }
 
     /// To what is no question, or one of another version of the program.
     static let notUnderstood = ControlResponse(

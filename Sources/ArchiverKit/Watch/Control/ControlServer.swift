@@ -2,18 +2,22 @@
 
 internal import Dispatch
 internal import FileIO
+internal import Locking
 internal import SystemPackage
 
 /// Listens for questions about a root until it ends.
 ///
 /// Whoever asks may be slow, silent or confused, and there may be many: each connection has a thread of its own while it
 /// is read from or written to, none while the answer is being found, and there are never more than `connectionLimit`.
-/// Those beyond wait in the kernel's queue.
+/// Those beyond wait in the kernel's queue. While nobody asks there is no thread: a process may watch thousands of roots.
 final class ControlServer: Sendable {
     typealias Answer = @Sendable (ControlRequest) async -> ControlResponse
 
     private let socket: LocalSocket
+    private let connections: Locked<any DispatchSourceRead>
 
+    /// Where connections are accepted; waits for places hold up only the server whose places are taken.
+    private static let queue = DispatchQueue(label: "archiver.control", attributes: .concurrent)
     /// Connections at once: each takes a descriptor, and a thread's memory while it is silent.
     private static let connectionLimit = 128
     /// Bytes of the longest question.
@@ -30,20 +34,31 @@ final class ControlServer: Sendable {
         at path: FilePath, patience: Duration = .seconds(5), _ answer: @escaping Answer
     ) throws(FileError) {
         socket = try LocalSocket.listen(at: path)
-        // The thread must not keep the server: its end is what ends the thread.
-        let listener = try socket.duplicate()
-        try DetachedThread.start(for: "the control socket") {
-            let places = Places(ControlServer.connectionLimit)
+        // The handler must not keep the server, whose end is what ends it; the descriptor must outlive the source.
+        let listener = Listener(try socket.duplicate())
+        let places = Places(ControlServer.connectionLimit)
+        let source = DispatchSource.makeReadSource(
+            fileDescriptor: listener.socket.number, queue: ControlServer.queue)
+        source.setEventHandler {
             places.take()
-            while let connection = listener.accept() {
-                ControlServer.serve(Connection(connection, patience, places), answer)
-                places.take()
-            }
+            guard let connection = listener.socket.accept() else { return places.giveBack() }
+            ControlServer.serve(Connection(connection, patience, places), answer)
         }
+        source.setCancelHandler { withExtendedLifetime(listener) {} }
+        source.resume()
+        connections = Locked(source)
     }
 
     deinit {
+        connections.withLock { $0.cancel() }
         socket.stopListening()
+    }
+
+    /// A socket that closures can hold.
+    private final class Listener: Sendable {
+        let socket: LocalSocket
+
+        init(_ socket: consuming LocalSocket) { self.socket = socket }
     }
 
     /// Answers in the background; where there can be no further thread, the connection ends without an answer.

@@ -1,0 +1,28 @@
+// How a root is watched, in words.
+
+internal import ArchiverKit
+
+enum WatchSettingsText {
+    /// "settle 5s, max delay 1m, no audits"; nil where all is as usual.
+    static func text(_ settings: WatchSettings) -> String? {
+        let audits = settings.auditInterval.map {
+            $0 == .zero ? "no audits" : "audit every \(DurationArgument.text($0))"
+        }
+        let parts = [
+            settings.settle.map { "settle \(DurationArgument.text($0))" },
+            settings.maxDelay.map { "max delay \(DurationArgument.text($0))" }, audits,
+        ].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// What to tell before `directory` is watched: settings that are remembered and that no option says.
+    static func note(_ directory: [UInt8], given: WatchSettings, remembered: WatchSettings) -> String? {
+        var kept = remembered
+        if given.settle != nil { kept.settle = nil }
+        if given.maxDelay != nil { kept.maxDelay = nil }
+        if given.auditInterval != nil { kept.auditInterval = nil }
+        return text(kept).map {
+            "\(Escaping.text(directory)): as before, \($0); 'archiver roots set' changes that"
+        }
+    }
+}
