@@ -46,7 +46,7 @@ struct KeepingStatesArticle {
 
         // begin
         for memento in try archive.history(of: "Best Game Ever") {
-            print(memento.short, memento.time, memento.label ?? "")
+            print(memento.short, memento.date, memento.label ?? "")
         }
         // end
         #expect(try archive.history(of: "Best Game Ever").map(\.label) == [nil, "the boss is dead"])
@@ -92,7 +92,7 @@ struct KeepingStatesArticle {
         static let migrations = [
             Migration(from: 1) { $0.rename("loudness", to: "volume") },
             Migration(from: 2) { settings in
-                settings.change("volume") { $0 = .number(($0.number ?? 50) / 100) }
+                settings.change("volume") { $0 = StateValue(($0.number ?? 50) / 100) }
                 settings["theme"] = "light"
             },
         ]
@@ -115,6 +115,18 @@ struct KeepingStatesArticle {
         try autosave.end()
         // end
         #expect(try archive.load(Volume.self, "volume").percent == 60)
+    }
+
+    @Test("what was fetched is kept")
+    func caches() async throws {
+        @Sendable func fetch(_ name: String) async throws -> [UInt8] { Array(name.utf8) }
+        // begin
+        let covers = StateCache<[UInt8]>("covers", in: archive, budget: 50 << 20)
+        let cover = try await covers.value(for: "blue-train.png") {
+            try await fetch("blue-train.png")
+        }
+        // end
+        #expect(try await covers.value(for: "blue-train.png") == cover)
     }
 
     @Test("what is missing is told")

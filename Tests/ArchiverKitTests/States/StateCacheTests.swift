@@ -1,0 +1,126 @@
+// A cache on saved states: fetched once, within a budget.
+
+import ArchiveStorage
+import ArchiverKit
+import Foundation
+import Locking
+import TestTraits
+import Testing
+
+/// Gives pictures, and counts how often it was asked.
+private final class Server: Sendable {
+    struct Unreachable: Error {}
+
+    private let asked = Locked<[String]>([])
+    private let isUp = Locked(true)
+    var log: [String] { asked.withLock { $0 } }
+
+    func stop() { isUp.withLock { $0 = false } }
+
+    func picture(_ name: String, bytes count: Int = 1000) throws -> Data {
+        asked.withLock { $0.append(name) }
+        guard isUp.withLock({ $0 }) else { throw Unreachable() }
+        var generator = SystemRandomNumberGenerator()
+        return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
+}
+
+@Suite("A cache of states", .blocking)
+struct StateCacheTests {
+    private let sandbox: Sandbox
+    private let server = Server()
+    private var archive: Archive { sandbox.archive }
+
+    init() throws { sandbox = try Sandbox() }
+
+    private func cache(budget: UInt64 = 1 << 20) -> StateCache<Data> {
+        StateCache("covers", in: archive, budget: budget)
+    }
+
+    @Test("a value is fetched once, and is there without the server, in the next run too")
+    func offline() async throws {
+        let first = try await cache().value(for: "blue") { [server] in try server.picture("blue") }
+        server.stop()
+        let again = try await cache().value(for: "blue") { [server] in try server.picture("blue") }
+        #expect(again == first)
+        #expect(server.log == ["blue"])
+        let elsewhere = StateCache<Data>("covers", in: try sandbox.reopened(), budget: 1 << 20)
+        #expect(try await elsewhere.value(for: "blue") == first)
+        await #expect(throws: Server.Unreachable.self) {
+            try await cache().value(for: "new") { [server] in try server.picture("new") }
+        }
+        #expect(try await cache().value(for: "new") == nil)
+    }
+
+    @Test("what was used least recently goes first, and the budget is kept")
+    func budget() async throws {
+        let cache = cache(budget: 3500)
+        for name in ["a", "b", "c"] { _ = try await cache.value(for: name) { [server] in try server.picture(name) } }
+        #expect(try await cache.keys() == ["a", "b", "c"])
+        _ = try await cache.value(for: "a")
+        #expect(try await cache.keys() == ["b", "c", "a"])
+        _ = try await cache.value(for: "d") { [server] in try server.picture("d") }
+        #expect(try await cache.keys() == ["c", "a", "d"])
+        #expect(try await cache.bytes() <= 3500)
+        #expect(try await cache.value(for: "b") == nil)
+        #expect(try archive.titles().map(\.title).sorted() == ["covers", "covers/a", "covers/c", "covers/d"])
+    }
+
+    @Test("a value that is larger than the budget is given, and takes nothing along")
+    func large() async throws {
+        let cache = cache(budget: 3500)
+        for name in ["a", "b"] { _ = try await cache.value(for: name) { [server] in try server.picture(name) } }
+        let large = try await cache.value(for: "large") { [server] in try server.picture("large", bytes: 5000) }
+        #expect(large.count == 5000)
+        #expect(try await cache.keys() == ["a", "b"])
+    }
+
+    @Test("those who ask for one value at the same time share one fetch")
+    func together() async throws {
+        let cache = cache()
+        let (waiting, release) = AsyncStream.makeStream(of: Void.self)
+        let pictures = try await withThrowingTaskGroup { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await cache.value(for: "blue") { [server] in
+                        for await _ in waiting {}
+                        return try server.picture("blue")
+                    }
+                }
+            }
+            release.finish()
+            return try await group.reduce(into: Set<Data>()) { $0.insert($1) }
+        }
+        #expect(pictures.count == 1)
+        #expect(server.log.count == 1)
+    }
+
+    @Test("a value is replaced and removed, with what is remembered of it")
+    func replacing() async throws {
+        let cache = cache()
+        try await cache.keep(Data([1]), for: "a")
+        try await cache.keep(Data([2]), for: "a")
+        #expect(try await cache.value(for: "a") == Data([2]))
+        #expect(try archive.history(of: "covers/a").count == 1)
+        try await cache.remove("a")
+        try await cache.remove("a")
+        #expect(try await cache.value(for: "a") == nil)
+        #expect(try await cache.keys().isEmpty)
+        #expect(try archive.history(of: "covers/a").isEmpty)
+    }
+
+    @Test("several programs fill one cache, and none loses what another has kept")
+    func severalPrograms() async throws {
+        let archives = try (0..<4).map { _ in try sandbox.reopened() }
+        try await withThrowingTaskGroup { group in
+            for (number, archive) in archives.enumerated() {
+                group.addTask {
+                    let cache = StateCache<Int>("numbers", in: archive, budget: 1 << 20)
+                    for key in 0..<10 { try await cache.keep(key, for: "\(number).\(key)") }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await StateCache<Int>("numbers", in: archive, budget: 1 << 20).keys().count == 40)
+    }
+}
