@@ -2,7 +2,9 @@
 
 import ArchiverKit
 import FileIO
+import Foundation
 import Mementos
+import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
@@ -18,12 +20,42 @@ struct TutorialTests {
     func tutorial() throws {
         let document = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/TimeTravel.md")
         let blocks = Set(CodeBlocks.ofDocument(document))
-        let package = try ["Journal", "main"].flatMap { name in
+        let package = try ["State", "journal"].flatMap { name in
             CodeBlocks.ofSource(try CodeBlocks.file("fixtures/package/Sources/journal/\(name).swift"))
         }
         #expect(!package.isEmpty && package.allSatisfy(blocks.contains))
         let manifest = blocks.subtracting(package)
         #expect(manifest.count == 1 && manifest.first?.contains("let package = Package(") == true)
+    }
+
+    @Test("the manifest of the tutorial is the one that swift package init makes, with archiver added")
+    func manifest() throws {
+        let folder = sandbox.base.directory.appending("journal")
+        try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["swift", "package", "init", "--type", "executable", "--name", "journal"]
+        process.currentDirectoryURL = URL(filePath: folder.string)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        // The program may be tested where there is no compiler.
+        guard process.terminationStatus == 0 else { return }
+        let made = try String(contentsOfFile: folder.appending("Package.swift").string, encoding: .utf8)
+        #expect(FileManager.default.fileExists(atPath: folder.appending("Sources/journal/journal.swift").string))
+        let document = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/TimeTravel.md")
+        let block = CodeBlocks.ofDocument(document).first { $0.contains("let package = Package(") }
+        let shown = plain(try #require(block).joined(separator: "\n"))
+            .replacing(#"dependencies:[.package(name:"archiver",path:"../archiver")],"#, with: "")
+            .replacing(#",dependencies:[.product(name:"ArchiverKit",package:"archiver")]"#, with: "")
+        #expect(shown == plain(made))
+    }
+
+    /// A manifest without comments and blanks.
+    private func plain(_ manifest: String) -> String {
+        let lines = manifest.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("//") }
+        return lines.joined().filter { !$0.isWhitespace }
     }
 
     @Test("the code of other articles is that of programs that are built", arguments: ["ArchiverKit", "Undo"])

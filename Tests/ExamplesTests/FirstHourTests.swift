@@ -1,0 +1,106 @@
+// The first hours of a writer, a developer and an administrator: what they type, and what the program says on a terminal.
+
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("First hours", .blocking)
+struct FirstHourTests {
+    private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
+
+    @Test(
+        "a first hour goes as it is written", .enabled(if: hasTerminals),
+        arguments: ["writer", "developer", "administrator"])
+    func hours(_ name: String) throws {
+        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appending(path: "archiver-hour-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = Session.fixtures.appending(path: "first-hours/\(name).txt")
+        let hour = FirstHour(try String(contentsOf: file, encoding: .utf8))
+        #expect(hour.steps.count > 10)
+        let printed = try hour.run(in: folder)
+        #expect(printed.count == hour.steps.count, "\(printed)")
+        for (step, lines) in zip(hour.steps, printed) {
+            #expect(
+                Session.matches(lines[...], step.expected[...]), "\(step.command)\n\(lines.joined(separator: "\n"))")
+        }
+    }
+}
+
+/// A session of one shell: commands, and what each prints.
+private struct FirstHour {
+    struct Step {
+        let command: String
+        /// What the test does once the command has run, such as to wait.
+        var then: [String] = []
+        var expected: [String] = []
+    }
+
+    private(set) var steps: [Step] = []
+
+    init(_ text: String) {
+        for line in text.split(separator: "\n").map(String.init) where !line.hasPrefix("#") {
+            if line.hasPrefix("$ ") {
+                steps.append(Step(command: String(line.dropFirst(2))))
+            } else if !steps.isEmpty {
+                let last = steps.count - 1
+                if line.hasPrefix("% ") {
+                    steps[last].then.append(String(line.dropFirst(2)))
+                } else {
+                    steps[last].expected.append(line)
+                }
+            }
+        }
+    }
+
+    private static let mark = "@@@@"
+
+    private var script: String {
+        var lines = ["stty columns 100 -onlcr", "cd", "exec 2>&1"]
+        for step in steps {
+            lines += [step.command, "echo; echo \(FirstHour.mark)"]
+            lines += step.then.map { "{ \($0); } > /dev/null 2>&1" }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Runs all commands at the home of somebody named ann.
+    ///
+    /// - Returns: the lines that each command has printed, without empty ones.
+    func run(in folder: URL) throws -> [[String]] {
+        let home = folder.appending(path: "home")
+        let programs = folder.appending(path: "bin")
+        for directory in [home, programs] {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: programs.appending(path: "archiver").path(), withDestinationPath: BuiltProgram.path(of: "archiver"))
+        let script = folder.appending(path: "session.sh")
+        try Data(self.script.utf8).write(to: script)
+        let output = folder.appending(path: "output")
+        _ = FileManager.default.createFile(atPath: output.path(), contents: nil)
+        let writer = try FileHandle(forWritingTo: output)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/script")
+        process.arguments = ["-qec", "bash '\(script.path())'", "/dev/null"]
+        process.environment = [
+            "HOME": home.path(), "PATH": "\(programs.path()):/usr/local/bin:/usr/bin:/bin", "TZ": "UTC",
+            "TERM": "xterm", "NO_COLOR": "1", "ARCHIVER_PAGER": "cat", "ARCHIVER_MACHINE_ID": "first-hour",
+        ]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = writer
+        process.standardError = writer
+        try process.run()
+        process.waitUntilExit()
+        let text = try String(decoding: Data(contentsOf: output), as: UTF8.self)
+            .replacing("\r", with: "").replacing(home.path(), with: "/home/ann")
+        return text.components(separatedBy: FirstHour.mark + "\n").dropLast().map(FirstHour.lines)
+    }
+
+    /// The lines that stay on the terminal: a line of progress is wiped before the next.
+    private static func lines(_ text: String) -> [String] {
+        text.split(separator: "\n").map { $0.components(separatedBy: "\u{1B}[K").last ?? "" }
+            .filter { !$0.allSatisfy(\.isWhitespace) }
+    }
+}
