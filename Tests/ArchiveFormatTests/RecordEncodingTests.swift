@@ -55,6 +55,25 @@ struct GapRuleTests {
     }
 }
 
+@Suite("Rules of all records")
+struct RecordRuleTests {
+    /// A map with one field that came later: a list of `count` empty lists.
+    private func record(_ count: Int) -> [UInt8] {
+        let fields = "00 412f 02 686f766572666c6f77 03 8105 04 820501"
+        return hex("a5" + fields + "18 63 9a") + withUnsafeBytes(of: UInt32(count).bigEndian, Array.init)
+            + [UInt8](repeating: 0x80, count: count)
+    }
+
+    @Test("a record of more items than one may have is refused before there is memory for them")
+    func items() throws {
+        // Itself, five keys and values, and two and three numbers of times.
+        let others = 1 + 10 + 3
+        #expect(try GapRecord(decoding: record(262_144 - others)).cause == .overflow)
+        #expect(throws: FormatError.self) { try GapRecord(decoding: record(262_145 - others)) }
+        #expect(throws: FormatError.self) { try GapRecord(decoding: record(16_000_000)) }
+    }
+}
+
 @Suite("Rules of exclusions")
 struct ExclusionRuleTests {
     /// The plainest snapshot, with `exclusions` as the value of the field before its last, the sequence.

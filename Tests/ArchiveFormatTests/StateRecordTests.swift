@@ -62,7 +62,7 @@ struct StateRecordTests {
         }
     }
 
-    @Test("the fast way and Codable give the same bytes and read the same value: states and what is forgotten")
+    @Test("what is written of a record is read again: states and what is forgotten")
     func codable() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {

@@ -44,7 +44,7 @@ struct ValueEncodingTests {
         }
     }
 
-    @Test("the fast way and Codable give the same bytes and read the same value: gaps")
+    @Test("what is written of a record is read again: gaps")
     func gaps() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -56,7 +56,7 @@ struct ValueEncodingTests {
         }
     }
 
-    @Test("the fast way and Codable give the same bytes and read the same value: operations")
+    @Test("what is written of a record is read again: operations")
     func operations() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -68,7 +68,7 @@ struct ValueEncodingTests {
         }
     }
 
-    @Test("the fast way and Codable give the same bytes and read the same value: notices of roots")
+    @Test("what is written of a record is read again: notices of roots")
     func rootNotices() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {

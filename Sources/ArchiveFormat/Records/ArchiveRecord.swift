@@ -2,16 +2,14 @@
 
 /// A value that is stored as a chunk of its own and means something by itself.
 ///
-/// Its only codec is `Codable` through deterministic CBOR. A field that has its default value is left out by `encode(to:)`.
+/// Its only codec is `Codable` through deterministic CBOR. A field that has its default value is left out by `encode(to:)`;
+/// what breaks a rule of the format is refused by `init(from:)`.
 package protocol ArchiveRecord: Codable, Hashable, Sendable {
     /// The fields of the record; numbers are part of the archive format.
     associatedtype CodingKeys: CodingKey, CaseIterable, RawRepresentable where CodingKeys.RawValue == Int
 
     /// What its chunks say that they hold.
     static var kind: ChunkKind { get }
-
-    /// Refuses what breaks a rule of the format.
-    func validate() throws(FormatError)
 }
 
 extension ArchiveRecord {
@@ -25,13 +23,16 @@ extension ArchiveRecord {
     ///
     /// - Throws: `FormatError` for anything else but the bytes that `encoded()` gives for a valid record.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
+        // Before there is memory for what they would be: a megabyte may be a million empty lists.
+        guard try CBORReader.countItems(of: bytes) <= FormatLimits.recordItems else {
+            throw .malformed("a record of too many items")
+        }
         let item = try CBORValue(decoding: bytes)
         do {
             self = try CBORDecoder().decode(Self.self, from: item)
         } catch {
             throw FormatError(decoding: error)
         }
-        try validate()
         // So a default that is written out is refused, and a number, a time or a list in any other than its one form.
         guard try item.fields(Set(Self.CodingKeys.allCases.map(\.rawValue))).encoded() == encoded() else {
             throw .malformed("a record that is not encoded as it should be")

@@ -20,12 +20,19 @@ package struct DroppedSegments: ArchiveRecord {
         self.segments = segments.sorted()
     }
 
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        time = try fields.decode(Timestamp.self, forKey: .time)
+        segments = try fields.decode([SegmentID].self, forKey: .segments)
+        try decoder.checking { () throws(FormatError) in try validate() }
+    }
+
     package enum CodingKeys: Int, CodingKey, CaseIterable {
         case time = 0
         case segments = 1
     }
 
-    package func validate() throws(FormatError) {
+    private func validate() throws(FormatError) {
         guard (1...DroppedSegments.limit).contains(segments.count),
             zip(segments, segments.dropFirst()).allSatisfy({ $0 < $1 })
         else { throw .malformed("dropped segments out of order, or none") }

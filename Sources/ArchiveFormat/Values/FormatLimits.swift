@@ -10,6 +10,8 @@ package enum FormatLimits {
     package static let patterns = 65_536
     /// Of an entry's extended attributes: Linux lists at most 65,536 bytes of names.
     package static let attributes = 16_384
+    /// Of the items of CBOR in a record that is no snapshot: itself, and every key, value, list and map in it.
+    package static let recordItems = 262_144
     /// Of the bytes of a path.
     package static let pathBytes = 65_535
 

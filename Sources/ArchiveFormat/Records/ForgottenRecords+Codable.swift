@@ -1,0 +1,42 @@
+// Forgotten records as Codable values: fields that have their default values are left out.
+
+internal import FileIO
+
+extension ForgottenRecords {
+    /// The fields of a record.
+    ///
+    /// Numbers are part of the archive format.
+    package enum CodingKeys: Int, CodingKey, CaseIterable {
+        case time = 0
+        case records = 1
+    }
+
+    /// Records as they were read: their order is checked, not mended.
+    private init(time: Timestamp, ordered records: [ChunkID]) throws(FormatError) {
+        guard (1...ForgottenRecords.limit).contains(records.count),
+            zip(records, records.dropFirst()).allSatisfy({ $0 < $1 })
+        else {
+            throw .malformed("forgotten records out of order, or none")
+        }
+        self.init(time: time, records: Set(records))
+    }
+}
+
+extension ForgottenRecords: ArchiveRecord {
+    package static let kind = ChunkKind.forgotten
+}
+
+extension ForgottenRecords: Codable {
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let time = try fields.decode(Timestamp.self, forKey: .time)
+        let records = try fields.decode([ChunkID].self, forKey: .records)
+        self = try decoder.checking { () throws(FormatError) in try ForgottenRecords(time: time, ordered: records) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(time, forKey: .time)
+        try fields.encode(records, forKey: .records)
+    }
+}
