@@ -257,15 +257,20 @@ struct NodeRuleTests {
         let large = Slice(length: UInt64(Int64.max), chunk: nil)
         #expect(try !refuses([entry("a", .file, .slices([large]))]))
         #expect(try refuses([entry("a", .file, .slices([large, slice]))]))
-        #expect(try refuses([entry("a", .file, .sliceLists([], size: 1))]))
-        #expect(try refuses([entry("a", .file, .sliceLists([id], size: 0))]))
+        #expect(try refuses([entry("a", .file, .sliceLists([]))]))
+        let list = ListedSlices(length: 1, list: id)
+        #expect(try !refuses([entry("a", .file, .sliceLists(.init(repeating: list, count: 20_000)))]))
+        #expect(try refuses([entry("a", .file, .sliceLists([list, ListedSlices(length: 0, list: id)]))]))
+        let most = ListedSlices(length: UInt64(Int64.max), list: id)
+        #expect(try !refuses([entry("a", .file, .sliceLists([most]))]))
+        #expect(try refuses([entry("a", .file, .sliceLists([most, list]))]))
         #expect(try refuses([entry("a", .file, .linkTarget([1]))]))
         #expect(try refuses([entry("a", .symbolicLink, .linkTarget([]))]))
         #expect(try refuses([entry("a", .symbolicLink, .linkTarget([1, 0]))]))
         for kind in FileKind.allCases where kind != .file {
             #expect(try refuses([entry("a", kind, .inline([1]))]))
             #expect(try refuses([entry("a", kind, .slices([slice]))]))
-            #expect(try refuses([entry("a", kind, .sliceLists([id], size: 1))]))
+            #expect(try refuses([entry("a", kind, .sliceLists([list]))]))
             #expect(try refuses([entry("a", kind, .linkTarget([1]))]) == (kind != .symbolicLink))
         }
     }

@@ -27,13 +27,13 @@ struct EqualBytesTests {
         }
         if bytes.count <= Content.inlineLimit, random.oneIn(2) { return .inline(bytes) }
         if slices.count <= Content.slicesLimit, random.oneIn(2) { return .slices(slices) }
-        var lists: [ChunkID] = []
+        var lists: [ListedSlices] = []
         while !slices.isEmpty {
             let count = 1 + random.below(slices.count)
-            lists.append(try forgery.list(Array(slices.prefix(count))))
+            lists.append(try forgery.listed(Array(slices.prefix(count))))
             slices.removeFirst(count)
         }
-        return .sliceLists(lists, size: UInt64(bytes.count))
+        return .sliceLists(lists)
     }
 
     /// Texts with runs of zeros in them.

@@ -45,7 +45,7 @@ import Testing
             sandbox,
             [
                 entry("", .directory), entry("good", .file, .inline(Array("new".utf8))),
-                entry("lie", .file, .sliceLists([list], size: 1 << 40)),
+                entry("lie", .file, .sliceLists([ListedSlices(length: 1 << 40, list: list)])),
                 entry("link", .symbolicLink),
             ])
         let target = inPlace ? sandbox.root.directory : sandbox.base.full("target")

@@ -79,6 +79,71 @@ import Testing
     }
 }
 
+@Suite("Reading parts of files", .blocking) struct FileRangeTests {
+    /// A file of many lists of short slices, holes among them, and what it holds.
+    private func scene(_ sandbox: Sandbox) throws -> (entry: Entry, bytes: [UInt8]) {
+        let writer = try sandbox.archive.store.beginCommit()
+        var encoder = try BlockEncoder(level: 1)
+        func add(_ kind: ChunkKind, _ bytes: [UInt8]) throws -> ChunkID {
+            let chunk = RawChunk(kind: kind, bytes: bytes)
+            if try writer.claim(chunk.id) { try writer.append(encoder.encode([chunk])) }
+            return chunk.id
+        }
+        var content: [UInt8] = []
+        var lists: [ListedSlices] = []
+        for list in 0..<20 {
+            var slices = [Slice(length: 7, chunk: nil)]
+            content += [UInt8](repeating: 0, count: 7)
+            for number in 0..<10 {
+                let bytes = Array("list \(list), piece \(number)".utf8)
+                content += bytes
+                slices.append(Slice(length: UInt64(bytes.count), chunk: try add(.content, bytes)))
+            }
+            let whole = SliceList(slices: slices)
+            lists.append(ListedSlices(length: whole.length, list: try add(.sliceList, whole.encoded())))
+        }
+        try writer.keep()
+        let entry = Entry(
+            path: try .at("file"), kind: .file, permissions: 0o644, modified: Timestamp(seconds: 0),
+            content: .sliceLists(lists))
+        return (entry, content)
+    }
+
+    @Test("a read in the middle of a large file reads one list of its slices and the chunks it touches")
+    func middle() throws {
+        let sandbox = try Sandbox()
+        let (entry, bytes) = try scene(sandbox)
+        #expect(entry.size == UInt64(bytes.count))
+        let start = try #require(bytes.firstRange(of: Array("list 13, piece 4".utf8))?.lowerBound)
+        let archive = try sandbox.reopened()
+        let before = archive.store.counters.counts
+        #expect(
+            try archive.read(entry, range: UInt64(start + 2)..<UInt64(start + 9)) == Array(bytes[start + 2..<start + 9])
+        )
+        #expect((archive.store.counters.counts - before).blocksRead == 2)
+    }
+
+    @Test("whatever range of a file is read, it is those bytes")
+    func ranges() throws {
+        let sandbox = try Sandbox()
+        let (large, bytes) = try scene(sandbox)
+        var random = SeededGenerator()
+        let small = Entry(
+            path: large.path, kind: .file, permissions: 0o644, modified: large.modified,
+            content: .inline(Array(bytes.prefix(50))))
+        for (entry, bytes) in [(large, bytes), (small, Array(bytes.prefix(50)))] {
+            for _ in 0..<200 {
+                let start = random.below(bytes.count + 10)
+                let end = start + random.below(random.oneIn(2) ? 20 : bytes.count)
+                let expected = Array(bytes.dropFirst(start).prefix(end - start))
+                let read = try sandbox.archive.read(entry, range: UInt64(start)..<UInt64(end))
+                #expect(read == expected, "TEST_SEED=\(random.seed): \(start)..<\(end)")
+            }
+            #expect(try sandbox.archive.read(entry, range: 0..<UInt64.max) == bytes)
+        }
+    }
+}
+
 @Suite("The old version beside the new one", .blocking) struct OldVersionTests {
     private static func chunk(_ number: Int) -> ChunkID { ChunkID(hashing: Array("\(number)".utf8)) }
     private static func slices(_ numbers: Range<Int>) -> [Slice] {
@@ -111,10 +176,10 @@ import Testing
         let count = 40
         let ids = (0..<count).map { OldVersionTests.chunk(10_000 + $0) }
         let read = Locked([ChunkID]())
-        let content = Content.sliceLists(ids, size: UInt64(count * 5_000))
+        let content = Content.sliceLists(ids.map { ListedSlices(length: 5_000, list: $0) })
         var old = OldVersion(content) { list in
-            read.withLock { $0.append(list) }
-            let number = ids.firstIndex(of: list) ?? 0
+            read.withLock { $0.append(list.list) }
+            let number = ids.firstIndex(of: list.list) ?? 0
             return OldVersionTests.slices(number * 50..<(number + 1) * 50)
         }
         for number in 0..<count * 50 {
@@ -127,7 +192,7 @@ import Testing
 
     @Test("a list that cannot be read, and lengths that no file has, leave less to compress against and nothing else")
     func damage() throws {
-        var old = OldVersion(.sliceLists([OldVersionTests.chunk(1)], size: 9)) { _ in nil }
+        var old = OldVersion(.sliceLists([ListedSlices(length: 9, list: OldVersionTests.chunk(1))])) { _ in nil }
         #expect(try old.bases(for: 100) == [])
         old.pass(OldVersionTests.chunk(5), length: 100)
         #expect(try old.bases(for: 100) == [])

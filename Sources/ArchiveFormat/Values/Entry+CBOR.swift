@@ -65,7 +65,6 @@ extension Entry {
     init(from reader: inout CBORReader, after context: Context) throws(FormatError) {
         var suffix = UnsafeRawBufferPointer(start: nil, count: 0)
         var shared: UInt64 = 0
-        var size: UInt64?
         var inode: UInt64?
         var changed: Timestamp?
         self.init(
@@ -91,7 +90,6 @@ extension Entry {
             case .inline, .slices, .sliceLists, .target:
                 guard case .none = content else { throw .malformed("two contents of one entry") }
                 content = try Content(from: &reader, field: field)
-            case .size: size = try reader.present(reader.unsigned())
             case .device: device = try reader.present(reader.unsigned())
             case .linkGroup: linkGroup = try reader.unsigned()
             case .attributes: attributes = try ExtendedAttribute.read(from: &reader)
@@ -103,7 +101,7 @@ extension Entry {
             }
         }
         path = try RelativePath(sharing: shared, of: context.path, suffix: suffix)
-        try complete(size: size, inode: inode, changed: changed)
+        try complete(inode: inode, changed: changed)
         try validate()
     }
 
@@ -126,21 +124,14 @@ extension Content {
     /// Reads a map that `writeMap` has written; what the content must not be is for `validate` to say.
     init(fromMap reader: inout CBORReader) throws(FormatError) {
         self = .none
-        var size: UInt64?
         var fields = try reader.fields(Entry.Field.self)
         while let field = try fields.next(&reader) {
             switch field {
             case .inline, .slices, .sliceLists, .target:
                 guard case .none = self else { throw .malformed("two contents") }
                 self = try Content(from: &reader, field: field)
-            case .size: size = try reader.present(reader.unsigned())
             default: throw .malformed("a field that content does not have")
             }
-        }
-        if case .sliceLists(let lists, _) = self, let size {
-            self = .sliceLists(lists, size: size)
-        } else if size != nil {
-            throw .malformed("a size without slice lists")
         }
     }
 
@@ -159,13 +150,11 @@ extension Content {
             writer.key(Entry.Field.slices)
             Slice.write(slices, to: &writer)
             return 1
-        case .sliceLists(let lists, let size):
+        case .sliceLists(let lists):
             writer.key(Entry.Field.sliceLists)
             writer.array(count: lists.count)
-            for list in lists { writer.chunkID(list) }
-            writer.key(Entry.Field.size)
-            writer.unsigned(size)
-            return 2
+            for list in lists { list.write(to: &writer) }
+            return 1
         case .linkTarget(let target):
             writer.key(Entry.Field.target)
             writer.byteString(target)
@@ -173,17 +162,31 @@ extension Content {
         }
     }
 
-    /// Reads the value of `field`; the size of slice lists comes later.
+    /// Reads the value of `field`.
     fileprivate init(from reader: inout CBORReader, field: Entry.Field) throws(FormatError) {
         switch field {
         case .inline: self = .inline(Array(try reader.byteString()))
         case .slices: self = .slices(try Slice.read(from: &reader))
         case .target: self = .linkTarget(Array(try reader.byteString()))
         default:
-            var lists = [ChunkID]()
-            for _ in 0..<(try reader.array()) { lists.append(try reader.chunkID()) }
-            self = .sliceLists(lists, size: 0)
+            var lists = [ListedSlices]()
+            for _ in 0..<(try reader.array()) { lists.append(try ListedSlices(from: &reader)) }
+            self = .sliceLists(lists)
         }
+    }
+}
+
+extension ListedSlices {
+    fileprivate func write(to writer: inout CBORWriter) {
+        writer.array(count: 2)
+        writer.unsigned(length)
+        writer.chunkID(list)
+    }
+
+    fileprivate init(from reader: inout CBORReader) throws(FormatError) {
+        guard try reader.array() == 2 else { throw .malformed("a slice list without its length") }
+        length = try reader.unsigned()
+        list = try reader.chunkID()
     }
 }
 

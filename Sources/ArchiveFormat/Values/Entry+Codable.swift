@@ -29,12 +29,11 @@ extension Entry: Codable {
             linkGroup: try fields.decodeIfPresent(UInt64.self, forKey: .linkGroup),
             attributes: try fields.decodeIfPresent([ExtendedAttribute].self, forKey: .attributes) ?? [],
             isUnstable: try fields.decodeIfPresent(Bool.self, forKey: .isUnstable) ?? false)
-        let size = try fields.decodeIfPresent(UInt64.self, forKey: .size)
         let inode = try fields.decodeIfPresent(UInt64.self, forKey: .inode)
         let changed = try fields.decodeIfPresent(Timestamp.self, forKey: .changed)
         var entry = self
         try decoder.checking { () throws(FormatError) in
-            try entry.complete(size: size, inode: inode, changed: changed)
+            try entry.complete(inode: inode, changed: changed)
             try entry.validate()
         }
         self = entry
@@ -68,9 +67,6 @@ extension Content: Codable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Entry.Field.self)
         try self.init(from: fields)
-        if case .sliceLists(let lists, _) = self {
-            self = .sliceLists(lists, size: try fields.decode(UInt64.self, forKey: .size))
-        }
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -78,7 +74,7 @@ extension Content: Codable {
         try encode(to: &fields)
     }
 
-    /// Decodes the content's own fields; the size of slice lists comes later.
+    /// Decodes the content's own fields.
     fileprivate init(from fields: KeyedDecodingContainer<Entry.Field>) throws {
         let present = [Entry.Field.inline, .slices, .sliceLists, .target].filter(fields.contains)
         guard present.count <= 1 else {
@@ -88,7 +84,7 @@ extension Content: Codable {
         switch present.first {
         case .inline: self = .inline(try fields.decode(ByteString.self, forKey: .inline).bytes)
         case .slices: self = .slices(try fields.decode([Slice].self, forKey: .slices))
-        case .sliceLists: self = .sliceLists(try fields.decode([ChunkID].self, forKey: .sliceLists), size: 0)
+        case .sliceLists: self = .sliceLists(try fields.decode([ListedSlices].self, forKey: .sliceLists))
         case .target: self = .linkTarget(try fields.decode(ByteString.self, forKey: .target).bytes)
         default: self = .none
         }
@@ -99,9 +95,7 @@ extension Content: Codable {
         case .none: break
         case .inline(let bytes): try fields.encode(ByteString(bytes), forKey: .inline)
         case .slices(let slices): try fields.encode(slices, forKey: .slices)
-        case .sliceLists(let lists, let size):
-            try fields.encode(lists, forKey: .sliceLists)
-            try fields.encode(size, forKey: .size)
+        case .sliceLists(let lists): try fields.encode(lists, forKey: .sliceLists)
         case .linkTarget(let target): try fields.encode(ByteString(target), forKey: .target)
         }
     }
@@ -119,6 +113,21 @@ extension Slice: Codable {
         var container = encoder.unkeyedContainer()
         try container.encode(length)
         if let chunk { try container.encode(chunk) }
+    }
+}
+
+extension ListedSlices: Codable {
+    public init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        length = try container.decode(UInt64.self)
+        list = try container.decode(ChunkID.self)
+        guard container.isAtEnd else { throw decoder.corrupted("a slice list of more than two parts") }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(length)
+        try container.encode(list)
     }
 }
 

@@ -18,8 +18,6 @@ extension Entry {
         case inline = 7
         case slices = 8
         case sliceLists = 9
-        /// The size of a file whose slices are in lists.
-        case size = 10
         case target = 11
         case device = 12
         case linkGroup = 13
@@ -54,14 +52,8 @@ extension Entry {
         }
     }
 
-    /// Puts together what has several fields: the content in slice lists and the signature.
-    mutating func complete(size: UInt64?, inode: UInt64?, changed: Timestamp?) throws(FormatError) {
-        if case .sliceLists(let lists, _) = content {
-            guard let size else { throw .malformed("slice lists without a size") }
-            content = .sliceLists(lists, size: size)
-        } else {
-            guard size == nil else { throw .malformed("a size without slice lists") }
-        }
+    /// Puts together what has several fields: the signature.
+    mutating func complete(inode: UInt64?, changed: Timestamp?) throws(FormatError) {
         if let inode {
             guard changed != modified else { throw .malformed("a default value that is written out") }
             signature = Signature(inode: inode, changed: changed ?? modified)
@@ -112,9 +104,9 @@ extension Content {
         case .slices(let slices):
             guard slices.count <= Content.slicesLimit else { throw .malformed("too many slices in an entry") }
             try Content.validate(slices)
-        case .sliceLists(let lists, let size):
+        case .sliceLists(let lists):
             guard !lists.isEmpty else { throw .malformed("a file of no slice lists") }
-            guard (1...Content.sizeLimit).contains(size) else { throw .malformed("the size of a file") }
+            try Content.validate(lengths: lists.lazy.map(\.length))
         }
         guard kind == .file else { throw .malformed("content of what is no file") }
     }
@@ -123,11 +115,15 @@ extension Content {
     static func validate(_ slices: [Slice]) throws(FormatError) {
         guard !slices.isEmpty else { throw .malformed("no slices") }
         guard slices.count <= listedSlicesLimit else { throw .malformed("too many slices in a list") }
+        try validate(lengths: slices.lazy.map(\.length))
+    }
+
+    private static func validate(lengths: some Sequence<UInt64>) throws(FormatError) {
         var total: UInt64 = 0
-        for slice in slices {
-            guard slice.length > 0 else { throw .malformed("an empty slice") }
-            guard slice.length <= Content.sizeLimit - total else { throw .malformed("the size of a file") }
-            total += slice.length
+        for length in lengths {
+            guard length > 0 else { throw .malformed("an empty slice") }
+            guard length <= Content.sizeLimit - total else { throw .malformed("the size of a file") }
+            total += length
         }
     }
 }

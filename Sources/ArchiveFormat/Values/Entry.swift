@@ -66,7 +66,7 @@ public enum Content: Hashable, Sendable {
     /// A file as a sequence of chunks and holes, in order.
     case slices([Slice])
     /// A large file: the slices are in chunks of their own, each an encoded `SliceList`.
-    case sliceLists([ChunkID], size: UInt64)
+    case sliceLists([ListedSlices])
     /// Where a symbolic link points, as bytes.
     case linkTarget([UInt8])
 
@@ -83,7 +83,7 @@ public enum Content: Hashable, Sendable {
         case .none, .linkTarget: 0
         case .inline(let bytes): UInt64(bytes.count)
         case .slices(let slices): slices.reduce(0) { FormatLimits.sum($0, $1.length, FormatLimits.bytes) }
-        case .sliceLists(_, let size): size
+        case .sliceLists(let lists): lists.reduce(0) { FormatLimits.sum($0, $1.length, FormatLimits.bytes) }
         }
     }
 }
@@ -101,11 +101,27 @@ public struct Slice: Hashable, Sendable {
     }
 }
 
+/// Where a run of a large file's slices is: in a chunk of its own.
+public struct ListedSlices: Hashable, Sendable {
+    /// Bytes of the file that the list's slices cover, at least 1.
+    public var length: UInt64
+    /// The chunk that holds the list, an encoded `SliceList`.
+    public var list: ChunkID
+
+    public init(length: UInt64, list: ChunkID) {
+        self.length = length
+        self.list = list
+    }
+}
+
 /// A part of a large file's sequence of slices, stored as a chunk.
 public struct SliceList: Hashable, Sendable {
     public var slices: [Slice]
 
     public init(slices: [Slice]) { self.slices = slices }
+
+    /// The sum of the slices' lengths.
+    public var length: UInt64 { Content.slices(slices).size }
 }
 
 /// What tells cheaply whether a file may have changed since it was read.

@@ -46,7 +46,7 @@ extension Entry {
         var weight = path.bytes.count
         switch content {
         case .linkTarget(let target): weight += target.count
-        case .sliceLists(let lists, _): weight += ChunkID.byteCount * lists.count
+        case .sliceLists(let lists): weight += (ChunkID.byteCount + 8) * lists.count
         case .none, .inline, .slices: break
         }
         for attribute in attributes { weight += attribute.name.count + attribute.value.count }

@@ -179,6 +179,18 @@ extension Archive {
         }
     }
 
+    /// The bytes at `range` of a file's content; fewer where the file ends before, holes as zeros.
+    ///
+    /// Only what the range touches is read: of a large file one list of its slices, and the chunks that hold the bytes.
+    public func read(_ entry: Entry, range: Range<UInt64>) throws(ArchiverError) -> [UInt8] {
+        try facing {
+            guard range.lowerBound < entry.size else { return [] }
+            let count = min(range.upperBound, entry.size) - range.lowerBound
+            var bytes = StoredBytes(entry.content, in: store)
+            return try bytes.read(at: range.lowerBound, Int(count))
+        }
+    }
+
     /// Calls `body` with a file's content piece by piece, holes as zeros, until it returns false.
     public func forEachPiece(of entry: Entry, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ArchiverError) {
         try facing {

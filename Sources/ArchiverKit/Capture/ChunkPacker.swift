@@ -36,8 +36,8 @@ final class ChunkPacker {
     /// How files are cut.
     var chunker: Chunker { store.chunker }
 
-    /// The slices in the chunk `list`; nil where it is missing or damaged.
-    func slices(in list: ChunkID) throws -> [Slice]? {
+    /// The slices in a list; nil where it is missing or damaged.
+    func slices(in list: ListedSlices) throws -> [Slice]? {
         do {
             return try ContentReader.slices(in: list, of: store)
         } catch {

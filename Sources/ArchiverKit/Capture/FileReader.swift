@@ -71,7 +71,7 @@ final class FileReader {
             ? readRuns(file, status, path, &slices)
             : readRun(file, 0..<status.size, status, path, &slices)
         guard isWhole else { return nil }
-        return try slices.content(size: status.size)
+        return try slices.content()
     }
 
     /// Reads a sparse file: its runs of data, with holes between them.

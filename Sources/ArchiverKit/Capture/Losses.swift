@@ -20,9 +20,9 @@ struct Losses: Sendable {
         switch content {
         case .none, .inline, .linkTarget: return false
         case .slices(let slices): return affect(slices)
-        case .sliceLists(let lists, _):
+        case .sliceLists(let lists):
             return lists.contains { list in
-                if contains(list) { return true }
+                if contains(list.list) { return true }
                 guard let slices = try? ContentReader.slices(in: list, of: store) else { return true }
                 return affect(slices)
             }

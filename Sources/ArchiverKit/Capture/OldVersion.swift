@@ -17,8 +17,8 @@ struct OldVersion {
         let list: Int
     }
 
-    private let lists: [ChunkID]
-    private let slices: (ChunkID) throws -> [Slice]?
+    private let lists: [ListedSlices]
+    private let slices: (ListedSlices) throws -> [Slice]?
     /// The pieces of the lists in `loaded`, in order.
     private var pieces: [Piece] = []
     private var loaded = 0..<0
@@ -42,13 +42,13 @@ struct OldVersion {
     /// - Parameters:
     ///   - content: what the path held before; nil for nothing.
     ///   - slices: gives the slices in a list, nil where it cannot be read.
-    init(_ content: Content?, slices: @escaping (ChunkID) throws -> [Slice]?) {
+    init(_ content: Content?, slices: @escaping (ListedSlices) throws -> [Slice]?) {
         self.slices = slices
         switch content {
         case .slices(let own):
             lists = []
             take(own, list: 0)
-        case .sliceLists(let ids, _): lists = ids
+        case .sliceLists(let all): lists = all
         default: lists = []
         }
     }
@@ -98,7 +98,7 @@ struct OldVersion {
     mutating func takeLists() -> [ChunkID] {
         defer { touched = nil }
         guard let touched else { return [] }
-        return Array(lists[touched.clamped(to: lists.indices)].suffix(OldVersion.basesLimit))
+        return lists[touched.clamped(to: lists.indices)].suffix(OldVersion.basesLimit).map(\.list)
     }
 
     // MARK: Lists

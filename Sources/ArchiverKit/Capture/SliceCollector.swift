@@ -6,7 +6,7 @@ internal import ArchiveFormat
 struct SliceCollector {
     private let packer: ChunkPacker
     private var slices: [Slice] = []
-    private var lists: [ChunkID] = []
+    private var lists: [ListedSlices] = []
     private var old: OldVersion
 
     /// A list of slices ends on average after this many; where, the chunks' own ids say, so that an insertion into a
@@ -33,12 +33,10 @@ struct SliceCollector {
     }
 
     /// The content, once everything was added.
-    ///
-    /// - Parameter size: the file's length in bytes.
-    mutating func content(size: UInt64) throws -> Content {
+    mutating func content() throws -> Content {
         if lists.isEmpty, slices.count <= Content.slicesLimit { return .slices(slices) }
         if !slices.isEmpty { try closeList() }
-        return .sliceLists(lists, size: size)
+        return .sliceLists(lists)
     }
 
     private mutating func append(_ slice: Slice) throws {
@@ -49,9 +47,10 @@ struct SliceCollector {
     }
 
     private mutating func closeList() throws {
-        let bytes = SliceList(slices: slices).encoded()
+        let list = SliceList(slices: slices)
         let bases = old.takeLists()
-        lists.append(try bytes.withUnsafeBytes { try packer.add(.sliceList, $0, bases: bases) })
+        let id = try list.encoded().withUnsafeBytes { try packer.add(.sliceList, $0, bases: bases) }
+        lists.append(ListedSlices(length: list.length, list: id))
         slices.removeAll(keepingCapacity: true)
     }
 }

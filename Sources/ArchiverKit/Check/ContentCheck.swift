@@ -19,14 +19,14 @@ struct ContentFault {
 /// Compares what entries and saved states say of their contents with the chunks that there are.
 final class ContentCheck {
     private enum List {
-        case good(length: UInt64)
+        case good
         case bad(ContentFault)
     }
 
     private let store: ArchiveStore
     private let chunks: ChunkTable
     /// Lists that were read lately: a forged file may name one a million times.
-    private var lists = RecentValues<ChunkID, List>(capacity: 1 << 14)
+    private var lists = RecentValues<ListedSlices, List>(capacity: 1 << 14)
 
     init(_ store: ArchiveStore, _ chunks: ChunkTable) {
         self.store = store
@@ -38,17 +38,11 @@ final class ContentCheck {
         switch content {
         case .none, .inline, .linkTarget: return nil
         case .slices(let slices): return fault(in: slices)
-        case .sliceLists(let ids, let size):
-            var sum: UInt64 = 0
-            for id in ids {
-                switch list(id) {
-                case .bad(let fault): return fault
-                case .good(let length):
-                    guard length <= size - sum else { return .wrong("is longer than the \(size) bytes recorded") }
-                    sum += length
-                }
+        case .sliceLists(let lists):
+            for listed in lists {
+                if case .bad(let fault) = list(listed) { return fault }
             }
-            return sum == size ? nil : .wrong("has \(sum) bytes instead of the \(size) recorded")
+            return nil
         }
     }
 
@@ -63,18 +57,18 @@ final class ContentCheck {
         return nil
     }
 
-    private func list(_ id: ChunkID) -> List {
-        if let known = lists[id] { return known }
-        let list = read(id)
-        lists.keep(list, for: id)
+    private func list(_ listed: ListedSlices) -> List {
+        if let known = lists[listed] { return known }
+        let list = read(listed)
+        lists.keep(list, for: listed)
         return list
     }
 
-    private func read(_ id: ChunkID) -> List {
+    private func read(_ listed: ListedSlices) -> List {
         do {
-            let slices = try ContentReader.slices(in: id, of: store)
+            let slices = try ContentReader.slices(in: listed, of: store)
             if let fault = fault(in: slices) { return .bad(fault) }
-            return .good(length: slices.reduce(0) { $0 &+ $1.length })
+            return .good
         } catch {
             return .bad(.lost(error.message))
         }

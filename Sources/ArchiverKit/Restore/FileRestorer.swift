@@ -64,11 +64,13 @@ struct FileRestorer: Sendable {
     /// - Throws: `RestoreProblem` where the content is not what the entry promises.
     private func write(_ entry: Entry, to file: borrowing Descriptor, _ relative: RelativePath) throws -> UInt64 {
         let path = FilePath(relative)
+        // The sum of the lengths of all lists.
+        let size = entry.size
         var position: UInt64 = 0
         var count: UInt64 = 0
         var endsInHole = false
         // A size that the file system does not take is known before half a million lists are read.
-        if case .sliceLists = entry.content { try file.truncate(to: entry.size, path: path) }
+        if case .sliceLists = entry.content { try file.truncate(to: size, path: path) }
         var pieces = ContentReader(entry.content, in: store)
         while let piece = try pieces.next() {
             if interruption?.isAsked == true { throw RestoreInterruption.Stop() }
@@ -76,19 +78,19 @@ struct FileRestorer: Sendable {
             switch piece {
             case .data(let bytes):
                 length = UInt64(bytes.count)
-                guard length <= entry.size, position <= entry.size - length else { throw lie(entry, relative) }
+                guard length <= size, position <= size - length else { throw lie(entry, relative) }
                 try file.write(bytes, at: position, path: path)
                 count += length
                 endsInHole = false
                 progress?.add(bytes: length)
             case .hole(let hole):
                 length = hole
-                guard length <= entry.size, position <= entry.size - length else { throw lie(entry, relative) }
+                guard length <= size, position <= size - length else { throw lie(entry, relative) }
                 endsInHole = true
             }
             position += length
         }
-        guard position == entry.size else { throw lie(entry, relative) }
+        guard position == size else { throw lie(entry, relative) }
         if case .linkTarget = entry.content { throw lie(entry, relative) }
         if endsInHole { try file.truncate(to: position, path: path) }
         return count

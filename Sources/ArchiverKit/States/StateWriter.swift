@@ -107,7 +107,7 @@ package struct StateWriter {
             let packer = ChunkPacker(store, BlockAppender(store, commit, level: StateWriter.level))
             var slices = SliceCollector(packer, old: previous?.content)
             try forEachChunk(of: bytes) { try slices.add($0) }
-            let content = try slices.content(size: UInt64(bytes.count))
+            let content = try slices.content()
             try packer.flush()
             return content
         }

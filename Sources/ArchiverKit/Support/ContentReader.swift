@@ -22,7 +22,7 @@ struct ContentReader {
     private let store: ArchiveStore
     private var inline: [UInt8]?
     private var slices: ArraySlice<Slice> = []
-    private var lists: ArraySlice<ChunkID> = []
+    private var lists: ArraySlice<ListedSlices> = []
     /// The list that the slices are of, and the bytes of the content that are not read yet.
     private var list: ChunkID?
     private var left: UInt64
@@ -35,28 +35,35 @@ struct ContentReader {
         case .none, .linkTarget: break
         case .inline(let bytes): inline = bytes
         case .slices(let own): slices = own[...]
-        case .sliceLists(let ids, _): lists = ids[...]
+        case .sliceLists(let all): lists = all[...]
         }
     }
 
-    /// Passes over slices that end at the offset `end` or before, without reading what they hold.
+    /// Passes over lists and slices that end at the offset `end` or before, without reading what they hold.
     ///
     /// - Parameter position: where the reader is; it moves on.
     mutating func skip(from position: inout UInt64, to end: UInt64) throws {
         guard inline == nil else { return }
+        while slices.isEmpty, let next = lists.first, next.length <= left, position <= end,
+            next.length <= end - position
+        {
+            lists.removeFirst()
+            left -= next.length
+            position += next.length
+        }
         try fill()
         while let slice = slices.first, slice.length <= left, position <= end, slice.length <= end - position {
             slices.removeFirst()
             left -= slice.length
             position += slice.length
-            try fill()
+            if slices.isEmpty { return try skip(from: &position, to: end) }
         }
     }
 
     private mutating func fill() throws {
-        while slices.isEmpty, let list = lists.popFirst() {
-            self.list = list
-            slices = try ContentReader.slices(in: list, of: store)[...]
+        while slices.isEmpty, let next = lists.popFirst() {
+            list = next.list
+            slices = try ContentReader.slices(in: next, of: store)[...]
         }
     }
 
@@ -84,13 +91,17 @@ struct ContentReader {
         return .data(bytes)
     }
 
-    /// The slices stored in the chunk `list`.
-    static func slices(in list: ChunkID, of store: ArchiveStore) throws(StorageError) -> [Slice] {
-        let bytes = try store.read(list)
+    /// The slices stored in a chunk, which must be as long together as `listed` says.
+    static func slices(in listed: ListedSlices, of store: ArchiveStore) throws(StorageError) -> [Slice] {
+        let bytes = try store.read(listed.list)
         do throws(FormatError) {
-            return try SliceList(decoding: bytes).slices
+            let list = try SliceList(decoding: bytes)
+            guard list.length == listed.length else {
+                throw .malformed("a list of slices is not as long as its file says")
+            }
+            return list.slices
         } catch {
-            let failure: StorageError = try store.undecodable(list, error)
+            let failure: StorageError = try store.undecodable(listed.list, error)
             throw failure
         }
     }

@@ -8,7 +8,7 @@ internal import ArchiveFormat
 /// its bytes: what is in doubt is cut as the archive has it and hashed, and nothing has to be unpacked.
 struct EqualBytes {
     /// The slices in a list; nil where they are not to be had.
-    let slices: (ChunkID) throws -> [Slice]?
+    let slices: (ListedSlices) throws -> [Slice]?
     /// Whether the archive has a chunk.
     let contains: (ChunkID) throws -> Bool
     /// Gives as many bytes as asked for from an offset on; fewer where there are no more.
@@ -64,19 +64,19 @@ struct EqualBytes {
 
 /// A content's slices, one after the other; bytes in an entry are one slice.
 private struct SliceWalk {
-    private let slices: (ChunkID) throws -> [Slice]?
+    private let slices: (ListedSlices) throws -> [Slice]?
     private var ready: ArraySlice<Slice> = []
-    private var lists: ArraySlice<ChunkID> = []
+    private var lists: ArraySlice<ListedSlices> = []
     /// Whether every list could be read so far.
     private(set) var isWhole = true
 
-    init(_ content: Content, slices: @escaping (ChunkID) throws -> [Slice]?) {
+    init(_ content: Content, slices: @escaping (ListedSlices) throws -> [Slice]?) {
         self.slices = slices
         switch content {
         case .none, .linkTarget: break
         case .inline(let bytes): ready = [Slice(length: UInt64(bytes.count), chunk: ChunkID(hashing: bytes))]
         case .slices(let own): ready = own[...]
-        case .sliceLists(let ids, _): lists = ids[...]
+        case .sliceLists(let all): lists = all[...]
         }
     }
 

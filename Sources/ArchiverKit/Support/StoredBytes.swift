@@ -10,6 +10,7 @@ struct StoredBytes {
     /// Where in the file the piece begins.
     private var start: UInt64 = 0
 
+    /// A reader of `content`.
     init(_ content: Content, in store: ArchiveStore) {
         reader = ContentReader(content, in: store)
     }

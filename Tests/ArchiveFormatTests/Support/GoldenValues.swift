@@ -25,7 +25,8 @@ enum GoldenValues {
             signature: Signature(inode: 12_345_678, changed: time)),
         Entry(
             path: path("a/huge"), kind: .file, permissions: 0o600, owner: 0, group: 0, modified: time,
-            content: .sliceLists([id, id], size: 1 << 50), isUnstable: true),
+            content: .sliceLists([ListedSlices(length: 1 << 50, list: id), ListedSlices(length: 5, list: id)]),
+            isUnstable: true),
         Entry(
             path: path("a/link"), kind: .symbolicLink, permissions: 0o777, modified: time,
             content: .linkTarget([0x2e, 0x2e, 0x2f, 0xff])),

@@ -46,7 +46,9 @@ extension SeededGenerator {
             case 2: .slices(slices(1...Content.slicesLimit))
             default:
                 .sliceLists(
-                    (0..<Int.random(in: 1...3, using: &self)).map { _ in chunkID() }, size: number(bits: 62) + 1)
+                    (0..<Int.random(in: 1...3, using: &self)).map { _ in
+                        ListedSlices(length: number(bits: 60) + 1, list: chunkID())
+                    })
             }
         case .symbolicLink: oneIn(5) ? .none : .linkTarget(bytes(1, 20).map { max($0, 1) })
         default: .none

@@ -35,14 +35,14 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         ForgedArchive("an empty root") { try $0.snapshot([.forgedRoot]) },
         ForgedArchive("every kind of content") { forgery in
             let chunk = try forgery.content(Array("chunk of content".utf8))
-            let list = try forgery.list([Slice(length: 16, chunk: chunk), Slice(length: 100, chunk: nil)])
+            let list = try forgery.listed([Slice(length: 16, chunk: chunk), Slice(length: 100, chunk: nil)])
             try forgery.snapshot(
                 [
                     .forgedRoot, .forged("a", .directory), .forged("a/b", text: "inline"), .forged("a/empty"),
                     .forged("a/hole", .file, .slices([Slice(length: 1 << 20, chunk: nil)])),
                 ],
                 [
-                    .forged("l", .file, .sliceLists([list, list], size: 232)),
+                    .forged("l", .file, .sliceLists([list, list])),
                     .forged("link", .symbolicLink, .linkTarget(Array("../../outside".utf8))),
                     .forged("s", .file, .slices([Slice(length: 16, chunk: chunk)])),
                     .forged("x1", text: "linked", group: 7), .forged("x2", text: "linked", group: 7),
@@ -196,23 +196,27 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
             name[31] ^= 1
             return .slices([Slice(length: 4, chunk: ChunkID(name))])
         },
-        file("a list of slices that is in no segment") { _ in .sliceLists([ChunkID(hashing: [9])], size: 5) },
+        file("a list of slices that is in no segment") { _ in
+            .sliceLists([ListedSlices(length: 5, list: ChunkID(hashing: [9]))])
+        },
         file("lists longer than the file is said to be") {
-            let list = try $0.list([Slice(length: 4, chunk: $0.content([1, 2, 3, 4]))])
-            return .sliceLists([list, list], size: 7)
+            let list = try $0.listed([Slice(length: 4, chunk: $0.content([1, 2, 3, 4]))])
+            return .sliceLists([list, ListedSlices(length: 3, list: list.list)])
         },
         file("lists shorter than the file is said to be") {
-            .sliceLists([try $0.list([Slice(length: 4, chunk: $0.content([1, 2, 3, 4]))])], size: 9)
+            .sliceLists([
+                ListedSlices(length: 9, list: try $0.list([Slice(length: 4, chunk: $0.content([1, 2, 3, 4]))]))
+            ])
         },
         file("a slice in a list shorter than its chunk") {
-            .sliceLists([try $0.list([Slice(length: 3, chunk: $0.content([1, 2, 3, 4]))])], size: 3)
+            .sliceLists([try $0.listed([Slice(length: 3, chunk: $0.content([1, 2, 3, 4]))])])
         },
         file("a list with a chunk that is in no segment") {
-            .sliceLists([try $0.list([Slice(length: 3, chunk: ChunkID(hashing: [9]))])], size: 3)
+            .sliceLists([try $0.listed([Slice(length: 3, chunk: ChunkID(hashing: [9]))])])
         },
         file("lists whose sum is beyond the greatest number") {
-            let list = try $0.list([Slice(length: UInt64(Int64.max), chunk: nil)])
-            return .sliceLists([list, list, list], size: UInt64(Int64.max))
+            let list = try $0.listed([Slice(length: UInt64(Int64.max), chunk: nil)])
+            return .sliceLists([list, list, list])
         },
     ]
 
@@ -230,8 +234,12 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
             let root = try forgery.inner(1, [forgery.leaf([.forgedRoot]), child])
             try forgery.snapshot(tree: root.id, totals: Totals(files: 1, directories: 1))
         },
-        file("a list of slices that is content") { .sliceLists([try $0.content([1, 2, 3])], size: 3) },
-        file("a list of slices that is a node") { .sliceLists([try $0.node(.leaf([.forgedRoot]))], size: 3) },
+        file("a list of slices that is content") {
+            .sliceLists([ListedSlices(length: 3, list: try $0.content([1, 2, 3]))])
+        },
+        file("a list of slices that is a node") {
+            .sliceLists([ListedSlices(length: 3, list: try $0.node(.leaf([.forgedRoot])))])
+        },
     ]
 
     // MARK: Chains
@@ -329,6 +337,6 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         ForgedArchive("a state that is none") { try $0.add(.state, [0xa0]) },
         state("a state whose chunk is in no segment", .slices([Slice(length: 1, chunk: lost)])),
         state("a state longer than its chunk", .slices([Slice(length: 4, chunk: ChunkID(hashing: [1, 2, 3]))])),
-        state("a state whose list is in no segment", .sliceLists([lost], size: 4)),
+        state("a state whose list is in no segment", .sliceLists([ListedSlices(length: 4, list: lost)])),
     ]
 }

@@ -55,7 +55,7 @@ extension ForgedArchive {
             return .slices([slice, Slice(length: 1 << 60, chunk: nil), slice])
         },
         file("eight million holes in one list") {
-            .sliceLists([try $0.add(.sliceList, array(of: [0x81, 1]))], size: 9)
+            .sliceLists([ListedSlices(length: 8_000_000, list: try $0.add(.sliceList, array(of: [0x81, 1])))])
         },
         ForgedArchive("eight million holes in an entry") { forgery in
             let hole = Content.slices([Slice(length: 1, chunk: nil)])
@@ -63,9 +63,9 @@ extension ForgedArchive {
                 node: .leaf([.forgedRoot, .forged("f", .file, hole)]), with: [8, 0x81, 0x81, 1],
                 replacedBy: [8] + array(of: [0x81, 1]))
         },
-        file("half a million lists of 4,096 holes") { forgery in
-            let list = try forgery.list([Slice](repeating: Slice(length: 1 << 31, chunk: nil), count: 4_096))
-            return .sliceLists([ChunkID](repeating: list, count: 480_000), size: 480_000 << 43)
+        file("370,000 lists of 4,096 holes") { forgery in
+            let list = try forgery.listed([Slice](repeating: Slice(length: 1 << 31, chunk: nil), count: 4_096))
+            return .sliceLists([ListedSlices](repeating: list, count: 370_000))
         },
         ForgedArchive("four million attributes") { forgery in
             var entry = Entry.forged("f", text: "x")
@@ -122,7 +122,7 @@ extension ForgedArchive {
             {
                 var content = Content.slices(slices)
                 if slices.count > 16 {
-                    content = .sliceLists([try forgery.list(slices)], size: slices.reduce(0) { $0 + $1.length })
+                    content = .sliceLists([try forgery.listed(slices)])
                 }
                 let record = StateRecord(
                     title: "game", host: "", time: Timestamp(seconds: 1_700_000_000 + Int64(seconds)), type: "Int",

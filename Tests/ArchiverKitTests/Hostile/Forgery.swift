@@ -96,6 +96,11 @@ final class Forgery {
 
     func list(_ slices: [Slice]) throws -> ChunkID { try add(.sliceList, SliceList(slices: slices).encoded()) }
 
+    /// Adds a list of slices and says truly how long it is.
+    func listed(_ slices: [Slice]) throws -> ListedSlices {
+        ListedSlices(length: SliceList(slices: slices).length, list: try list(slices))
+    }
+
     func node(_ node: Node) throws -> ChunkID { try add(.node, node.encoded()) }
 
     /// Adds a leaf and tells it as its parent does.
