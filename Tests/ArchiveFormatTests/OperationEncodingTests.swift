@@ -19,7 +19,7 @@ struct OperationRuleTests {
             snapshot: SnapshotID(chunk), path: RelativePath(unchecked: [0x61]), target: OperationID(chunk))
         let bytes = "a8 00 40 01 6168 02 647265646f 03 8105 04 \(id) 05 \(id) 06 4161 07 \(id)"
         #expect(full.encoded() == hex(bytes))
-        #expect(OperationKind.allCases.map(\.rawValue) == ["restore", "undo", "redo", "completion"])
+        #expect(OperationKind.allCases.map(\.rawValue) == ["restore", "undo", "redo", "run", "completion"])
     }
 
     @Test("an operation without its root, kind or time is refused, and one with a default written out")

@@ -80,7 +80,7 @@ struct FullDiskTests {
         let first = try ArchiveStore.open(path, creating: true).commit(1, [random.noise(100_000)])
         var commits = [first]
         var codes: [StorageError.Code?] = []
-        for number in 2..<40 {
+        for number in 2..<56 {
             let store = try ArchiveStore.open(path, creating: false)
             // Less and less ballast: first nothing fits, then the segment, then the catalogue's journal too.
             try ballast.writeFile([])

@@ -247,7 +247,7 @@ class Soak:
 
     def check_counter(self):
         program, times = self.count(1)
-        output, error = program.communicate(timeout=60)
+        output, error = program.communicate(timeout=300)
         expect(program.returncode == 0, f"the counter: {output} {error}")
         count = int(output.split()[-1])
         low, high = self.counted + 1, self.begun + 1
