@@ -75,9 +75,10 @@ fuzz: build-tests ## Look for inputs that stop a decoder, for FUZZ_SECONDS (defa
 mutations: build-tests ## Try MUTATIONS (default 100,000) damaged archives of each kind.
 	@MUTATIONS=$(MUTATIONS) $(RUN_TESTS) --filter '^ArchiverKitTests\.MutatedArchive'
 
-check: build-tests ## Check the format of the sources, build everything with warnings as errors, and a package outside.
+check: setup ## Check the format of the sources, build everything with warnings as errors, and a package outside.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package
 	@fixtures/lint.sh
+	@$(MAKE) --no-print-directory build-tests
 	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
 	@.build/outside/debug/everything
 	@.build/outside/debug/interface

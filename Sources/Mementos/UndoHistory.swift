@@ -20,8 +20,9 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// So many steps can be undone; older ones are forgotten.
     public let depth: Int
 
-    /// Held by the one that runs commands; others look at the history meanwhile, and so does the one. Whether the next
-    /// command may join the last step, which was executed right before it.
+    /// Held by the one that runs commands; others look at the history meanwhile, and so does the one.
+    ///
+    /// It says whether the next command may join the last step, which was executed right before it.
     private let running = Locked(false)
     private let log: Locked<Position>
     private let current: Observable<UndoStatus>
@@ -158,7 +159,9 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
         replace("restore", position) { self.state.change { $0 = state } }
     }
 
-    /// Forgets all that could be undone and redone; the state stays. Not to be used by a command.
+    /// Forgets all that could be undone and redone; the state stays.
+    ///
+    /// Not to be used by a command.
     public func clear() {
         replace("clear the history", Position()) {}
     }
