@@ -42,7 +42,8 @@ demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 # One build serves all that tests: optimised code, warnings as errors. A debugger's access to internal names costs nothing.
 OPTIMISED = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/tests
 BUILD_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) build $(OPTIMISED)
-RUN_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) test $(OPTIMISED)
+# `swift test` would build everything once more, with other arguments.
+RUN_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) test --skip-build $(OPTIMISED)
 
 build-tests: setup setup-test
 	@$(BUILD_TESTS) --build-tests
