@@ -15,9 +15,9 @@ struct RunCommand: ParsableCommand {
         abstract: "Run a command, and remember the states before and after it.",
         discussion: """
             The state before is captured first, the state after when the command has ended, and both are an operation that \
-            'archiver undo' takes back. The exit status is the command's own; 125 if archiver could not do its part, 126 or \
-            127 if the command cannot be run. What changed is said on stderr. If another run, a restore or an undo changed \
-            the directory meanwhile, nothing is taken back by itself.
+            'archiver undo' takes back. The exit status is the command's own; 125 if archiver could not do its part, or takes \
+            back what a command that succeeded did; 126 or 127 if the command cannot be run. What changed is said on stderr. \
+            If another run, a restore or an undo changed the directory meanwhile, nothing is taken back by itself.
 
             Examples:
               archiver run -- make generate

@@ -55,9 +55,9 @@ struct GrepCommand: ParsableCommand {
         let snapshot = try at.map { try history.archive.snapshot(selector($0), of: history.root) }
         let query = LineQuery(
             pattern.bytes, isLiteral: fixed, ignoresCase: ignoreCase, path: try history.path(path), in: snapshot)
-        if snapshot == nil { _ = try history.indexing { _ = $0 } }
         let progress = OperationProgress()
-        let line = ProgressLine("searching \(Escaping.text(history.root.path.bytes))", progress, console)
+        let line = ProgressLine(
+            "searching \(Escaping.text(history.root.path.bytes))", progress, console, counting: "versions")
         let found: FoundLines
         do {
             defer { line.end() }

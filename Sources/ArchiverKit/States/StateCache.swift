@@ -20,10 +20,25 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     private let progress = Locked(Progress())
 
     private struct Progress {
-        /// Keys that were read and are to be noted as used, the latest last.
-        var used: [String] = []
+        /// Keys that were read and are to be noted as used, each with the number of its last use.
+        private var uses: [String: Int] = [:]
+        private var count = 0
         /// Values on their way.
         var fetches: [String: Task<Value, any Error>] = [:]
+
+        /// The keys that were read, the latest last.
+        var used: [String] { uses.sorted { $0.value < $1.value }.map(\.key) }
+
+        mutating func use(_ key: String) {
+            count += 1
+            uses[key] = count
+        }
+
+        /// Gives the keys that were read, and forgets them.
+        mutating func takeUsed() -> [String] {
+            defer { uses = [:] }
+            return used
+        }
     }
 
     /// A cache in `archive`; what was kept under the title before is there.
@@ -60,7 +75,7 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
             // What cannot be read is got anew.
             return try? archive.load(Value.self, Self.title(of: key, in: title))
         }
-        if found != nil { progress.withLock { $0.used.append(key) } }
+        if found != nil { progress.withLock { $0.use(key) } }
         return found
     }
 
@@ -79,10 +94,7 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     /// Where it alone is larger than the budget, it is not kept.
     @discardableResult
     public func keep(_ value: Value, for key: String) async throws(StateError) -> Value {
-        let used = progress.withLock { progress in
-            defer { progress.used = [] }
-            return progress.used
-        }
+        let used = progress.withLock { $0.takeUsed() }
         let (archive, title, budget) = (archive, title, budget)
         return try await Blocking.run { () throws(StateError) in
             let memento = try archive.save(value, as: Self.title(of: key, in: title))
@@ -152,15 +164,15 @@ struct CacheContents: Codable, Sendable, Equatable {
     var items: [String: Item] = [:]
     private var uses: UInt64 = 0
 
-    /// Bytes of all items.
-    var bytes: UInt64 { items.values.reduce(0) { $0 + $1.bytes } }
+    /// Bytes of all items; the greatest number where they are more, as what was read may say anything.
+    var bytes: UInt64 { items.values.reduce(0) { $0.addingSaturating($1.bytes) } }
 
     /// The keys, the one that was used least recently first.
     var keys: [String] { items.sorted { $0.value.use < $1.value.use }.map(\.key) }
 
     mutating func use(_ key: String) {
         guard items[key] != nil else { return }
-        uses += 1
+        uses = uses.addingSaturating(1)
         items[key]?.use = uses
     }
 
@@ -173,17 +185,16 @@ struct CacheContents: Codable, Sendable, Equatable {
     ///
     /// - Returns: the keys of what is gone.
     mutating func shrink(to budget: UInt64) -> [String] {
-        var (rest, gone) = (bytes, [String]())
+        var gone: [String] = []
         // What is too large for the whole budget must not take all others along.
-        for (key, item) in items where item.bytes > budget {
-            items[key] = nil
-            rest -= item.bytes
-            gone.append(key)
+        for (key, item) in items where item.bytes > budget { gone.append(key) }
+        for key in gone { items[key] = nil }
+        var kept: UInt64 = 0
+        for key in keys.reversed() {
+            kept = kept.addingSaturating(items[key]?.bytes ?? 0)
+            if kept > budget { gone.append(key) }
         }
-        for key in keys where rest > budget {
-            rest -= items.removeValue(forKey: key)?.bytes ?? 0
-            gone.append(key)
-        }
+        for key in gone { items[key] = nil }
         return gone
     }
 }
