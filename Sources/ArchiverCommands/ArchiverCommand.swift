@@ -35,7 +35,7 @@ struct ArchiverCommand: ParsableCommand {
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
             ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self,
             LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
-            SessionsCommand.self, BlameCommand.self,
+            SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
             RedoCommand.self, OperationsCommand.self, CheckCommand.self, RepairCommand.self,
         ])

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/fanotify.h>
@@ -216,4 +217,8 @@ int clinux_clock_is_kept(void) {
 
 char **clinux_environment(void) {
     return environ;
+}
+
+int clinux_spawn_in(void *actions, const char *directory) {
+    return posix_spawn_file_actions_addchdir_np(actions, directory);
 }

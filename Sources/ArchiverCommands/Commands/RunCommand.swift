@@ -93,9 +93,8 @@ struct RunCommand: ParsableCommand {
     /// - Returns: its exit status.
     private func runCommand(_ phase: RunPhase, _ console: Console) throws -> Int32 {
         do throws(FileError) {
-            let child = try ChildProgram(command.map(\.bytes))
-            phase.enter(.running(child.id))
-            defer { phase.enter(.over) }
+            let child = try phase.start(command.map(\.bytes))
+            defer { phase.end() }
             return child.wait()
         } catch {
             FailureReport(Failure(error)).write(console)
@@ -136,7 +135,16 @@ private final class RunPhase: Sendable {
         return run
     }
 
-    func enter(_ next: Phase) { phase.withLock { $0 = next } }
+    /// Starts the command; a signal that comes meanwhile waits until the command can get it.
+    func start(_ words: [[UInt8]]) throws(FileError) -> ChildProgram {
+        try phase.withLock { (phase) throws(FileError) in
+            let child = try ChildProgram(words)
+            phase = .running(child.id)
+            return child
+        }
+    }
+
+    func end() { phase.withLock { $0 = .over } }
 
     private func heard(_ signal: CInt) {
         switch phase.withLock({ $0 }) {

@@ -14,12 +14,18 @@ struct ChildProgram {
     /// - Parameters:
     ///   - words: its name, looked for in `$PATH`, and its arguments.
     ///   - input: what it reads; nil for what this program reads.
+    ///   - output: where it writes; nil for where this program writes.
+    ///   - directory: its current directory; nil for this program's.
     /// - Throws: `FileError` where there is no such program, or it cannot be run.
-    init(_ words: [[UInt8]], input: CInt? = nil) throws(FileError) {
+    init(
+        _ words: [[UInt8]], input: CInt? = nil, output: CInt? = nil, in directory: FilePath? = nil
+    ) throws(FileError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        directory?.withPlatformString { _ = clinux_spawn_in(&actions, $0) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -9,6 +9,8 @@ struct TextReport: DifferenceReport {
     let console: Console
     let left: FileContents
     let right: FileContents
+    /// Only what touches these lines of the new side; nil for all.
+    var range: LineRange?
 
     func add(_ difference: Difference) throws {
         let (old, new) = (difference.left, difference.right)
@@ -23,7 +25,7 @@ struct TextReport: DifferenceReport {
         if [oldBytes, newBytes].contains(where: { $0.map(TextLines.isBinary) ?? false }) {
             return try differ(difference.path, "Binary files", "")
         }
-        let lines = UnifiedDiff(difference.path, left: oldBytes, right: newBytes).lines
+        let lines = UnifiedDiff(difference.path, left: oldBytes, right: newBytes).lines(touching: range)
         // An empty file has no lines to show.
         if lines.isEmpty { return try console.output.line(NameReport.line(difference, console.style)) }
         for line in lines { try write(line) }

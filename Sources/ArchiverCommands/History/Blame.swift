@@ -58,7 +58,7 @@ struct Blame {
     }
 
     /// The lines of a version; none of what is no file.
-    private func text(_ version: PathVersion) throws -> TextLines {
+    func text(_ version: PathVersion) throws -> TextLines {
         guard let entry = try history.archive.entry(at: version.path, in: version.snapshot), entry.kind == .file else {
             return TextLines([])
         }
@@ -66,7 +66,7 @@ struct Blame {
         guard entry.size <= FileContents.limit else {
             throw Failure.unsuitable(
                 "\(name) is larger than \(ByteCount.text(FileContents.limit)) in snapshot \(version.snapshot.id.short)",
-                remedy: "blame is for texts of at most that size", path: version.path.bytes)
+                remedy: "lines are followed in texts of at most that size", path: version.path.bytes)
         }
         return TextLines(try contents.bytes(entry))
     }

@@ -30,19 +30,12 @@ struct BlameCommand: ParsableCommand {
 
     func run() throws {
         let history = try HistoryContext(global, place)
-        let range = try range.map(BlameCommand.range)
+        let range = try range.map(LineOption.range)
         let (snapshot, path) = try named(history)
         guard let entry = try history.archive.entry(at: path, in: snapshot) else {
             throw try history.context.absence(of: path, snapshot)
         }
-        guard entry.kind == .file else {
-            throw Failure.unsuitable(
-                "\(Escaping.text(path)) is a \(entry.kind.word), not a file", remedy: "name a file", path: path.bytes)
-        }
-        if TextLines.isBinary(try FileContents.archive(history.archive).bytes(entry)) {
-            throw Failure.unsuitable(
-                "\(Escaping.text(path)) is no text", remedy: "'archiver log' lists its versions", path: path.bytes)
-        }
+        try history.requireText(entry)
         let versions = try history.indexing {
             try history.archive.history(
                 of: path, in: history.root, HistoryQuery(through: snapshot), progress: $0)
@@ -51,8 +44,7 @@ struct BlameCommand: ParsableCommand {
         let first = min(range?.lowerBound ?? 1, lines.count + 1)
         let last = min(range?.upperBound ?? lines.count, lines.count)
         if let range, range.lowerBound > lines.count {
-            throw Failure.usage(
-                "\(Escaping.text(path)) has only \(Plural.of(lines.count, "line"))", remedy: "name fewer with -L")
+            throw LineOption.beyond(path, lines: lines.count)
         }
         try write(first <= last ? lines[(first - 1)..<last] : [], history.console)
         try history.tellDamage()
@@ -72,14 +64,6 @@ struct BlameCommand: ParsableCommand {
             return (snapshot, try history.context.paths(in: history.root).path(path))
         }
         return (latest, try history.path(file))
-    }
-
-    private static func range(_ text: String) throws -> ClosedRange<Int> {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-        guard parts.count == 2, let first = parts[0], let last = parts[1], first >= 1, first <= last else {
-            throw Failure.usage("'\(Escaping.text(text))' is no range of lines", remedy: "a range is like 10,40")
-        }
-        return first...last
     }
 
     private func write(_ lines: ArraySlice<BlamedLine>, _ console: Console) throws {

@@ -59,6 +59,19 @@ struct HistoryContext {
         throw ExitStatus.damaged
     }
 
+    /// Refuses what has no lines.
+    func requireText(_ entry: Entry) throws {
+        let name = Escaping.text(entry.path)
+        guard entry.kind == .file else {
+            throw Failure.unsuitable(
+                "\(name) is a \(entry.kind.word), not a file", remedy: "name a file", path: entry.path.bytes)
+        }
+        if TextLines.isBinary(try FileContents.archive(archive).bytes(entry)) {
+            throw Failure.unsuitable(
+                "\(name) is no text", remedy: "'archiver log' lists its versions", path: entry.path.bytes)
+        }
+    }
+
     /// The error for a path that no snapshot ever held.
     func noSuchPath(_ path: RelativePath) throws -> Failure {
         var remedy: String?

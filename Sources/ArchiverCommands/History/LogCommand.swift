@@ -18,6 +18,7 @@ struct LogCommand: ParsableCommand {
             Examples:
               archiver log notes/todo.txt
               archiver log notes/todo.txt -p --since 2d     with what changed in it
+              archiver log notes/todo.txt -L 10,40          only what changed these lines
               archiver restore 7c11e0:notes/todo.txt        bring one of them back
             """)
 
@@ -43,6 +44,11 @@ struct LogCommand: ParsableCommand {
     @Flag(name: [.customShort("p"), .customLong("patch")], help: "Show what each version changed, as a patch.")
     var patch = false
 
+    @Option(
+        name: .customShort("L"),
+        help: ArgumentHelp("Only versions that changed these lines of the newest one.", valueName: "first,last"))
+    var range: String?
+
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -59,7 +65,9 @@ struct LogCommand: ParsableCommand {
             since: try since.map { try TimeOption.time($0, isStart: true) },
             until: try until.map { try TimeOption.time($0, isStart: false) }, limit: limit,
             followsRenames: !staysWithName)
-        if try isDirectory(path, history) {
+        if let range {
+            try listLines(LineOption.range(range), path, query, history)
+        } else if try isDirectory(path, history) {
             try listDirectory(path, query, history)
         } else {
             try listFile(path, query, history)
@@ -99,9 +107,32 @@ struct LogCommand: ParsableCommand {
             if since == nil, until == nil { throw try history.noSuchPath(path) }
             if !history.console.isJSON { history.console.note("No version matches.") }
         }
-        let list = VersionList(history.console)
-        if patch { return try VersionPatches(history).write(versions, list) }
+        if patch { return try VersionPatches(history).write(versions) }
         let lines = stat ? try versions.map { try VersionPatches(history).lineCounts(of: $0) } : nil
-        try list.write(versions, lines)
+        try VersionList(history.console).write(versions, lines)
+    }
+
+    private func listLines(
+        _ range: ClosedRange<Int>, _ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext
+    ) throws {
+        if stat {
+            throw Failure.usage("--stat counts all lines, not those of -L", remedy: "use --patch with -L")
+        }
+        // Lines are followed from the newest version on, whichever are wanted.
+        let everything = HistoryQuery(followsRenames: query.followsRenames)
+        let all = try history.indexing {
+            try history.archive.history(of: path, in: history.root, everything, progress: $0)
+        }
+        guard let newest = all.first(where: \.isPresent) else { throw try history.noSuchPath(path) }
+        if let entry = try history.archive.entry(at: newest.path, in: newest.snapshot) {
+            try history.requireText(entry)
+        }
+        let found = try LineHistory(history).versions(all, changing: range).filter {
+            query.accepts($0.version.snapshot)
+        }
+        let shown = found.prefix(limit ?? found.count)
+        if shown.isEmpty, !history.console.isJSON { history.console.note("No version matches.") }
+        if patch { return try VersionPatches(history).write(shown.map(\.version), shown.map(\.range)) }
+        try VersionList(history.console).write(shown.map(\.version))
     }
 }

@@ -12,10 +12,13 @@ struct VersionPatches {
     init(_ history: HistoryContext) { self.history = history }
 
     /// Writes each version and below it what it changed.
-    func write(_ versions: [PathVersion], _ list: VersionList) throws {
+    ///
+    /// - Parameter ranges: of each version, the lines that matter; nil for all.
+    func write(_ versions: [PathVersion], _ ranges: [LineRange]? = nil) throws {
         let (console, archive) = (history.console, history.archive)
-        let report = TextReport(console: console, left: .archive(archive), right: .archive(archive))
-        for version in versions {
+        var report = TextReport(console: console, left: .archive(archive), right: .archive(archive))
+        for (index, version) in versions.enumerated() {
+            report.range = ranges?[index]
             let snapshot = version.snapshot
             let label = snapshot.label.map { "  " + Escaping.text($0) } ?? ""
             let head = "\(snapshot.id.short)  \(LocalTime.text(snapshot.time))  \(VersionList.words(version))\(label)"

@@ -31,10 +31,14 @@ struct UnifiedDiff {
     }
 
     /// The diff; empty where both texts are the same.
-    var lines: [Line] {
+    var lines: [Line] { lines(touching: nil) }
+
+    /// The part of the diff that touches lines of the new text; all of it for nil.
+    func lines(touching range: LineRange?) -> [Line] {
         let (old, new) = (left ?? TextLines([]), right ?? TextLines([]))
         let numbers = TextLines.numbers(old, new)
-        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+        var edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+        if let range { edits = edits.filter { $0.touches(range) } }
         if edits.isEmpty { return [] }
         var lines = [
             Line(role: .header, bytes: Array("--- ".utf8) + UnifiedDiff.name("a/", left == nil ? nil : path)),

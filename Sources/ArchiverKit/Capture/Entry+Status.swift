@@ -47,3 +47,13 @@ extension Entry {
             && (kind != .file || size == status.size)
     }
 }
+
+extension Entry {
+    /// What is at `path` by its status alone: content that equals no other.
+    init(unread status: FileStatus, at path: RelativePath) {
+        self.init(
+            path: path, kind: status.kind, permissions: status.permissions, modified: status.modified,
+            content: status.kind == .file ? .slices([Slice(length: status.size, chunk: nil)]) : .none,
+            signature: Signature(inode: status.inode, changed: status.changed))
+    }
+}

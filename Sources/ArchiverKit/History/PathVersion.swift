@@ -92,7 +92,8 @@ public struct HistoryQuery: Sendable {
         return HistoryPlace(sequence: place.sequence, seconds: place.seconds + 1)
     }
 
-    func accepts(_ snapshot: SnapshotRecord) -> Bool {
+    /// Whether a snapshot is of the time that is asked for.
+    package func accepts(_ snapshot: SnapshotRecord) -> Bool {
         !(since.map { snapshot.time < $0 } ?? false) && !(until.map { snapshot.time > $0 } ?? false)
     }
 }

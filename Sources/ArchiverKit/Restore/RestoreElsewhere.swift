@@ -90,9 +90,6 @@ struct RestoreElsewhere {
         let place = try root.directory.descriptor.openParent(of: wanted.path)
         guard let status = try FileStatus.read(place.name, in: place.directory, path: wanted.path) else { return nil }
         if status.kind == .directory { try RestoreTarget.removeTemporaryFiles(in: wanted.path, of: root) }
-        return Entry(
-            path: wanted.path, kind: status.kind, permissions: status.permissions, modified: status.modified,
-            content: status.kind == .file ? .slices([Slice(length: status.size, chunk: nil)]) : .none,
-            signature: Signature(inode: status.inode, changed: status.changed))
+        return Entry(unread: status, at: wanted.path)
     }
 }

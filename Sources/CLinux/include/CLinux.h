@@ -75,6 +75,9 @@ int clinux_begin_writing(int descriptor, int64_t start, int64_t count);
 /// The variables that the process was started with, as environ(7) has them.
 char **clinux_environment(void);
 
+/// posix_spawn_file_actions_addchdir_np(3): the program starts in a directory; `actions` is a posix_spawn_file_actions_t.
+int clinux_spawn_in(void *actions, const char *directory);
+
 /// ppoll(2) without a change of the signal mask: poll(2) with a limit in nanoseconds, none where it is null.
 int clinux_poll(struct pollfd *files, int count, const struct timespec *limit);
 

@@ -58,9 +58,10 @@ final class Workplace {
     /// Starts `archiver` with `arguments`.
     func start(_ arguments: String...) throws -> ChildProcess { try start(arguments) }
 
-    func start(_ arguments: [String]) throws -> ChildProcess {
+    func start(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(
-            Workplace.program, arguments.map { Array($0.utf8) }, environment: environment, directory: place.path)
+            Workplace.program, arguments.map { Array($0.utf8) },
+            environment: self.environment.merging(environment) { $1 }, directory: place.path)
     }
 
     /// Starts `archiver` on a terminal of its own, where stdout and stderr are the same.
@@ -68,9 +69,11 @@ final class Workplace {
         try startOnTerminal(arguments, environment: environment)
     }
 
-    /// - Parameter columns: the terminal's width; nil for what it has by itself.
+    /// - Parameters:
+    ///   - columns: the terminal's width; nil for what it has by itself.
+    ///   - keys: a file with what is typed.
     func startOnTerminal(
-        columns: Int? = nil, _ arguments: [String], environment: [String: String] = [:]
+        columns: Int? = nil, _ arguments: [String], environment: [String: String] = [:], keys: FilePath = "/dev/null"
     ) throws -> ChildProcess {
         let words = [Workplace.program.string] + arguments
         let command =
@@ -79,7 +82,7 @@ final class Workplace {
             "script", ["-qec", command, "/dev/null"].map { Array($0.utf8) },
             environment: ["TERM": "xterm", "ARCHIVER_PAGER": "cat"].merging(self.environment) { $1 }
                 .merging(environment) { $1 },
-            directory: place.path)
+            directory: place.path, input: keys)
     }
 
     /// Whether there is a `script` to make terminals.

@@ -1,0 +1,73 @@
+// What a bisection found, in words and as JSON.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+/// The culprit, or the suspects.
+struct BisectReport {
+    let result: BisectResult
+
+    /// Nobody reads more of them here.
+    private static let shownPaths = 20
+
+    func write(_ history: HistoryContext) throws {
+        let console = history.console
+        if console.isJSON { return try console.output.line(JSONText.of(BisectJSON(result: result))) }
+        guard console.isForPerson else {
+            for suspect in result.suspects {
+                try console.output.line(
+                    TextTable.plain([suspect.id.short, suspect.time.rfc3339, result.lastGood.id.short]))
+            }
+            return
+        }
+        guard let firstBad = result.firstBad else {
+            try console.output.line("One of these is the first bad snapshot; the others could not be tested:")
+            for suspect in result.suspects { try console.output.line("  \(suspect.name)") }
+            return
+        }
+        try console.output.line(
+            console.style(.yellow, firstBad.id.short)
+                + " (\(LocalTime.text(firstBad.time))) is the first bad snapshot, after \(result.lastGood.name):")
+        var count = 0
+        try history.archive.differences(from: result.lastGood, to: firstBad) { difference in
+            if difference.isDirectoryTimeOnly { return true }
+            count += 1
+            guard count <= BisectReport.shownPaths else { return true }
+            let sign = difference.kind.sign
+            // A closed pipe shows again with the next line.
+            try? console.output.line(console.style(sign.mark, "  \(sign.rawValue) \(Escaping.text(difference.path))"))
+            return true
+        }
+        if count > BisectReport.shownPaths { try console.output.line("  and \(count - BisectReport.shownPaths) more") }
+        try console.output.line(
+            "'archiver diff \(result.lastGood.id.short) \(firstBad.id.short)' shows what changed, "
+                + "'archiver restore \(result.lastGood.id.short)' goes back")
+    }
+}
+
+/// What `bisect --json` writes.
+struct BisectJSON: Encodable {
+    let result: BisectResult
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(result.firstBad.map(SnapshotJSON.init), forKey: "firstBad")
+        try object.encode(SnapshotJSON(result.lastGood), forKey: "lastGood")
+        try object.encode(result.suspects.map(\.id.hex), forKey: "suspects")
+        try object.encode(result.probes.filter { $0.reason == nil }.count, forKey: "runs")
+        try object.encode(result.probes.map { Probe(probe: $0) }, forKey: "probes")
+    }
+
+    private struct Probe: Encodable {
+        let probe: BisectProbe
+
+        func encode(to encoder: any Encoder) throws {
+            var object = encoder.container(keyedBy: JSONKey.self)
+            try object.encode(probe.snapshot.id.hex, forKey: "snapshot")
+            try object.encode(probe.verdict.rawValue, forKey: "verdict")
+            try object.encode(probe.reason, forKey: "reason")
+        }
+    }
+}

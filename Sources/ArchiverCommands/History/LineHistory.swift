@@ -1,0 +1,96 @@
+// The versions that changed some lines of a file: the lines are followed back through every version.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import FileIO
+
+/// Lines of a text, counted from 0.
+typealias LineRange = Range<Int>
+
+/// A range of lines as `-L` takes it.
+enum LineOption {
+    /// "10,40".
+    static func range(_ text: String) throws -> ClosedRange<Int> {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let first = parts[0], let last = parts[1], first >= 1, first <= last else {
+            throw Failure.usage("'\(Escaping.text(text))' is no range of lines", remedy: "a range is like 10,40")
+        }
+        return first...last
+    }
+
+    /// The error for a text that has fewer lines than are named.
+    static func beyond(_ path: RelativePath, lines: Int) -> Failure {
+        Failure.usage(
+            "\(Escaping.text(path)) has only \(Plural.of(lines, "line"))", remedy: "name fewer with -L")
+    }
+}
+
+/// A version that changed the lines, and where they are in it.
+struct LineVersion {
+    let version: PathVersion
+    let range: LineRange
+}
+
+/// Follows lines of a file from its newest version back to where they came from.
+struct LineHistory {
+    private let texts: Blame
+
+    init(_ history: HistoryContext) { texts = Blame(history) }
+
+    /// The versions that changed `range` of the newest version that is there, the newest first.
+    ///
+    /// - Parameter versions: all of a file's, the newest first.
+    func versions(_ versions: [PathVersion], changing range: ClosedRange<Int>) throws -> [LineVersion] {
+        let versions = Array(versions.drop { !$0.isPresent })
+        guard let newest = versions.first else { return [] }
+        var text = try texts.text(newest)
+        guard range.lowerBound <= text.lines.count else {
+            throw LineOption.beyond(newest.path, lines: text.lines.count)
+        }
+        var lines = (range.lowerBound - 1)..<min(range.upperBound, text.lines.count)
+        var found: [LineVersion] = []
+        for (index, version) in versions.enumerated() {
+            let next = index + 1 < versions.count && versions[index + 1].isPresent ? versions[index + 1] : nil
+            guard let next else {
+                found.append(LineVersion(version: version, range: lines))
+                break
+            }
+            let older = try texts.text(next)
+            let numbers = TextLines.numbers(older, text)
+            let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+            if edits.contains(where: { $0.touches(lines) }) {
+                found.append(LineVersion(version: version, range: lines))
+            }
+            lines = LineHistory.place(of: lines, before: edits)
+            // All of them came with this version.
+            if lines.isEmpty { break }
+            text = older
+        }
+        return found
+    }
+
+    /// Where lines were before `edits`, with the lines that they replaced; empty where all of them are new.
+    private static func place(of lines: LineRange, before edits: [LineEdit]) -> LineRange {
+        let first = place(of: lines.lowerBound, before: edits)
+        let last = place(of: lines.upperBound - 1, before: edits)
+        return first.lowerBound..<max(first.lowerBound, last.upperBound)
+    }
+
+    private static func place(of line: Int, before edits: [LineEdit]) -> LineRange {
+        var shift = 0
+        for edit in edits {
+            if edit.right.contains(line) { return edit.left }
+            if edit.right.lowerBound > line { break }
+            shift += edit.left.count - edit.right.count
+        }
+        return (line + shift)..<(line + shift + 1)
+    }
+}
+
+extension LineEdit {
+    /// Whether it changed any of `lines` of the right side, or took away lines between them.
+    func touches(_ lines: LineRange) -> Bool {
+        if right.isEmpty { return lines.lowerBound < right.lowerBound && right.lowerBound < lines.upperBound }
+        return right.overlaps(lines)
+    }
+}

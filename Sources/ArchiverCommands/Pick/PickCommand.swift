@@ -1,0 +1,74 @@
+// `archiver pick`: choose a moment on the terminal.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import Glibc
+
+struct PickCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pick",
+        abstract: "Choose a snapshot on the terminal, and print its id.",
+        discussion: """
+            Shows the snapshots, or the versions of a path, the newest first, and below what the chosen one changed. Arrow keys \
+            and Page Up and Down move, letters filter the list, Enter prints the id (and the path, after a colon), Escape ends \
+            without. Give what it prints to another command; 'archiver undo' takes back a restore.
+
+            Examples:
+              archiver restore "$(archiver pick notes.md)"
+              archiver diff "$(archiver pick)" latest
+            """)
+
+    @Argument(help: ArgumentHelp("A file or directory (default: all of the root).", valueName: "path"))
+    var path: ByteArgument?
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        Signals.block(Signals.termination)
+        let history = try HistoryContext(global, place, isPaged: false)
+        let moments = try PickMoments(history, history.path(path))
+        guard let chosen = try choose(moments, history.console) else { throw ExitStatus.interrupted }
+        if history.console.isJSON {
+            return try history.console.output.line(JSONText.of(SnapshotJSON(chosen.snapshot)))
+        }
+        try history.console.output.write(moments.argument(chosen) + [UInt8(ascii: "\n")])
+    }
+
+    /// - Returns: nil where the user gave up.
+    private func choose(_ moments: PickMoments, _ console: Console) throws -> PickMoment? {
+        let terminal: RawTerminal
+        do throws(FileError) { terminal = try RawTerminal() } catch {
+            throw Failure.unsuitable(
+                "there is no terminal to choose on", remedy: "'archiver log' and 'archiver list' print what there is")
+        }
+        defer { terminal.close() }
+        let end = terminal.ending
+        try? Signals.observe(Signals.termination) { signal, _ in
+            end.restore()
+            _exit(128 + signal)
+        }
+        let name = moments.path.isRoot ? moments.history.root.path.bytes : moments.path.bytes
+        var screen = PickScreen(
+            title: "\(Escaping.text(name)): ↑ ↓ move, letters filter, Enter chooses, Escape ends",
+            moments.all.map(moments.text))
+        var preview: (index: Int, lines: [String])?
+        while true {
+            if let current = screen.current, preview?.index != current {
+                preview = (current, moments.preview(moments.all[current]))
+            }
+            let size = terminal.size
+            let lines = screen.lines(
+                rows: size.rows, columns: size.columns, Style(isOn: !global.noColor),
+                preview: screen.current == nil ? [] : preview?.lines ?? [])
+            terminal.show(lines)
+            guard let key = terminal.key() else { return nil }
+            switch screen.press(key) {
+            case .chosen(let index): return moments.all[index]
+            case .givenUp: return nil
+            case nil: continue
+            }
+        }
+    }
+}

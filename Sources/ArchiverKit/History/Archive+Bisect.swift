@@ -1,0 +1,195 @@
+// The first snapshot at which a test fails, found in a copy of the states.
+
+internal import ArchiveFormat
+public import ArchiveStorage
+public import FileIO
+public import SystemPackage
+
+/// What a test says of one state.
+public enum BisectVerdict: String, Sendable {
+    case good, bad
+    /// The state tells nothing: it cannot be tested.
+    case skipped
+}
+
+/// One state that was tested.
+public struct BisectProbe: Sendable {
+    public let snapshot: SnapshotRecord
+    public let verdict: BisectVerdict
+    /// Why the state was not tested; nil where it was.
+    public let reason: String?
+}
+
+/// Where to look for the first bad state.
+public struct BisectQuery: Sendable {
+    /// A state at which the test succeeds; nil to look for one before `bad`, in steps that double.
+    public var good: SnapshotRecord?
+    /// A later state at which the test fails.
+    public var bad: SnapshotRecord
+    /// Only snapshots that changed something there are tested.
+    public var path: RelativePath
+
+    public init(good: SnapshotRecord?, bad: SnapshotRecord, path: RelativePath = .root) {
+        self.good = good
+        self.bad = bad
+        self.path = path
+    }
+}
+
+/// What was found.
+public struct BisectResult: Sendable {
+    /// The first bad state, and before it states that tell nothing: where there is only one, that is the culprit.
+    public let suspects: [SnapshotRecord]
+    /// The last state that is good.
+    public let lastGood: SnapshotRecord
+    /// All states that were tested or skipped, in this order.
+    public let probes: [BisectProbe]
+
+    /// The first bad state; nil where states before it could not be tested.
+    public var firstBad: SnapshotRecord? { suspects.count == 1 ? suspects.first : nil }
+}
+
+extension Archive {
+    /// Finds the first snapshot of a root at which `test` fails.
+    ///
+    /// Each state is written to a directory below `$TMPDIR`, or `/tmp`, that is removed in the end; from one to the next only
+    /// what differs is written, so that what the test builds there stays. The root itself is not touched. Both ends are
+    /// tested first. A state of which not all can be read is skipped.
+    ///
+    /// - Parameters:
+    ///   - interruption: ends the search early.
+    ///   - onProbe: told of each state when it is tested, and how many tests are left at most.
+    ///   - test: called with the directory and the snapshot that it holds.
+    /// - Throws: `ArchiverError` of the code `unsuitableSettings` where the ends are not good and bad; what `test` throws.
+    public func bisect(
+        _ root: ArchivedRoot, _ query: BisectQuery, interruption: RestoreInterruption? = nil,
+        progress: OperationProgress? = nil, onProbe: @escaping (BisectProbe, _ left: Int) -> Void = { _, _ in },
+        test: @escaping (FilePath, SnapshotRecord) throws -> BisectVerdict
+    ) throws -> BisectResult {
+        let states = try states(of: root, query, progress)
+        guard query.good == nil || states.first?.id == query.good?.id, states.last?.id == query.bad.id else {
+            throw ArchiverError(
+                .unsuitableSettings, "the good state must come before the bad one, in the same root",
+                remedy: "'archiver list' shows the snapshots in their order")
+        }
+        var search = BisectSearch(
+            states: states, scratch: try ScratchState(self, interruption), interruption: interruption,
+            progress: progress, onProbe: onProbe, test: test)
+        return try search.run(hasGood: query.good != nil)
+    }
+
+    /// The states to look at, the oldest first: the ends, and what changed the path between them.
+    private func states(
+        of root: ArchivedRoot, _ query: BisectQuery, _ progress: OperationProgress?
+    ) throws -> [SnapshotRecord] {
+        var changed: Set<SnapshotID>?
+        if !query.path.isRoot {
+            let limits = HistoryQuery(through: query.bad)
+            changed = Set(
+                try history(of: query.path, in: root, limits, progress: progress).map(\.snapshot.id)
+                    + history(ofDirectory: query.path, in: root, limits, progress: progress).map(\.snapshot.id))
+        }
+        var states: [SnapshotRecord] = []
+        try forEachSnapshot(SnapshotQuery(root: root)) { snapshot in
+            let isEnd = snapshot.id == query.bad.id || snapshot.id == query.good?.id
+            if snapshot.id == query.good?.id { states = [] }
+            // What was captured by other rules is no state between those before and behind it.
+            if isEnd || !snapshot.isAside && changed?.contains(snapshot.id) ?? true { states.append(snapshot) }
+            return snapshot.id != query.bad.id
+        }
+        return states
+    }
+}
+
+/// One search.
+private struct BisectSearch {
+    let states: [SnapshotRecord]
+    let scratch: ScratchState
+    let interruption: RestoreInterruption?
+    let progress: OperationProgress?
+    let onProbe: (BisectProbe, Int) -> Void
+    let test: (FilePath, SnapshotRecord) throws -> BisectVerdict
+    private var probes: [BisectProbe] = []
+
+    init(
+        states: [SnapshotRecord], scratch: ScratchState, interruption: RestoreInterruption?,
+        progress: OperationProgress?, onProbe: @escaping (BisectProbe, Int) -> Void,
+        test: @escaping (FilePath, SnapshotRecord) throws -> BisectVerdict
+    ) {
+        self.states = states
+        self.scratch = scratch
+        self.interruption = interruption
+        self.progress = progress
+        self.onProbe = onProbe
+        self.test = test
+    }
+
+    mutating func run(hasGood: Bool) throws -> BisectResult {
+        let last = states.count - 1
+        var bisection = Bisection(good: 0, bad: last)
+        if hasGood { try require(.good, at: 0, left: bisection.questionsLeft + 1) }
+        try require(.bad, at: last, left: bisection.questionsLeft)
+        if !hasGood { bisection = try lookingBack(from: last) }
+        while let place = bisection.next {
+            let verdict = try probe(place) { verdict in
+                var later = bisection
+                later.answer(verdict, at: place)
+                return later.questionsLeft
+            }
+            bisection.answer(verdict, at: place)
+        }
+        return BisectResult(
+            suspects: Array(states[(bisection.good + 1)...bisection.bad]), lastGood: states[bisection.good],
+            probes: probes)
+    }
+
+    /// Tests an end, which must be what it is said to be.
+    private mutating func require(_ wanted: BisectVerdict, at place: Int, left: Int) throws {
+        let verdict = try probe(place) { _ in left }
+        if verdict == wanted { return }
+        let name = "the \(wanted.rawValue) end, \(states[place].id.short),"
+        let message =
+            switch verdict {
+            case .good: "\(name) is good as well: the test succeeds there"
+            case .bad: "\(name) is bad as well: the test fails there"
+            case .skipped: "\(name) cannot be tested"
+            }
+        throw ArchiverError(
+            .unsuitableSettings, message + (probes.last?.reason.map { ": \($0)" } ?? ""),
+            remedy: wanted == .good ? "name an earlier good snapshot" : "name another bad snapshot, or mend the test")
+    }
+
+    /// Goes back from a bad place, in steps that double, to a good one.
+    private mutating func lookingBack(from last: Int) throws -> Bisection {
+        var (bad, distance) = (last, 1)
+        while bad > 0 {
+            let place = max(0, last - distance)
+            let verdict = try probe(place) { _ in Bisection(good: 0, bad: max(place, 1)).questionsLeft }
+            if verdict == .good { return Bisection(good: place, bad: bad) }
+            if verdict == .bad { bad = place }
+            if place == 0 { break }
+            distance *= 2
+        }
+        throw ArchiverError(
+            .unsuitableSettings,
+            "no good state was found: the test does not succeed at \(states[0].id.short) either, the first",
+            remedy: "mend the test, or name a good snapshot with --good")
+    }
+
+    private mutating func probe(_ place: Int, left: (BisectVerdict) -> Int) throws -> BisectVerdict {
+        let snapshot = states[place]
+        var (verdict, reason) = (BisectVerdict.skipped, String?.none)
+        do {
+            try scratch.become(snapshot, progress)
+            verdict = try test(scratch.directory, snapshot)
+        } catch let error as ArchiverError where error.code == .damaged {
+            reason = error.message
+        } catch let error as StorageError where error.code == .damaged {
+            reason = error.message
+        }
+        let probe = BisectProbe(snapshot: snapshot, verdict: verdict, reason: reason)
+        probes.append(probe)
+        onProbe(probe, left(verdict))
+        return verdict
+    }
+}
