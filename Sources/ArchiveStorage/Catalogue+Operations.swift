@@ -26,7 +26,7 @@ extension Catalogue {
     package func operations(root: Int64? = nil) throws(StorageError) -> [StoredOperation] {
         let sql = """
             SELECT operation.id, root.path, root.host, kind, seconds, nanoseconds, "before", snapshot, operation.path,
-                target, root.machine
+                target, root.machine, name
             FROM operation JOIN root ON root.id = operation.root
             WHERE ?1 IS NULL OR root.id = ?1
             ORDER BY seconds, nanoseconds, operation.id
@@ -52,12 +52,12 @@ extension Catalogue {
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
         let root = try enterRoot(place, host: record.host, into: db)
         try db.execute(
-            sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 Data(operation.id.chunk.bytes), root, record.kind.rawValue, record.time.seconds,
                 record.time.nanoseconds, record.before.map { Data($0.chunk.bytes) },
                 record.snapshot.map { Data($0.chunk.bytes) }, Data(record.path.bytes),
-                record.target.map { Data($0.chunk.bytes) },
+                record.target.map { Data($0.chunk.bytes) }, record.name.map { Data($0.utf8) },
             ])
     }
 }
@@ -75,7 +75,16 @@ extension StoredOperation {
                 before: try StoredOperation.id(row.optional(6)).map(SnapshotID.init),
                 snapshot: try StoredOperation.id(row.optional(7)).map(SnapshotID.init), path: path,
                 target: try StoredOperation.id(row.optional(9)).map(OperationID.init),
-                machine: MachineID(try row.bytes(10)) ?? .unknown))
+                machine: MachineID(try row.bytes(10)) ?? .unknown,
+                name: try StoredOperation.name(row.optional(11))))
+    }
+
+    private static func name(_ bytes: Data?) throws -> String? {
+        guard let bytes else { return nil }
+        guard let name = String(validating: bytes, as: UTF8.self) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        return name
     }
 
     private static func id(_ bytes: Data?) throws -> ChunkID? {

@@ -172,7 +172,8 @@ enum CatalogueSchema {
             "before" BLOB,
             snapshot BLOB,
             path BLOB NOT NULL,
-            target BLOB
+            target BLOB,
+            name BLOB
         ) WITHOUT ROWID;
         CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
         """

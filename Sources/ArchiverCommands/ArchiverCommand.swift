@@ -33,7 +33,8 @@ struct ArchiverCommand: ParsableCommand {
         version: "archiver \(version)",
         subcommands: [
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
-            ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self,
+            ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self, MarkCommand.self, TurnsCommand.self,
+            RewindCommand.self,
             LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
             SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,

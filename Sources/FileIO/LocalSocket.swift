@@ -96,21 +96,45 @@ package struct LocalSocket: ~Copyable, Sendable {
     package borrowing func readLine(
         limit: Int = 1 << 20, by deadline: ContinuousClock.Instant? = nil
     ) throws(FileError) -> [UInt8]? {
+        var rest: [UInt8] = []
+        return try readLine(after: &rest, limit: limit, by: deadline)
+    }
+
+    /// Reads the next of several lines.
+    ///
+    /// - Parameter rest: what was read behind the line before; empty at first.
+    package borrowing func readLine(
+        after rest: inout [UInt8], limit: Int = 1 << 20, by deadline: ContinuousClock.Instant? = nil
+    ) throws(FileError) -> [UInt8]? {
         let socket = number
-        var line: [UInt8] = []
+        let lineFeed = UInt8(ascii: "\n")
+        var end = rest.firstIndex(of: lineFeed)
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while line.count <= limit {
+        while end == nil, rest.count <= limit {
             try setTimeout(SO_RCVTIMEO, deadline, "read from")
             let length = buffer.withUnsafeMutableBytes { bytes in
                 retryingInterrupts { read(socket, bytes.baseAddress, bytes.count) }
             }
             if length < 0 { throw failure("read from") }
-            if length == 0 { return line.isEmpty ? nil : line }
-            let end = buffer[..<length].firstIndex(of: UInt8(ascii: "\n"))
-            line += buffer[..<(end ?? length)]
-            if end != nil && line.count <= limit { return line }
+            if length == 0 {
+                defer { rest = [] }
+                return rest.isEmpty ? nil : rest
+            }
+            end = buffer[..<length].firstIndex(of: lineFeed).map { rest.count + $0 }
+            rest += buffer[..<length]
         }
-        throw FileError("read from", path, .messageTooLong)
+        guard let end, end <= limit else { throw FileError("read from", path, .messageTooLong) }
+        let line = Array(rest[..<end])
+        rest.removeFirst(end + 1)
+        return line
+    }
+
+    /// Whether the other side is still there, as far as can be told without waiting.
+    package var hasPeer: Bool {
+        var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        guard poll(&request, 1, 0) > 0 else { return true }
+        var byte: UInt8 = 0
+        return recv(number, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) != 0
     }
 
     /// Writes `line` and a line feed.

@@ -19,7 +19,7 @@ struct OperationRuleTests {
             snapshot: SnapshotID(chunk), path: RelativePath(unchecked: [0x61]), target: OperationID(chunk))
         let bytes = "a8 00 40 01 6168 02 647265646f 03 8105 04 \(id) 05 \(id) 06 4161 07 \(id)"
         #expect(full.encoded() == hex(bytes))
-        #expect(OperationKind.allCases.map(\.rawValue) == ["restore", "undo", "redo", "run", "completion"])
+        #expect(OperationKind.allCases.map(\.rawValue) == ["restore", "undo", "redo", "run", "mark", "completion"])
     }
 
     @Test("an operation without its root, kind or time is refused, and one with a default written out")
@@ -48,6 +48,16 @@ struct OperationRuleTests {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(OperationRecord.self, from: hex("a3" + start)) }
         let named = try OperationRecord(decoding: hex("a4" + start + "07" + id))
         #expect(named.target?.hex == String(repeating: "ab", count: 32))
+    }
+
+    @Test("a mark has a name and names the snapshot with the state then")
+    func mark() throws {
+        let start = " 00 412f 02 646d61726b 03 8105"
+        #expect(throws: FormatError.self) { try OperationRecord(decoding: hex("a3" + start)) }
+        let bytes = hex("a5" + start + "04" + id + "09 6161")
+        let mark = try OperationRecord(decoding: bytes)
+        #expect(mark.kind == .mark && mark.name == "a" && mark.before?.hex == String(repeating: "ab", count: 32))
+        #expect(mark.encoded() == bytes)
     }
 
     @Test("a kind of operation that is not known is kept as it is")

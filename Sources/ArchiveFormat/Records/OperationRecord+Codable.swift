@@ -16,6 +16,7 @@ extension OperationRecord {
         case path = 6
         case target = 7
         case machine = 8
+        case name = 9
     }
 
     /// Refuses what undoing could not go by.
@@ -23,6 +24,7 @@ extension OperationRecord {
         if target == nil, [.undo, .redo, .completion].contains(kind) {
             throw .malformed("the \(kind.rawValue) of no operation")
         }
+        if kind == .mark, before == nil { throw .malformed("a mark at no snapshot") }
     }
 }
 
@@ -42,7 +44,8 @@ extension OperationRecord: Codable {
             snapshot: try fields.decodeIfPresent(SnapshotID.self, forKey: .snapshot),
             path: try fields.decodeIfPresent(RelativePath.self, forKey: .path) ?? .root,
             target: try fields.decodeIfPresent(OperationID.self, forKey: .target),
-            machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown)
+            machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown,
+            name: try fields.decodeIfPresent(String.self, forKey: .name))
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
@@ -57,6 +60,7 @@ extension OperationRecord: Codable {
         if !path.isRoot { try fields.encode(path, forKey: .path) }
         try fields.encodeIfPresent(target, forKey: .target)
         if machine != .unknown { try fields.encode(machine, forKey: .machine) }
+        try fields.encodeIfPresent(name, forKey: .name)
     }
 }
 

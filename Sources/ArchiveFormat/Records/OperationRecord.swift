@@ -2,7 +2,7 @@
 
 public import FileIO
 
-/// Something that altered a root, or its completion, stored as a chunk of its own.
+/// Something that altered a root, its completion, or a mark, stored as a chunk of its own.
 ///
 /// The record of an operation is durable before the operation alters anything, that of its completion after all is done.
 /// An operation without a completion was interrupted.
@@ -25,11 +25,13 @@ public struct OperationRecord: Hashable, Sendable {
     public let target: OperationID?
     /// The machine that the root is on.
     public let machine: MachineID
+    /// What the user calls a mark or a run; nil where it has no name.
+    public let name: String?
 
     public init(
         rootPath: [UInt8], host: String, kind: OperationKind, time: Timestamp, before: SnapshotID? = nil,
         snapshot: SnapshotID? = nil, path: RelativePath = .root, target: OperationID? = nil,
-        machine: MachineID = .unknown
+        machine: MachineID = .unknown, name: String? = nil
     ) {
         self.rootPath = rootPath
         self.host = host
@@ -40,6 +42,7 @@ public struct OperationRecord: Hashable, Sendable {
         self.path = path
         self.target = target
         self.machine = machine
+        self.name = name
     }
 }
 
@@ -66,9 +69,11 @@ public struct OperationKind: RawRepresentable, Sendable, Hashable, CaseIterable 
     public static let redo = OperationKind(known: "redo")
     /// A command ran that may have changed the root.
     public static let run = OperationKind(known: "run")
+    /// No operation of its own: somebody, an assistant perhaps, is about to begin a turn.
+    public static let mark = OperationKind(known: "mark")
     /// No operation of its own: another one was done to its end.
     public static let completion = OperationKind(known: "completion")
 
     /// The kinds that this program knows.
-    public static let allCases: [OperationKind] = [.restore, .undo, .redo, .run, .completion]
+    public static let allCases: [OperationKind] = [.restore, .undo, .redo, .run, .mark, .completion]
 }

@@ -12,7 +12,7 @@ struct OperationsCommand: ParsableCommand {
             Shows what archiver itself did to the root you are in, or to all roots, the newest at the bottom: which \
             snapshot was brought back, of which part, and the states before and after. The operations that undo and redo \
             would take back next are marked. A pipe gets one line an operation with tabs between the columns: id, \
-            time, root, kind, path, snapshot brought back, snapshots before and after, marks.
+            time, root, kind, path, snapshot brought back, snapshots before and after, notes, name.
 
             Examples:
               archiver operations

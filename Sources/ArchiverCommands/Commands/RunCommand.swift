@@ -33,6 +33,9 @@ struct RunCommand: ParsableCommand {
             "Take back what the command did if it removed more files and directories.", valueName: "count"))
     var maxRemoved: Int?
 
+    @Option(help: ArgumentHelp("What 'archiver operations' shows of the run.", valueName: "text"))
+    var label: String?
+
     @Option(
         help: ArgumentHelp("The directory that the command changes (default: the one you are in).", valueName: "dir"))
     var root: PathArgument?
@@ -72,7 +75,7 @@ struct RunCommand: ParsableCommand {
         let run: CommandRun
         do {
             defer { line.end() }
-            run = try archive.beginRun(on: directory, progress: progress)
+            run = try archive.beginRun(on: directory, name: label, progress: progress)
         }
         let status = try runCommand(phase, console)
         let result = try run.end()

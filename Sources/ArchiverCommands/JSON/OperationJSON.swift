@@ -28,6 +28,7 @@ struct OperationJSON: Encodable {
         try object.encode(operation.isComplete, forKey: "complete")
         try object.encode(operation.takenBackBy?.hex, forKey: "takenBackBy")
         try object.encode(operation.next?.rawValue, forKey: "next")
+        try object.encode(record.name, forKey: "name")
     }
 }
 

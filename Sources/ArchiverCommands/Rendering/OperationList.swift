@@ -29,19 +29,21 @@ enum OperationList {
             table.add(
                 [
                     operation.id.short, LocalTime.text(record.time), record.kind.rawValue,
-                    record.kind == .run ? "" : (record.snapshot?.short ?? "nothing") + path, states(operation),
+                    record.kind == .run
+                        ? Escaping.text(record.name ?? "") : (record.snapshot?.short ?? "nothing") + path,
+                    states(operation),
                 ] + root + [notes(operation).joined(separator: ", ")])
         }
         return table.aligned(style, width: width)
     }
 
-    /// One line with tabs: id, time, root, kind, path, snapshot brought back, snapshots before and after, marks.
+    /// One line with tabs: id, time, root, kind, path, snapshot brought back, snapshots before and after, notes, name.
     static func plain(_ operation: LoggedOperation) -> String {
         let record = operation.record
         return TextTable.plain([
             operation.id.short, record.time.rfc3339, Escaping.text(record.rootPath), record.kind.rawValue,
             Escaping.text(record.path), record.snapshot?.short ?? "-", record.before?.short ?? "-",
-            operation.after?.short ?? "-", notes(operation).joined(separator: ", "),
+            operation.after?.short ?? "-", notes(operation).joined(separator: ", "), Escaping.text(record.name ?? ""),
         ])
     }
 

@@ -27,6 +27,21 @@ extension Archive {
         }
     }
 
+    /// How many paths differ between two snapshots; directories of which only the time differs do not count.
+    func changeCounts(from left: SnapshotRecord, to right: SnapshotRecord) throws(ArchiverError) -> ChangeCounts {
+        var counts = ChangeCounts()
+        try differences(from: left, to: right) { difference in
+            if difference.isDirectoryTimeOnly { return true }
+            switch difference.kind {
+            case .added: counts.added += 1
+            case .removed: counts.removed += 1
+            default: counts.modified += 1
+            }
+            return true
+        }
+        return counts
+    }
+
     /// Calls `body` with what differs between what two snapshots hold at different paths, in walk order, until it returns
     /// false.
     ///

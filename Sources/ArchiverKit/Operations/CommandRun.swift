@@ -20,12 +20,12 @@ public final class CommandRun {
     private let journal: OperationJournal
     private let share: FileLock
 
-    fileprivate init(_ archive: Archive, _ root: FilePath, progress: OperationProgress?) throws {
+    fileprivate init(_ archive: Archive, _ root: FilePath, name: String?, progress: OperationProgress?) throws {
         self.archive = archive
         self.root = root
         before = try archive.sync(root, progress: progress)
         share = try RootLock.running(root, in: archive.store.layout)
-        journal = OperationJournal(archive.store, root, .run)
+        journal = OperationJournal(archive.store, root, .run, name: name)
         let lock = try RootLock.capturing(root, in: archive.store.layout)
         id = try journal.begin(before: before.id, nil, at: .root)
         withExtendedLifetime(lock) {}
@@ -39,18 +39,9 @@ public final class CommandRun {
             let others = try otherOperations()
             try journal.complete(after: after.id)
             withExtendedLifetime(lock) {}
-            var changes = ChangeCounts()
-            try archive.differences(from: before, to: after) { difference in
-                if difference.isDirectoryTimeOnly { return true }
-                switch difference.kind {
-                case .added: changes.added += 1
-                case .removed: changes.removed += 1
-                default: changes.modified += 1
-                }
-                return true
-            }
             return CommandRunResult(
-                after: after, changes: changes, hasChanged: after.id != before.id,
+                after: after, changes: try archive.changeCounts(from: before, to: after),
+                hasChanged: after.id != before.id,
                 isAlone: others.isEmpty && share.isTheOnlyShare())
         }
     }
@@ -67,7 +58,7 @@ public final class CommandRun {
         }
         let records = try archive.store.catalogue.operations(root: number)
         guard let own = records.firstIndex(where: { $0.id == id }) else { return [] }
-        return Array(records[(own + 1)...])
+        return records[(own + 1)...].filter { $0.record.kind != .mark }
     }
 }
 
@@ -87,12 +78,15 @@ public struct CommandRunResult: Sendable {
 extension Archive {
     /// Captures the state of a directory before a command changes it, and enters the command's run into the operation log.
     ///
+    /// - Parameter name: what the user calls the run.
     /// - Throws: `ArchiverError` where the state cannot be captured; nothing is entered then.
     public func beginRun(
-        on directory: FilePath, progress: OperationProgress? = nil
+        on directory: FilePath, name: String? = nil, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> CommandRun {
         try facing {
-            try CommandRun(self, RootDirectory.resolvedAsFarAsItExists(directory), progress: progress)
+            if let name { try Mark.check(name) }
+            return try CommandRun(
+                self, RootDirectory.resolvedAsFarAsItExists(directory), name: name, progress: progress)
         }
     }
 }

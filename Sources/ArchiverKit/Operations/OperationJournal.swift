@@ -11,15 +11,22 @@ final class OperationJournal {
     private let rootPath: [UInt8]
     private let kind: OperationKind
     private let target: OperationID?
+    private let name: String?
     /// The operation, once it has begun.
     private(set) var id: OperationID?
 
-    /// - Parameter target: the operation that is undone or redone.
-    init(_ store: ArchiveStore, _ root: FilePath, _ kind: OperationKind, of target: OperationID? = nil) {
+    /// - Parameters:
+    ///   - target: the operation that is undone or redone.
+    ///   - name: what the user calls it.
+    init(
+        _ store: ArchiveStore, _ root: FilePath, _ kind: OperationKind, of target: OperationID? = nil,
+        name: String? = nil
+    ) {
         self.store = store
         rootPath = root.bytes
         self.kind = kind
         self.target = target
+        self.name = name
     }
 
     /// Whether the operation is noted even where it alters nothing: undoing and redoing move on in the log all the same.
@@ -36,7 +43,7 @@ final class OperationJournal {
         before: SnapshotID?, _ snapshot: SnapshotID?, at path: RelativePath
     ) throws(StorageError) -> OperationID {
         if let id { return id }
-        let id = try enter(kind, before: before, snapshot, at: path, target: target)
+        let id = try enter(kind, before: before, snapshot, at: path, target: target, name: name)
         self.id = id
         return id
     }
@@ -63,7 +70,7 @@ final class OperationJournal {
 
     private func enter(
         _ kind: OperationKind, before: SnapshotID? = nil, _ snapshot: SnapshotID?, at path: RelativePath = .root,
-        target: OperationID?
+        target: OperationID?, name: String? = nil
     ) throws(StorageError) -> OperationID {
         // The log is read in the order of times, so no clock that was set back may change it.
         let latest = try store.catalogue.latestOperationTime(ofRoot: rootPath, machine: Machine.id)
@@ -71,6 +78,6 @@ final class OperationJournal {
         return try store.enter(
             OperationRecord(
                 rootPath: rootPath, host: CurrentProcess.hostName, kind: kind, time: time, before: before,
-                snapshot: snapshot, path: path, target: target, machine: Machine.id))
+                snapshot: snapshot, path: path, target: target, machine: Machine.id, name: name))
     }
 }

@@ -22,7 +22,7 @@ struct OperationLog {
     init(replaying records: [StoredOperation]) {
         var places: [OperationID: Int] = [:]
         let idle = OperationLog.idleRuns(records)
-        for stored in records where !idle.contains(stored.id) {
+        for stored in records where stored.record.kind != .mark && !idle.contains(stored.id) {
             let target = stored.record.target.flatMap { places[$0] }
             if stored.record.kind == .completion {
                 guard let target else { continue }

@@ -40,6 +40,8 @@ final class RootCaretaker: Sendable {
     private let server = Locked<ControlServer?>(nil)
     /// Which opening of the archive the lock is of.
     private let archiveNumber = Locked(0)
+    /// Those who want to know of each snapshot.
+    let feeds = ControlFeeds()
     let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
 
     /// After a failed capture, the next is tried after this long, then twice as long, and so on.
@@ -80,6 +82,7 @@ final class RootCaretaker: Sendable {
         defer {
             armed.end()
             captured.end()
+            feeds.wake(andEnd: true)
         }
         try listen()
         defer { server.withLock { $0 = nil } }
@@ -92,6 +95,7 @@ final class RootCaretaker: Sendable {
             .watching(
                 root: path, directories: stats.watchedDirectories, snapshot: first.latest,
                 isNew: first.snapshot != nil))
+        feeds.wake()
         tellProblems(first)
         if service.shouldStop { hasten() }
         let audits = Task { await auditPeriodically() }
@@ -165,7 +169,10 @@ final class RootCaretaker: Sendable {
         let path = RootLock.socket(of: path, in: service.archive.latest.store.layout)
         let server: ControlServer
         do {
-            server = try ControlServer(at: path) { [weak self] request in
+            server = try ControlServer(
+                at: path,
+                stream: { [weak self] request, connection in self?.stream(to: connection, after: request.after) }
+            ) { [weak self] request in
                 await self?.answer(request) ?? ControlResponse()
             }
         } catch {
@@ -189,6 +196,10 @@ final class RootCaretaker: Sendable {
             let isSynced = await isSettled()
             await service.deliver()
             return ControlResponse(isSynced: isSynced)
+        case .subscribe:
+            return .notUnderstood
+        case .mark:
+            return await mark(request.name)
         case .audit:
             let result = await audit()
             await service.deliver()
@@ -259,7 +270,10 @@ final class RootCaretaker: Sendable {
         let start = ContinuousClock.now
         let result = try await capture(batch.ranges)
         if !batch.polled.isEmpty { watch.polled(found: result.snapshot != nil, took: ContinuousClock.now - start) }
-        if let snapshot = result.snapshot { service.tell(.snapshot(snapshot)) }
+        if let snapshot = result.snapshot {
+            service.tell(.snapshot(snapshot))
+            feeds.wake()
+        }
         tellProblems(result)
     }
 

@@ -156,9 +156,10 @@ extension SeededGenerator {
         func id() -> ChunkID { ChunkID(hashing: random.bytes(0, 8)) }
         return OperationRecord(
             rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
-            before: random.oneIn(2) ? SnapshotID(id()) : nil, snapshot: random.oneIn(2) ? SnapshotID(id()) : nil,
-            path: random.oneIn(2) ? random.path() : .root,
-            target: kind != .restore || random.oneIn(2) ? OperationID(id()) : nil, machine: random.machine())
+            before: kind == .mark || random.oneIn(2) ? SnapshotID(id()) : nil,
+            snapshot: random.oneIn(2) ? SnapshotID(id()) : nil, path: random.oneIn(2) ? random.path() : .root,
+            target: kind != .restore || random.oneIn(2) ? OperationID(id()) : nil, machine: random.machine(),
+            name: random.oneIn(2) ? random.text() : nil)
     }
 
     mutating func machine() -> MachineID { oneIn(3) ? .unknown : MachineID(deriving: bytes(0, 8)) }

@@ -97,9 +97,10 @@ extension OperationRecord {
         let kind = OperationKind.allCases[number % OperationKind.allCases.count]
         return OperationRecord(
             rootPath: Array(root.utf8), host: "host", kind: kind, time: Timestamp(seconds: Int64(number)),
-            before: number % 3 == 0 ? nil : SnapshotID(id), snapshot: number % 5 == 0 ? nil : SnapshotID(id),
+            before: number % 3 == 0 && kind != .mark ? nil : SnapshotID(id),
+            snapshot: number % 5 == 0 ? nil : SnapshotID(id),
             path: number % 2 == 0 ? .root : RelativePath(unchecked: [0x61, UInt8(number % 200 + 48)]),
-            target: kind == .restore ? nil : OperationID(id))
+            target: kind == .restore ? nil : OperationID(id), name: number % 4 == 0 ? "turn \(number)" : nil)
     }
 }
 

@@ -26,7 +26,9 @@ struct JSONArticleTests {
 
         let work = try Workplace()
         symlink("notes/todo.txt", work.path("tree/link").string)
+        try work.write("plan.md", "plan\n")
         _ = try work.capture()
+        try work.remove("tree/plan.md")
         try work.write("notes/todo.txt", "three\n")
         try work.write("new", "new\n")
         for section in sections {

@@ -147,7 +147,7 @@ struct UndoTests {
         let lines = try work.run("operations", "--reverse").lines.map {
             $0.split(separator: "\t", omittingEmptySubsequences: false)
         }
-        #expect(lines.count == 3 && lines.allSatisfy { $0.count == 9 })
+        #expect(lines.count == 3 && lines.allSatisfy { $0.count == 10 })
         #expect(lines.map(\.[3]) == ["undo", "restore", "restore"] && lines.map(\.[4]) == [".", ".", "notes"])
         #expect(lines.map(\.[8]) == ["next to redo", "undone", "next to undo"])
         for (line, operation) in zip(lines, known) {

@@ -11,23 +11,27 @@ enum ControlClient {
     /// - Parameters:
     ///   - patience: how long it may take to answer; nil for as long as it lives.
     ///   - isForAll: whether the other roots of the process are asked about, too.
+    ///   - name: what a mark is called.
     /// - Returns: nil where nobody listens.
     /// - Throws: `ArchiverError` where the watcher does not answer, or says that it cannot.
     static func ask(
         _ action: ControlRequest.Action, about root: FilePath, in layout: ArchiveLayout, patience: Duration?,
-        isForAll: Bool = false
+        isForAll: Bool = false, name: String? = nil
     ) throws(ArchiverError) -> ControlResponse? {
-        try ask(action, about: root, at: RootLock.socket(of: root, in: layout), patience: patience, isForAll: isForAll)
+        try ask(
+            action, about: root, at: RootLock.socket(of: root, in: layout), patience: patience, isForAll: isForAll,
+            name: name)
     }
 
     /// Asks whoever listens at `path`.
     static func ask(
         _ action: ControlRequest.Action, about root: FilePath, at path: FilePath, patience: Duration?,
-        isForAll: Bool = false
+        isForAll: Bool = false, name: String? = nil
     ) throws(ArchiverError) -> ControlResponse? {
         try facing {
             let deadline = patience.map { ContinuousClock.now + $0 }
-            let question = try ControlMessage.line(ControlRequest(action: action, isForAll: isForAll ? true : nil))
+            let question = try ControlMessage.line(
+                ControlRequest(action: action, isForAll: isForAll ? true : nil, name: name))
             guard let socket = try connect(to: path, deadline, root) else { return nil }
             guard let line = try answer(to: question, socket, deadline) else { throw silence(root) }
             guard let response: ControlResponse = try? ControlMessage.decode(line) else {
@@ -39,6 +43,28 @@ enum ControlClient {
                 throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
             }
             return response
+        }
+    }
+
+    /// Calls `body` with what the watcher of `root` tells, until it returns false or the watcher has gone.
+    ///
+    /// - Throws: `ArchiverError`, with the code `notWatched` where nobody listens.
+    static func follow(
+        _ root: FilePath, in layout: ArchiveLayout, after last: String?, _ body: (ControlNews) throws -> Bool
+    ) throws {
+        guard let socket = try connect(to: RootLock.socket(of: root, in: layout), nil, root) else {
+            throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: "'archiver watch' does", path: root)
+        }
+        try socket.writeLine(ControlMessage.line(ControlRequest(action: .subscribe, after: last)))
+        var rest: [UInt8] = []
+        while let line = try socket.readLine(after: &rest) {
+            if let news: ControlNews = try? ControlMessage.decode(line) {
+                guard try body(news) else { return }
+                continue
+            }
+            let response: ControlResponse? = try? ControlMessage.decode(line)
+            guard let failure = response?.failure else { throw silence(root) }
+            throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
         }
     }
 

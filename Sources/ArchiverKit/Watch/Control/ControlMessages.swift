@@ -18,11 +18,19 @@ struct ControlRequest: Codable, Sendable {
         case audit
         /// Capture what has changed until now.
         case sync
+        /// Capture what has changed until now, and mark that state.
+        case mark
+        /// Tell of each snapshot from now on.
+        case subscribe
     }
 
     let action: Action
     /// Whether the answer is to tell of the other roots of the same process, too.
     var isForAll: Bool?
+    /// What a mark is called.
+    var name: String?
+    /// The last snapshot that a subscriber knows, as hex digits.
+    var after: String?
 }
 
 /// The watcher's answer.
@@ -33,6 +41,8 @@ struct ControlResponse: Codable, Sendable {
     var audit: AuditResult?
     /// Whether everything that changed before the question is captured and durable.
     var isSynced: Bool?
+    /// The operation that is the mark, as hex digits.
+    var mark: String?
     var failure: WatcherStatus.Trouble?
 
     /// Another root and its status.

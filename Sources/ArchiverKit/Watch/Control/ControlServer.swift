@@ -12,6 +12,8 @@ internal import SystemPackage
 /// Those beyond wait in the kernel's queue. While nobody asks there is no thread: a process may watch thousands of roots.
 final class ControlServer: Sendable {
     typealias Answer = @Sendable (ControlRequest) async -> ControlResponse
+    /// Writes to a subscriber until it is gone, on the connection's thread.
+    typealias Stream = @Sendable (ControlRequest, Connection) -> Void
 
     private let socket: LocalSocket
     private let connections: Locked<any DispatchSourceRead>
@@ -28,10 +30,11 @@ final class ControlServer: Sendable {
     /// - Parameters:
     ///   - path: the socket's; whoever holds the root's lock may take it.
     ///   - patience: how long a question may take to come, and an answer to be taken.
-    ///   - answer: called for each question.
+    ///   - stream: called for each subscriber.
+    ///   - answer: called for each other question.
     /// - Throws: `FileError` where the archive's file system has no sockets.
     init(
-        at path: FilePath, patience: Duration = .seconds(5), _ answer: @escaping Answer
+        at path: FilePath, patience: Duration = .seconds(5), stream: Stream? = nil, _ answer: @escaping Answer
     ) throws(FileError) {
         socket = try LocalSocket.listen(at: path)
         // The handler must not keep the server, whose end is what ends it; the descriptor must outlive the source.
@@ -42,7 +45,7 @@ final class ControlServer: Sendable {
         source.setEventHandler {
             places.take()
             guard let connection = listener.socket.accept() else { return places.giveBack() }
-            ControlServer.serve(Connection(connection, patience, places), answer)
+            ControlServer.serve(Connection(connection, patience, places), stream, answer)
         }
         source.setCancelHandler { withExtendedLifetime(listener) {} }
         source.resume()
@@ -62,12 +65,13 @@ final class ControlServer: Sendable {
     }
 
     /// Answers in the background; where there can be no further thread, the connection ends without an answer.
-    private static func serve(_ connection: Connection, _ answer: @escaping Answer) {
+    private static func serve(_ connection: Connection, _ stream: Stream?, _ answer: @escaping Answer) {
         try? DetachedThread.start(for: "a question") {
             guard let line = connection.question() else { return }
             guard let request: ControlRequest = try? ControlMessage.decode(line) else {
                 return connection.respond(.notUnderstood)
             }
+            if request.action == .subscribe, let stream { return stream(request, connection) }
             Task {
                 let response = await answer(request)
                 try? DetachedThread.start(for: "an answer") { connection.respond(response) }
@@ -76,7 +80,7 @@ final class ControlServer: Sendable {
     }
 
     /// Places for connections, to be taken before and given back after.
-    private final class Places: Sendable {
+    fileprivate final class Places: Sendable {
         private let free = DispatchSemaphore(value: 0)
 
         init(_ count: Int) {
@@ -89,12 +93,12 @@ final class ControlServer: Sendable {
     }
 
     /// A connection that threads and tasks can hold, one after another.
-    private final class Connection: Sendable {
+    final class Connection: Sendable {
         private let socket: LocalSocket
         private let patience: Duration
         private let places: Places
 
-        init(_ socket: consuming LocalSocket, _ patience: Duration, _ places: Places) {
+        fileprivate init(_ socket: consuming LocalSocket, _ patience: Duration, _ places: Places) {
             self.socket = socket
             self.patience = patience
             self.places = places
@@ -109,9 +113,14 @@ final class ControlServer: Sendable {
             try? socket.readLine(limit: ControlServer.questionLimit, by: .now + patience)
         }
 
-        func respond(_ response: ControlResponse) {
-            guard let line = try? ControlMessage.line(response) else { return }
-            try? socket.writeLine(line, by: .now + patience)
+        func respond(_ response: ControlResponse) { _ = write(response) }
+
+        /// - Returns: whether the other side took it.
+        func write(_ message: some Encodable) -> Bool {
+            guard let line = try? ControlMessage.line(message) else { return false }
+            return (try? socket.writeLine(line, by: .now + patience)) != nil
         }
+
+        var hasPeer: Bool { socket.hasPeer }
     }
 }

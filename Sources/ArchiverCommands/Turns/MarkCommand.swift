@@ -1,0 +1,96 @@
+// `archiver mark`: a moment to come back to, before an assistant or a script begins.
+
+internal import ArchiveFormat
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+struct MarkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mark",
+        abstract: "Mark the present state, before a turn of changes begins.",
+        discussion: """
+            For hooks of assistants and editors: a running watcher captures what has changed until now, and the state gets the \
+            mark. It takes milliseconds, and never more than 200: if no mark can be made by then, it says why and the exit \
+            code is 1. 'archiver turns' lists the marks and what changed after each, 'archiver rewind' goes back to one.
+
+            Examples:
+              archiver mark "before the refactoring"
+              archiver mark --wait --root ~/project nightly
+            """)
+
+    @Argument(
+        help: ArgumentHelp("What to call it; of a long text, the first line and 200 characters.", valueName: "name"))
+    var name: String
+
+    @Flag(help: "Wait as long as it takes; if nobody watches the directory, capture it first.")
+    var wait = false
+
+    @Option(
+        help: ArgumentHelp("The directory (default: the remembered one that you are in).", valueName: "dir"))
+    var root: PathArgument?
+
+    @OptionGroup var global: GlobalOptions
+
+    /// What the caller gets at most, and what of it the watcher gets.
+    private static let limit = Duration.milliseconds(180)
+    private static let patience = Duration.milliseconds(150)
+
+    func run() throws {
+        let console = Console(global)
+        if !wait { MarkCommand.endInTime(console) }
+        let archive = try global.openArchive(creating: wait && root != nil)
+        let directory = try root?.path ?? SyncCommand.here(archive)
+        let progress = OperationProgress()
+        let line = wait ? ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console) : nil
+        let mark: Mark
+        do {
+            defer { line?.end() }
+            mark = try archive.mark(
+                MarkCommand.shortened(name), in: directory, patience: wait ? nil : MarkCommand.patience,
+                progress: progress)
+        }
+        if console.isJSON { return try console.output.line(JSONText.of(MarkJSON(mark: mark))) }
+        try console.summary("marked \(mark.snapshot.short) as '\(Escaping.text(mark.name))'")
+    }
+
+    /// Ends the process before the caller has waited too long, whatever it is that takes so long.
+    private static func endInTime(_ console: Console) {
+        try? DetachedThread.start(for: "the end of a mark") {
+            usleep(UInt32(limit.components.attoseconds / 1_000_000_000_000))
+            let failure = Failure(
+                status: .failed, code: ArchiverError.Code.system.rawValue,
+                message: "no mark was made in time: the archive or the watcher is busy",
+                remedy: "'archiver mark --wait' waits for it")
+            FailureReport(failure).write(console)
+            _exit(ExitStatus.failed.rawValue)
+        }
+    }
+
+    private static let longestName = 200
+
+    /// The first line of a text that may be all that a user said, without control characters.
+    static func shortened(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).first { !$0.allSatisfy(\.isWhitespace) } ?? ""
+        let plain = String(
+            String.UnicodeScalarView(line.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+        var name = plain.prefix(longestName)
+        while name.utf8.count + 3 > Mark.nameLimit { name.removeLast() }
+        return name.count < plain.count ? name + "…" : plain
+    }
+}
+
+/// A mark as `mark --json` shows it.
+struct MarkJSON: Encodable {
+    let mark: Mark
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(mark.id.hex, forKey: "id")
+        try object.encode(mark.name, forKey: "name")
+        try object.encode(mark.time, forKey: "time")
+        try object.encode(mark.snapshot.hex, forKey: "snapshot")
+    }
+}

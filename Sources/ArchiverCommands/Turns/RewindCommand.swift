@@ -1,0 +1,85 @@
+// `archiver rewind`: back to before a turn.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct RewindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rewind",
+        abstract: "Go back to the state before a turn.",
+        discussion: """
+            Brings back the state of a mark: of the latest one, of the second to last with 2, or of the latest with that name. \
+            The present state is captured first, and 'archiver undo' brings it back. 'archiver turns' lists the marks.
+
+            Examples:
+              archiver rewind -n                what it would do
+              archiver rewind 3
+              archiver rewind "before the refactoring"
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "How many turns to go back, or the name of a mark (default: 1).", valueName: "turn"))
+    var turn: String?
+
+    @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+    var dryRun = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), place)
+        let root = try context.oneRoot()
+        let mark = try mark(context.archive.marks(of: root), root)
+        let options = RestoreOptions(isDryRun: dryRun, interruption: Interruptions.observed())
+        let progress = OperationProgress()
+        let line = ProgressLine("restoring \(Escaping.text(root.path.bytes))", progress, console)
+        let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
+        let result: RestoreResult
+        do {
+            defer { line.end() }
+            result = try context.archive.rewind(root, to: mark, options, progress: progress, onAction: actions.add)
+        }
+        if console.isJSON {
+            let json = RestoreJSON(id: mark.snapshot, result: result, actions: dryRun ? actions.kept : nil)
+            try console.output.line(JSONText.of(json))
+        } else if let record = try context.archive.snapshot(of: mark) {
+            let text = RestoreSummary.text(record, options, result, try context.word(for: result.destination))
+            try dryRun ? console.output.line(text) : console.summary(text)
+        }
+        console.warn(result)
+        if let status = ExitStatus(result) { throw status }
+    }
+
+    /// The mark that is meant.
+    ///
+    /// - Parameter marks: the newest first.
+    private func mark(_ marks: [Mark], _ root: ArchivedRoot) throws -> Mark {
+        let directory = Escaping.text(root.path.bytes)
+        guard !marks.isEmpty else {
+            throw Failure(
+                status: .failed, code: "noSuchMark", message: "nothing is marked in \(directory)",
+                remedy: "'archiver mark NAME' marks the present state; 'archiver list' shows all states")
+        }
+        if let number = turn.map({ Int($0) }) ?? 1 {
+            guard number >= 1 else { throw Failure.usage("turns are counted from 1", remedy: "1 is the latest") }
+            if number <= marks.count { return marks[number - 1] }
+            throw Failure(
+                status: .failed, code: "noSuchMark",
+                message:
+                    "there \(marks.count == 1 ? "is" : "are") only \(Plural.of(marks.count, "mark")) in \(directory)",
+                remedy: "'archiver turns' lists them")
+        }
+        let name = MarkCommand.shortened(turn ?? "")
+        if let named = marks.first(where: { $0.name == name }) { return named }
+        let nearest = Suggestion.nearest(to: name, among: Array(Set(marks.map(\.name))))
+        throw Failure(
+            status: .failed, code: "noSuchMark", message: "no mark in \(directory) is called '\(Escaping.text(name))'",
+            remedy: nearest.map { "did you mean '\(Escaping.text($0))'?" } ?? "'archiver turns' lists the marks")
+    }
+}

@@ -1,0 +1,101 @@
+// Subscribing to the snapshots of a watched root.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestTraits
+import Testing
+
+@testable import ArchiverKit
+
+@Suite(.blocking) struct FollowingTests {
+    @Test("a subscriber gets every snapshot once, in order, and goes on where it was")
+    func following() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let (archive, root) = (sandbox.archive, sandbox.root.directory)
+        let first = try #require(try archive.snapshots().last)
+        let began = AsyncStream<Void>.makeStream()
+        let followed = Task {
+            try await onThread {
+                var ids: [SnapshotID] = []
+                try archive.followSnapshots(of: root, onBegin: { began.continuation.yield() }) { snapshot in
+                    ids.append(snapshot.id)
+                    return true
+                }
+                return ids
+            }
+        }
+        var beginnings = began.stream.makeAsyncIterator()
+        _ = await beginnings.next()
+        for number in 0..<5 {
+            try sandbox.root.write("changing", "\(number)")
+            try await watcher.nextSnapshot()
+        }
+        let all = try archive.snapshots().map(\.id)
+        // One that comes later, and knows some of them.
+        let rest = try await onThread {
+            var ids: [SnapshotID] = []
+            try archive.followSnapshots(of: root, after: all[2]) { snapshot in
+                ids.append(snapshot.id)
+                return snapshot.id != all.last
+            }
+            return ids
+        }
+        #expect(rest == Array(all[3...]))
+        try await watcher.stop()
+        #expect(try await followed.value == Array(all.drop { $0 != first.id }.dropFirst()))
+    }
+
+    @Test("a subscriber that does not read holds up no capture")
+    func slow() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        let path = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        guard let socket = try LocalSocket.connect(to: path) else {
+            Issue.record("nobody listens at \(path)")
+            return
+        }
+        try socket.writeLine(ControlMessage.line(ControlRequest(action: .subscribe)))
+        for number in 0..<20 {
+            try sandbox.root.write("changing", "\(number)")
+            try await watcher.nextSnapshot()
+        }
+        var rest: [UInt8] = []
+        var events: [ControlNews] = []
+        while events.count < 21, let line = try socket.readLine(after: &rest) {
+            events.append(try ControlMessage.decode(line))
+        }
+        #expect(events.map(\.event) == [.subscribed] + Array(repeating: .snapshot, count: 20))
+        try await watcher.stop()
+        #expect(
+            try socket.readLine(after: &rest).map { try ControlMessage.decode($0) as ControlNews }?.event == .stopped)
+    }
+
+    @Test("who names a snapshot that is not there, or asks where nobody watches, is told")
+    func refused() async throws {
+        let sandbox = try Sandbox()
+        let (archive, root) = (sandbox.archive, sandbox.root.directory)
+        _ = try archive.capture(root)
+        let unwatched = try await onThread { message { try archive.followSnapshots(of: root) { _ in true } } }
+        #expect(unwatched?.contains("nobody watches") == true)
+        let watcher = try await Watcher(archive, roots: [root])
+        let unknown = SnapshotID(ChunkID(hashing: [1]))
+        let refused = try await onThread {
+            message { try archive.followSnapshots(of: root, after: unknown) { _ in true } }
+        }
+        #expect(refused?.contains("holds no snapshot") == true, "\(refused ?? "")")
+        try await watcher.stop()
+    }
+}
+
+/// The message of what `body` throws.
+private func message(_ body: () throws -> Void) -> String? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? ArchiverError)?.message
+    }
+}
