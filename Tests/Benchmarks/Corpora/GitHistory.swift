@@ -31,4 +31,21 @@ struct GitHistory {
             commit, environment: ["GIT_INDEX_FILE": (index ?? self.index).string]
         ).run()
     }
+
+    /// The states as git names them.
+    var range: String { "\(commits.first ?? "HEAD")..\(commits.last ?? "HEAD")" }
+
+    func git(_ words: [String]) -> Command { Command(["git", "--git-dir", repository.string] + words) }
+
+    /// The file of the last state that most states changed.
+    func mostChangedFile(in tree: FilePath) throws -> String {
+        let names = try git(["log", "--first-parent", "--name-only", "--format=", range]).text()
+        var counts: [Substring: Int] = [:]
+        for name in names.split(separator: "\n") { counts[name, default: 0] += 1 }
+        let present = try git(["ls-tree", "-r", "--name-only", commits.last ?? "HEAD"]).text()
+        let files = Set(present.split(separator: "\n"))
+        let best = counts.filter { files.contains($0.key) }.max { ($0.value, $1.key) < ($1.value, $0.key) }
+        guard let best else { throw BenchmarkError("no file of \(repository) was changed") }
+        return String(best.key)
+    }
 }

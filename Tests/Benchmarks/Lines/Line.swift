@@ -20,7 +20,8 @@ enum Lines {
             FirstCapture(tree, .ofTree), OneFileChanged(tree, .ofTree), RestoreToEmpty(tree, .ofTree),
             FirstCapture(million, .ofMillion), OneFileChanged(million, .ofMillion), Saves(million), Arming(million),
             RestoreToEmpty(million, .ofMillion), RestoreInPlace(million), DiffOfTwo(million),
-            GitReplay(), GrowthOfFiles(), GrowthOfSnapshots(), ManySnapshots(), Rebuild(), StateSaves(), StartUp(),
+            GitReplay(), HistoryQuestions(), GrowthOfFiles(), GrowthOfSnapshots(), ManySnapshots(), Rebuild(),
+            StateSaves(), StartUp(),
             SparseFile(), DenseFile(), ByteInserted(), LinesAppended(), CoreLoops(), InstructionCounts(),
         ]
         return lines
