@@ -44,6 +44,6 @@ enum ExitStatus: Int32, Error, CaseIterable {
 struct ChildStatus: Error {
     let code: Int32
 
-    /// What `run` and `bisect` end with where archiver itself could not do its part.
+    /// What `run` ends with where archiver itself could not do its part.
     static let ownFailure = ChildStatus(code: 125)
 }

@@ -54,7 +54,7 @@ struct BisectCommand: ParsableCommand {
 
     func run() throws {
         // Before there is a second thread.
-        let runner = BisectRunner(command.map(\.bytes))
+        let runner = BisectRunner(command.map(\.bytes), isJSON: global.json)
         let history = try HistoryContext(global, place, isPaged: false)
         let query = BisectQuery(
             good: try good.map { try snapshot($0, "--good", history) },
@@ -114,11 +114,13 @@ private final class BisectRunner: Sendable {
 
     let interruption = RestoreInterruption()
     private let command: [[UInt8]]
+    private let isJSON: Bool
     private let state = Locked(State())
 
     /// Answers signals from now on.
-    init(_ command: [[UInt8]]) {
+    init(_ command: [[UInt8]], isJSON: Bool) {
         self.command = command
+        self.isJSON = isJSON
         Signals.block(Signals.termination)
         try? Signals.observe(Signals.termination) { [self] _, count in heard(count) }
     }
@@ -136,7 +138,7 @@ private final class BisectRunner: Sendable {
             defer { leave() }
             status = child.wait()
         } catch {
-            FailureReport(Failure(error)).write(Output.error, isJSON: false)
+            FailureReport(Failure(error)).write(Output.error, isJSON: isJSON)
             throw ChildStatus(code: ChildProgram.status(of: error))
         }
         if isInterrupted { throw ExitStatus.interrupted }
@@ -149,7 +151,7 @@ private final class BisectRunner: Sendable {
             let failure = Failure.unsuitable(
                 "the command \(how) at snapshot \(snapshot.name), which says neither good nor bad",
                 remedy: "let it end with 0 for good, 1 for bad or 125 for what cannot be tested")
-            FailureReport(failure).write(Output.error, isJSON: false)
+            FailureReport(failure).write(Output.error, isJSON: isJSON)
             throw ChildStatus(code: status)
         }
     }

@@ -62,7 +62,7 @@ struct MarkCommand: ParsableCommand {
             usleep(UInt32(limit.components.attoseconds / 1_000_000_000_000))
             let failure = Failure(
                 status: .failed, code: ArchiverError.Code.system.rawValue,
-                message: "no mark was made in time: the archive or the watcher is busy",
+                message: "no mark was made in time: the archive or the watcher is busy; it may still be made",
                 remedy: "'archiver mark --wait' waits for it")
             FailureReport(failure).write(console)
             _exit(ExitStatus.failed.rawValue)

@@ -73,7 +73,7 @@ extension Archive {
                 remedy: "'archiver list' shows the snapshots in their order")
         }
         var search = BisectSearch(
-            states: states, scratch: try ScratchState(self, interruption), interruption: interruption,
+            states: states, scratch: try ScratchState(self, of: root.path, interruption), interruption: interruption,
             progress: progress, onProbe: onProbe, test: test)
         return try search.run(hasGood: query.good != nil)
     }

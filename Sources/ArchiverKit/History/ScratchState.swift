@@ -20,11 +20,20 @@ final class ScratchState {
     /// What the directory holds, but for what was changed in it since; nil where nobody knows.
     private var present: SnapshotRecord?
 
-    init(_ archive: Archive, _ interruption: RestoreInterruption?) throws {
+    /// - Parameter root: what the states are of; the directory must not be a part of it.
+    init(_ archive: Archive, of root: FilePath, _ interruption: RestoreInterruption?) throws {
         self.archive = archive
         self.interruption = interruption
         scratch = try ScratchDirectory(for: "bisect")
-        directory = scratch.path.appending("state")
+        directory = try RootDirectory.resolved(scratch.path).appending("state")
+        let place = try RootDirectory.open(scratch.path)
+        // What is mounted below a root is no part of it.
+        guard place.path.starts(with: root), try RootDirectory.open(root).status.device == place.status.device else {
+            return
+        }
+        throw ArchiverError(
+            .unsuitableRoot, "the temporary directory \(place.path) lies in \(root), which would be changed",
+            remedy: "set TMPDIR to a directory elsewhere", path: place.path)
     }
 
     /// Makes the directory what it is in `snapshot`.

@@ -106,6 +106,10 @@ struct BisectTests {
         #expect(turned.status == 64 && turned.errorText.contains("must come before"), "\(turned.errorText)")
         #expect(try bisect("--", "true").status == 64)
         #expect(try bisect("--good", "oldest").status == 64)
+        let inside = try work.run(
+            ["bisect", "--good", "oldest", "--", "true"].map { Array($0.utf8) }, in: work.root,
+            environment: ["TMPDIR": work.root.string])
+        #expect(inside.status != 0 && inside.errorText.contains("set TMPDIR"), "\(inside.errorText)")
         #expect(try leftovers().isEmpty)
     }
 

@@ -65,6 +65,16 @@ struct LineLogTests {
         }
     }
 
+    @Test("lines of ten megabytes are followed, and blamed, like any others")
+    func long() throws {
+        let work = try Workplace()
+        let long = String(repeating: "x", count: 10_000_000)
+        let ids = try versions(work, ["a b", "a \(long) b"])
+        #expect(found(try log(work, "text", "-L", "2,3"), ids) == [1, 0])
+        let blamed = try work.run(["blame", "text"].map { Array($0.utf8) }, in: work.root)
+        #expect(found(blamed, ids) == [0, 1, 0])
+    }
+
     @Test("log -L gives the versions that git log -L gives", arguments: [1, 2, 3])
     func agreement(run: Int) throws {
         let work = try Workplace()
