@@ -25,7 +25,7 @@ struct HistoryQuestions: Line {
         workshop.say("\(name): asking about \(file), and for \(word)")
         let archiver = workshop.archiver
         func ask(_ words: String...) -> Contender {
-            var command = archiver.command(words, store: store).inDirectory(tree)
+            var command = archiver.command(words + ["--root", tree.string], store: store)
             // That nothing is found is an answer.
             command.expected = [0, 1]
             return Contender(archiver.name) { [command] _ in try command.measured() }
