@@ -26,7 +26,7 @@ package struct ScratchDirectory: ~Copyable {
 }
 
 extension Directory {
-    /// Removes the directory `path` with everything in it; what is mounted below makes this fail.
+    /// Removes the directory `path` with everything in it; what is mounted below it stays and makes this fail.
     ///
     /// - Throws: `FileError` where something cannot be removed.
     package static func removeTree(_ path: FilePath) throws(FileError) {
@@ -53,6 +53,11 @@ extension Directory {
         let number = directory.number
         _ = name.withPointer { fchmodat(number, $0, 0o700, 0) }
         let inner = try directory.open(name, O_RDONLY | O_DIRECTORY, path: .root)
+        let (own, above) = (try FileStatus.read(inner), try FileStatus.read(directory))
+        // What somebody has mounted here is not ours to empty.
+        guard own.device == above.device, own.mount == above.mount else {
+            throw FileError("remove", path, .resourceBusy)
+        }
         for record in try DirectoryReader.list(inner, path: .root) {
             try remove(CName(record.name), in: inner, path.pushing(FilePath(bytes: record.name)))
         }
