@@ -42,7 +42,7 @@ extension ArchiveStore {
 
 extension BlockHeader {
     /// The base that the chunk `id` of this block most resembles.
-    fileprivate func base(of id: ChunkID) -> ChunkPrefix? {
+    func base(of id: ChunkID) -> ChunkPrefix? {
         // Nodes stand each on its own predecessor; what has several bases has the most alike last.
         guard chunks.count == bases.count, let index = chunks.firstIndex(where: { $0.id == id }) else {
             return bases.last

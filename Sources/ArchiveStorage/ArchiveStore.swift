@@ -13,7 +13,7 @@ package final class ArchiveStore: Sendable {
     package let manifest: ArchiveManifest
     package let catalogue: Catalogue
     /// Why snapshots cannot be added; nil where they can.
-    private let refusal: StorageError?
+    let refusal: StorageError?
     let reader: BlockReader
     let encoders = EncoderPool()
     /// How files of this archive are cut.
@@ -25,6 +25,7 @@ package final class ArchiveStore: Sendable {
     private let lock: UseLock?
     /// Segments whose locks this process holds although no commit uses them now.
     private let idleWriters = Locked<[SegmentWriter]>([])
+    private let openEpochs = Locked<Epochs?>(nil)
     private let found = Locked<[ArchiveFinding]>([])
     /// What opening the archive found, and what is known of damage found before.
     package var findings: [ArchiveFinding] { found.withLock { $0 } }
@@ -204,16 +205,32 @@ package final class ArchiveStore: Sendable {
         return location
     }
 
+    /// Begins to use what the archive holds, for what will refer to it: it stays until the epoch ends.
+    package func beginEpoch() throws(StorageError) -> Epoch {
+        if let refusal { throw refusal }
+        guard catalogue.isInPlace else { throw StorageError.replaced(layout.directory) }
+        return try epochs().enter()
+    }
+
+    func epochs() throws(StorageError) -> Epochs {
+        try openEpochs.withLock { epochs throws(StorageError) in
+            if let epochs { return epochs }
+            let opened = try Epochs(layout)
+            epochs = opened
+            return opened
+        }
+    }
+
     /// Begins a commit, which ends with `commit`, `keep` or `abandon`.
     ///
     /// - Parameter healing: whether chunks that can no longer be read are stored again.
     package func beginCommit(healing: Bool = false) throws(StorageError) -> CommitWriter {
-        if let refusal { throw refusal }
+        let epoch = try beginEpoch()
         if let idle = idleWriters.withLock({ $0.popLast() }) {
-            return try CommitWriter(self, writer: idle, isHealing: healing)
+            return try CommitWriter(self, writer: idle, epoch, isHealing: healing)
         }
-        if let free = try takeOverSegment() { return try CommitWriter(self, writer: free, isHealing: healing) }
-        return try CommitWriter(self, writer: createSegment(), isHealing: healing)
+        if let free = try takeOverSegment() { return try CommitWriter(self, writer: free, epoch, isHealing: healing) }
+        return try CommitWriter(self, writer: createSegment(), epoch, isHealing: healing)
     }
 
     func createSegment() throws(StorageError) -> SegmentWriter {
@@ -250,6 +267,18 @@ package final class ArchiveStore: Sendable {
                 current, file: file, fullBytes: manifest.parameters.segmentBytes, counters: counters)
         }
         return nil
+    }
+
+    /// Seals a segment, however much is in it, unless somebody writes to it.
+    ///
+    /// - Returns: whether it is sealed.
+    func seal(_ segment: SegmentRecord) throws(StorageError) -> Bool {
+        let file = try SegmentFile(at: layout.segment(segment.path), writable: true)
+        guard try file.tryLock(), let current = try catalogue.segment(segment.number) else { return false }
+        if current.isSealed { return true }
+        guard try file.length() == current.indexedLength else { return false }
+        try seal(current, file)
+        return true
     }
 
     /// Seals a full segment whose writer could not.

@@ -13,12 +13,17 @@ package struct StoredBlock: Sendable, Hashable {
     package let depth: Int
     /// The chunks that it is a delta against, in order.
     package let bases: [ChunkPrefix]
+    /// Whether it holds a record that stays whatever is forgotten.
+    package let isLasting: Bool
 
     package init(_ header: BlockHeader) {
         length = header.blockLength
         depth = header.depth
         bases = header.bases
+        isLasting = header.chunks.contains { $0.kind.isLasting }
     }
+
+    fileprivate static let columns = "location, length, depth, bases, isLasting"
 
     fileprivate init(_ row: CatalogueRow) throws {
         let bytes = row.bytes(3)
@@ -28,6 +33,7 @@ package struct StoredBlock: Sendable, Hashable {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "what it says of a block cannot be")
         }
         length = Int(row.integer(1))
+        isLasting = row.integer(4) != 0
         self.depth = Int(depth)
         bases = stride(from: 0, to: bytes.count, by: ChunkPrefix.byteCount).map { start in
             ChunkPrefix(exactly: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + ChunkPrefix.byteCount)]))
@@ -39,7 +45,7 @@ extension Catalogue {
     /// The block at `location`; nil where no indexed segment has one there.
     package func block(at location: BlockLocation) throws(StorageError) -> StoredBlock? {
         var found: StoredBlock?
-        try forEachBlock("SELECT location, length, depth, bases FROM block WHERE location = ?", [location.packed]) {
+        try forEachBlock("SELECT \(StoredBlock.columns) FROM block WHERE location = ?", [location.packed]) {
             found = $1
         }
         return found
@@ -51,8 +57,13 @@ extension Catalogue {
     ) throws(StorageError) {
         let range = BlockLocation.packed(ofSegment: number)
         try forEachBlock(
-            "SELECT location, length, depth, bases FROM block WHERE location >= ? AND location < ? ORDER BY location",
+            "SELECT \(StoredBlock.columns) FROM block WHERE location >= ? AND location < ? ORDER BY location",
             [range.lowerBound, range.upperBound], body)
+    }
+
+    /// Calls `body` with each block of all segments, in the order of their places; `body` may not use the catalogue.
+    func forEachBlock(_ body: (BlockLocation, StoredBlock) throws -> Void) throws(StorageError) {
+        try forEachBlock("SELECT \(StoredBlock.columns) FROM block ORDER BY location", [], body)
     }
 
     private func forEachBlock(
@@ -67,7 +78,7 @@ extension Catalogue {
     }
 
     func insert(_ blocks: [(location: BlockLocation, block: StoredBlock)], into db: Database) throws {
-        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?)")
+        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?)")
         let handle = statement.sqliteStatement
         for (location, block) in blocks {
             sqlite3_bind_int64(handle, 1, location.packed)
@@ -80,6 +91,7 @@ extension Catalogue {
             } else {
                 bases.withUnsafeBytes { bind($0, to: handle, at: 4) }
             }
+            sqlite3_bind_int64(handle, 5, block.isLasting ? 1 : 0)
             let code = sqlite3_step(handle)
             sqlite3_reset(handle)
             guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }

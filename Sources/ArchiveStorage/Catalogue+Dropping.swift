@@ -43,6 +43,21 @@ extension Catalogue {
         }
     }
 
+    /// Removes copies of chunks, and their blocks, in one transaction.
+    func remove(_ copies: [(id: ChunkID, location: BlockLocation)]) throws(StorageError) {
+        if copies.isEmpty { return }
+        try write { db in
+            let chunk = try db.cachedStatement(sql: "DELETE FROM chunk WHERE id = ? AND location = ?")
+            let block = try db.cachedStatement(sql: "DELETE FROM block WHERE location = ?")
+            var last: BlockLocation?
+            for (id, location) in copies {
+                try chunk.execute(arguments: [Data(id.bytes), location.packed])
+                if location != last { try block.execute(arguments: [location.packed]) }
+                last = location
+            }
+        }
+    }
+
     /// Whether the segment with this id was dropped on purpose.
     package func isDropped(_ segment: SegmentID) throws(StorageError) -> Bool {
         try read { db in

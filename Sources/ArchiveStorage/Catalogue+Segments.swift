@@ -54,10 +54,12 @@ extension Catalogue {
 
     static func forget(_ number: Int64, in db: Database) throws {
         let range = BlockLocation.packed(ofSegment: number)
-        for table in ["chunk", "block"] {
-            try db.execute(
-                sql: "DELETE FROM \(table) WHERE location >= ? AND location < ?",
-                arguments: [range.lowerBound, range.upperBound])
+        let blocks = "FROM block WHERE location >= ? AND location < ?"
+        let arguments: StatementArguments = [range.lowerBound, range.upperBound]
+        // Chunks are found by their ids alone: to look for those of a segment is to read them all.
+        if try Row.fetchOne(db, sql: "SELECT 1 \(blocks) LIMIT 1", arguments: arguments) != nil {
+            try db.execute(sql: "DELETE \(blocks)", arguments: arguments)
+            try db.execute(sql: "DELETE FROM chunk WHERE location >= ? AND location < ?", arguments: arguments)
         }
         try db.execute(sql: "DELETE FROM segment WHERE id = ?", arguments: [number])
     }

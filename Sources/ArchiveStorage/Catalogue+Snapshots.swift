@@ -62,6 +62,23 @@ extension Catalogue {
         }
     }
 
+    /// The ids of all snapshots, those of a root in their order.
+    package func snapshotIDs() throws(StorageError) -> [SnapshotID] {
+        try ids("SELECT id FROM snapshot ORDER BY root, sequence, seconds, nanoseconds, id").map { SnapshotID($0) }
+    }
+
+    /// The ids that `sql` gives.
+    func ids(_ sql: String) throws(StorageError) -> [ChunkID] {
+        try read { db in
+            var ids: [ChunkID] = []
+            try db.cachedStatement(sql: sql).forEachRow([]) { row in
+                ids.append(try row.id(0))
+                return true
+            }
+            return ids
+        }
+    }
+
     /// Whether the snapshot `id` is known.
     package func hasSnapshot(_ id: SnapshotID) throws(StorageError) -> Bool {
         try read { db in

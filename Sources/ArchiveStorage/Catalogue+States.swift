@@ -49,6 +49,11 @@ extension Catalogue {
         filter.query(StateReader.columns, from: "state", "title", filter.owner.map { Data($0.utf8) })
     }
 
+    /// The ids of all states, those of a title in their order.
+    package func stateIDs() throws(StorageError) -> [StateID] {
+        try ids("SELECT id FROM state ORDER BY title, seconds, nanoseconds").map { StateID($0) }
+    }
+
     /// The titles that there are states of, in alphabetical order.
     package func stateTitles() throws(StorageError) -> [StateTitle] {
         let sql = """

@@ -19,6 +19,8 @@ package final class Catalogue: Sendable {
     let counters = StorageCounters()
     /// The database file; the archive's directory where the catalogue is in memory.
     let path: FilePath
+    /// Which file it is; nil where the catalogue is in memory.
+    private let file: FileIdentity?
     /// Nil where the catalogue is in memory.
     private let checkpoints: CatalogueCheckpoints?
     /// Whether anything was written over this connection.
@@ -51,13 +53,18 @@ package final class Catalogue: Sendable {
         } catch {
             throw Catalogue.failure(error, path)
         }
+        file = FileIdentity(at: path)
     }
+
+    /// Whether its path still leads to it: what others enter is in another file else.
+    var isInPlace: Bool { file == nil || FileIdentity(at: path) == file }
 
     /// A catalogue in memory, for an archive that cannot be written to.
     ///
     /// - Parameter archive: the archive's directory, for errors.
     package init(inMemoryFor archive: FilePath) throws(StorageError) {
         path = archive
+        file = nil
         checkpoints = nil
         do {
             var configuration = Configuration()

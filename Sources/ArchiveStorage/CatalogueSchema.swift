@@ -18,7 +18,7 @@ enum CatalogueSchema {
                 for statement in statements { try db.execute(sql: statement) }
                 return .commit
             }
-        } else if Set(found) != Set(statements) || found.count != statements.count {
+        } else if Set(found) != Set(statements + [numbers]) || found.count != statements.count + 1 {
             throw DatabaseError(
                 resultCode: .SQLITE_CORRUPT, message: "its tables are not those that this version of archiver makes")
         }
@@ -30,12 +30,16 @@ enum CatalogueSchema {
         .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         .filter { !$0.isEmpty }
 
+    /// The table that SQLite makes for numbers that are given out once (sqlite.org/autoinc.html).
+    private static let numbers = "CREATE TABLE sqlite_sequence(name,seq)"
+
     /// A chunk has a row for each copy, the newest first; `loss` names those of which no copy can be read.
     ///
-    /// `segment.state` is a `SegmentState`; `dropped` names the segments that were removed on purpose.
+    /// `segment.state` is a `SegmentState`; `dropped` names the segments that were removed on purpose. A segment's number is
+    /// never given out again: somebody may remember what lay in it.
     private static let segments = """
         CREATE TABLE segment (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             path TEXT NOT NULL UNIQUE,
             name BLOB,
             indexedLength INTEGER NOT NULL,
@@ -47,7 +51,8 @@ enum CatalogueSchema {
             location INTEGER PRIMARY KEY,
             length INTEGER NOT NULL,
             depth INTEGER NOT NULL,
-            bases BLOB NOT NULL
+            bases BLOB NOT NULL,
+            isLasting INTEGER NOT NULL
         );
         CREATE TABLE chunk (
             id BLOB NOT NULL,

@@ -29,6 +29,8 @@ package final class CommitWriter: Sendable {
         var steps = 0
         /// What stopped this commit: nothing may be appended behind it.
         var failure: StorageError?
+        /// Keeps what this commit finds in the archive; nil once it has ended.
+        var epoch: Epoch?
     }
 
     let store: ArchiveStore
@@ -46,10 +48,11 @@ package final class CommitWriter: Sendable {
     private static let leastLookups = 1 << 12
     private static let chunksPerLookup = 16
 
-    init(_ store: ArchiveStore, writer: SegmentWriter, isHealing: Bool) throws(StorageError) {
+    init(_ store: ArchiveStore, writer: SegmentWriter, _ epoch: Epoch, isHealing: Bool) throws(StorageError) {
         self.store = store
         prover = isHealing ? store.newReader() : nil
-        state = Locked(State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil))
+        state = Locked(
+            State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil, epoch: epoch))
     }
 
     /// Bytes appended so far.
@@ -207,7 +210,10 @@ package final class CommitWriter: Sendable {
     }
 
     private func release() {
-        state.withLock { state in store.giveBack(state.writer) }
+        state.withLock { state in
+            store.giveBack(state.writer)
+            state.epoch = nil
+        }
     }
 
     /// Has what was appended made durable and told to the catalogue while the commit goes on.

@@ -22,6 +22,8 @@ public struct StorageError: Error, Sendable {
         case inUse
         /// The disk is full.
         case noSpace
+        /// Somebody asked for an early end.
+        case cancelled
         /// The system refused for another reason.
         case system
     }

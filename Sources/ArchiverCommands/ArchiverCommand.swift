@@ -38,7 +38,7 @@ struct ArchiverCommand: ParsableCommand {
             LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
             SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
-            RedoCommand.self, OperationsCommand.self, CheckCommand.self, RepairCommand.self,
+            RedoCommand.self, OperationsCommand.self, CheckCommand.self, PruneCommand.self, RepairCommand.self,
         ])
 
     /// Here, too, so that these options can be written before the command.

@@ -30,6 +30,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
             switch code {
             case .damaged: .damaged
             case .noArchive, .notAnArchive: .noArchive
+            case .cancelled: .interrupted
             case .locked, .inUse: .locked
             case .malformedSelector, .otherRoot, .unsuitableSettings: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,

@@ -158,7 +158,10 @@ def main():
     archive = os.fsdecode(archive)
     machine = sha(b"archiver machine\0" + os.fsencode(os.environ["ARCHIVER_MACHINE_ID"]))[:16]
     locks = os.path.join(archive, "locks")
-    with locked(os.path.join(locks, f"capture-{sha(root).hex()[:16]}.lock")), locked(os.path.join(locks, "open.lock")):
+    names = [f"capture-{sha(root).hex()[:16]}.lock", "reclaim.lock", "open.lock"]
+    with contextlib.ExitStack() as held:
+        for lock in names:
+            held.enter_context(locked(os.path.join(locks, lock)))
         parent, sequence = latest(archive, root, machine)
         segment = Segment(archive)
         assert not ends_node(b"") and len(text) > 96

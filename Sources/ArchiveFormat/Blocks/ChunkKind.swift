@@ -37,6 +37,9 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
 
     /// Whether a chunk of this kind means something by itself; so may what came after this program.
     package var isRecord: Bool { ![.content, .node, .sliceList].contains(self) }
+
+    /// Whether a chunk of this kind stays whatever is forgotten: records of kinds that came after this program do.
+    package var isLasting: Bool { isRecord && self != .snapshot && self != .state }
 }
 
 /// How a block's payload is packed.

@@ -33,6 +33,9 @@ package struct ChunkPrefix: Hashable, Sendable {
         return first + second + withUnsafeBytes(of: words.2.bigEndian, Array.init)
     }
 
+    /// The first 64 bits, a uniformly spread number.
+    package var first: UInt64 { words.0 }
+
     /// Whether `id` begins with this.
     package func begins(_ id: ChunkID) -> Bool { self == ChunkPrefix(id) }
 

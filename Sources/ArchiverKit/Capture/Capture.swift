@@ -48,6 +48,9 @@ struct Capture {
     ///
     /// After a loss, all of the root is looked at, and what is lost of it is stored anew.
     func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
+        // The new tree will refer to whatever the parent's does.
+        let epoch = try store.beginEpoch()
+        defer { withExtendedLifetime(epoch) {} }
         guard let mark = try store.catalogue.healingMark(ofRoot: root.path.bytes, machine: Machine.id) else {
             return try capture(root, ranges)
         }

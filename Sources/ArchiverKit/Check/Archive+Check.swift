@@ -13,6 +13,9 @@ extension Archive {
     /// - Parameter data: whether to read every byte and verify it; else the structure only.
     public func check(data: Bool, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
         try facing {
+            // What moves from one segment to another meanwhile would seem to be lost.
+            let lock = try store.withoutReclaimers()
+            defer { withExtendedLifetime(lock) {} }
             // What is remembered may be damaged on the disk by now.
             store.forgetReadBlocks()
             let nodes = StoredNodes(store)

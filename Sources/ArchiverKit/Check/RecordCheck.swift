@@ -86,6 +86,8 @@ struct RecordCheck {
             }
             let references = [record.before?.chunk, record.snapshot?.chunk, record.target?.chunk]
             for chunk in references.compactMap({ $0 }) where !found.chunks.contains(chunk) {
+                // What is forgotten may be gone by now.
+                if try store.catalogue.isForgotten(chunk) { continue }
                 report.find(
                     "\(name) refers to \(chunk), which is lost",
                     remedy: "it cannot be undone; restore a snapshot that 'archiver list' names instead")

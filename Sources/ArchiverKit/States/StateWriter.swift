@@ -39,6 +39,9 @@ package struct StateWriter {
         defer { _ = StateWriter.held.withLock { $0.remove(holder) } }
         let lock = try FileLock.exclusive(lockFile)
         defer { withExtendedLifetime(lock) {} }
+        // The new state may refer to what the latest one does.
+        let epoch = try store.beginEpoch()
+        defer { withExtendedLifetime(epoch) {} }
         return try body(store.catalogue.states(.init(of: title, newestFirst: true, limit: 1)).first)
     }
 

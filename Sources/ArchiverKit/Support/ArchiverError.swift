@@ -50,6 +50,8 @@ public struct ArchiverError: Error, Sendable {
         case nothingToUndo
         /// No undo of the root, or not as many as are asked for, can be redone.
         case nothingToRedo
+        /// Somebody asked for an early end.
+        case cancelled
         /// The system denies access.
         case permission
         /// The system refused for another reason.
@@ -94,6 +96,7 @@ public struct ArchiverError: Error, Sendable {
             case .readOnly: .readOnly
             case .inUse: .inUse
             case .noSpace: .noSpace
+            case .cancelled: .cancelled
             case .system: .system
             }
         self.init(code, error.message, remedy: error.remedy, path: error.path)

@@ -67,6 +67,11 @@ public final class OperationProgress: Sendable {
         if isMine, readings.isObserved { readings.send(reading) }
     }
 
+    func set(bytes byteCount: UInt64) {
+        bytes.store(byteCount, ordering: .relaxed)
+        tellObservers()
+    }
+
     func set(storedBytes byteCount: UInt64) {
         storedBytes.store(byteCount, ordering: .relaxed)
     }

@@ -2,10 +2,7 @@
 
 internal import ArchiveStorage
 internal import FileIO
-internal import FileWatching
-internal import Glibc
 internal import Locking
-internal import SystemPackage
 
 /// An archive that may be removed, replaced, or lose its catalogue while it is used.
 ///
@@ -60,14 +57,5 @@ final class WatchedArchive: Sendable {
 
 extension Archive {
     /// Which file the catalogue is; nil where there is none.
-    ///
-    /// Not opened to find out: closing it would end SQLite's locks (fcntl(2)).
-    fileprivate var catalogueIdentity: FileIdentity? {
-        let path = store.layout.catalogue
-        guard let name = path.lastComponent,
-            let directory = try? Descriptor.open(path.removingLastComponent(), O_RDONLY | O_DIRECTORY),
-            let status = try? FileStatus.read(CName(name.string.utf8), in: directory)
-        else { return nil }
-        return FileIdentity(status)
-    }
+    fileprivate var catalogueIdentity: FileIdentity? { FileIdentity(at: store.layout.catalogue) }
 }

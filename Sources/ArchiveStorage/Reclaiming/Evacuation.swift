@@ -1,0 +1,161 @@
+// Moves what lives out of segments that are about to be dropped.
+
+internal import ArchiveFormat
+internal import Compression
+internal import FileIO
+
+/// Copies blocks of condemned segments into others.
+///
+/// What stands on chunks that do not live is written anew, against the nearest one below it that does: else every kept
+/// version of a file would keep all versions before it. Never against a younger one: two copies could come to stand on
+/// each other.
+struct Evacuation {
+    private let store: ArchiveStore
+    private let live: ChunkSet
+    private let survey: SegmentSurvey
+    /// Chunks that do not live and must stay as well: blocks elsewhere stand on them.
+    private var supports: Set<ChunkPrefix> = []
+    /// Living chunks that stood on nothing and wait to share a block.
+    private var packed: [RawChunk] = []
+    private var packedBytes = 0
+    /// Bytes appended.
+    private(set) var movedBytes = 0
+
+    /// zlib's effort: more gains a few bytes for much time.
+    private static let level = 6
+
+    /// - Parameters:
+    ///   - live: the chunks that are to stay.
+    ///   - survey: what the segments hold of them, as it is now.
+    ///   - victims: the segments that will be dropped.
+    init(
+        _ store: ArchiveStore, live: ChunkSet, _ survey: SegmentSurvey, victims: Set<Int64>
+    ) throws(StorageError) {
+        self.store = store
+        self.live = live
+        self.survey = survey
+        for block in survey.leaning where !victims.contains(block.location.segment) {
+            for base in block.bases { try addSupport(base) }
+        }
+    }
+
+    /// Notes that the chunk must stay, and whatever it stands on.
+    private mutating func addSupport(_ first: ChunkPrefix) throws(StorageError) {
+        var waiting = [first]
+        while let prefix = waiting.popLast() {
+            if stays(prefix) { continue }
+            supports.insert(prefix)
+            // All copies: any of them may be the one that is read in the end.
+            for copy in try store.catalogue.copies(beginning: prefix) {
+                waiting += try store.catalogue.block(at: copy.location)?.bases ?? []
+            }
+        }
+    }
+
+    private func stays(_ prefix: ChunkPrefix) -> Bool { live.contains(prefix) || supports.contains(prefix) }
+
+    /// Copies what lives in a condemned segment to others; when this returns, the copies are durable and known.
+    ///
+    /// - Parameters:
+    ///   - blocks: all blocks of the segment.
+    ///   - isCancelled: asked between blocks.
+    mutating func move(
+        _ blocks: [SegmentFooter.Block], of segment: SegmentRecord, isCancelled: () -> Bool
+    ) throws(StorageError) {
+        var commit: CommitWriter?
+        do throws(StorageError) {
+            for block in blocks {
+                let place = BlockLocation(segment: segment.number, offset: block.offset)
+                let kept = chunks(of: block.header, at: place)
+                if kept.isEmpty { continue }
+                if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
+                let target: CommitWriter
+                if let commit { target = commit } else { target = try store.beginCommit() }
+                commit = target
+                try move(block.header, at: place, kept, to: target)
+            }
+            if let commit {
+                try appendPacked(to: commit)
+                try commit.keep()
+            }
+        } catch {
+            commit?.abandon()
+            throw error
+        }
+    }
+
+    /// The indices of the chunks in a block that must stay.
+    private func chunks(of header: BlockHeader, at place: BlockLocation) -> [Int] {
+        let isNeeded = survey.isNeeded(place)
+        return header.chunks.indices.filter { index in
+            let chunk = header.chunks[index]
+            if chunk.kind.isLasting || (isNeeded && live.contains(chunk.id)) { return true }
+            return !supports.isEmpty && supports.contains(ChunkPrefix(chunk.id))
+        }
+    }
+
+    private mutating func move(
+        _ header: BlockHeader, at place: BlockLocation, _ kept: [Int], to commit: CommitWriter
+    ) throws(StorageError) {
+        let keptBytes = kept.reduce(0) { $0 + header.chunks[$1].length }
+        let isSound = header.bases.allSatisfy(stays)
+        if isSound, header.obstacle != nil || keptBytes * 2 >= header.rawLength {
+            let (_, payload) = try store.reader.file(place.segment).block(at: place.offset)
+            return try append(EncodedBlock(header: header, payload: payload), to: commit)
+        }
+        var chunks: [RawChunk] = []
+        for index in kept {
+            let chunk = header.chunks[index]
+            chunks.append(RawChunk(id: chunk.id, kind: chunk.kind, bytes: try store.read(chunk.id)))
+        }
+        guard header.bases.isEmpty else {
+            let bases = try bases(of: header, kept)
+            return try append(store.encode(chunks, bases: bases, level: Evacuation.level), to: commit)
+        }
+        for chunk in chunks {
+            packed.append(chunk)
+            packedBytes += chunk.bytes.count
+            if packedBytes >= BlockEncoder.packedBytes { try appendPacked(to: commit) }
+        }
+    }
+
+    private mutating func appendPacked(to commit: CommitWriter) throws(StorageError) {
+        if packed.isEmpty { return }
+        try append(store.encode(packed, level: Evacuation.level), to: commit)
+        packed.removeAll(keepingCapacity: true)
+        packedBytes = 0
+    }
+
+    private mutating func append(_ block: EncodedBlock, to commit: CommitWriter) throws(StorageError) {
+        try commit.append(block)
+        movedBytes += block.byteCount
+    }
+
+    /// What the chunks `kept` of a block can stand on: for each base the nearest chunk below it that stays.
+    private func bases(of header: BlockHeader, _ kept: [Int]) throws(StorageError) -> [BaseChunk] {
+        let isOneEach = header.bases.count == header.chunks.count
+        let wanted = isOneEach ? kept.map { header.bases[$0] } : header.bases
+        var found: [BaseChunk] = []
+        for prefix in wanted {
+            guard let base = try base(from: prefix), !found.contains(where: { $0.id == base.id }) else { continue }
+            found.append(base)
+        }
+        return found
+    }
+
+    /// The chunk that `prefix` names, or the nearest one below it that stays and may be stood on.
+    private func base(from prefix: ChunkPrefix) throws(StorageError) -> BaseChunk? {
+        var prefix = prefix
+        // Copies of one chunk may stand on chains of other lengths, so even this walk has an end.
+        for _ in 0...ArchiveStore.chainLimit {
+            guard let (id, place) = try store.catalogue.chunk(beginning: prefix) else { return nil }
+            let header = try store.blockHeader(at: place)
+            if stays(prefix), header.depth < BlockHeader.depthLimit {
+                return BaseChunk(id: id, bytes: try store.read(id), depth: header.depth)
+            }
+            guard let below = header.base(of: id) else { return nil }
+            prefix = below
+        }
+        return nil
+    }
+}

@@ -1,0 +1,96 @@
+// How much of each segment is needed.
+
+internal import ArchiveFormat
+
+/// What the segments hold of what lives, as the catalogue tells.
+struct SegmentSurvey {
+    /// The blocks of one segment.
+    struct Tally {
+        /// Bytes of all blocks.
+        var bytes = 0
+        /// Bytes of those that are needed.
+        var neededBytes = 0
+        /// Bytes of those of them that stand on chunks which do not live.
+        var leaningBytes = 0
+
+        var freeBytes: Int { bytes - neededBytes }
+    }
+
+    /// A block that stands on chunks which do not live.
+    struct Leaning {
+        let location: BlockLocation
+        let bases: [ChunkPrefix]
+    }
+
+    /// By the segments' numbers.
+    private var tallies: [Int64: Tally] = [:]
+    /// Blocks, needed or not, that stand on chunks which do not live.
+    private(set) var leaning: [Leaning] = []
+    /// Where the copies of living chunks are that reads take, in order, none twice.
+    private let needed: [Int64]
+
+    /// - Parameter live: the chunks that are to stay.
+    init(_ catalogue: Catalogue, live: ChunkSet) throws(StorageError) {
+        needed = try SegmentSurvey.copies(of: live, catalogue)
+        var index = 0
+        let needed = needed
+        var (tallies, leaning): ([Int64: Tally], [Leaning]) = ([:], [])
+        try catalogue.forEachBlock { location, block in
+            while index < needed.count, needed[index] < location.packed { index += 1 }
+            let isNeeded = block.isLasting || (index < needed.count && needed[index] == location.packed)
+            tallies[location.segment, default: Tally()].bytes += block.length
+            if isNeeded { tallies[location.segment, default: Tally()].neededBytes += block.length }
+            let dead = block.bases.filter { !live.contains($0) }
+            if dead.isEmpty { return }
+            leaning.append(Leaning(location: location, bases: dead))
+            if isNeeded { tallies[location.segment, default: Tally()].leaningBytes += block.length }
+        }
+        (self.tallies, self.leaning) = (tallies, leaning)
+    }
+
+    /// How much of a segment is needed.
+    func tally(of segment: Int64) -> Tally { tallies[segment] ?? Tally() }
+
+    /// Whether reads of living chunks take the block at `location`.
+    func isNeeded(_ location: BlockLocation) -> Bool {
+        let wanted = location.packed
+        var (low, high) = (0, needed.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if needed[middle] < wanted { low = middle + 1 } else { high = middle }
+        }
+        return low < needed.count && needed[low] == wanted
+    }
+
+    /// Where the newest copies of living chunks are; all copies of those whose newest one stands on others.
+    ///
+    /// A chunk that was stored again may stand on one that stands on its older copy: then that one is needed, too.
+    private static func copies(of live: ChunkSet, _ catalogue: Catalogue) throws(StorageError) -> [Int64] {
+        var places: [Int64] = []
+        places.reserveCapacity(live.count)
+        var (last, newest): (ChunkID?, BlockLocation?) = (nil, nil)
+        var further: [(newest: BlockLocation, copy: BlockLocation)] = []
+        try catalogue.forEachChunk { id, location in
+            guard id == last else {
+                last = id
+                newest = live.contains(id) ? location : nil
+                if newest != nil { places.append(location.packed) }
+                return true
+            }
+            if let newest { further.append((newest, location)) }
+            return true
+        }
+        for (newest, copy) in further {
+            if try catalogue.block(at: newest)?.bases.isEmpty ?? true { continue }
+            places.append(copy.packed)
+        }
+        places.sort()
+        var distinct = places.startIndex
+        for place in places where distinct == 0 || places[distinct - 1] != place {
+            places[distinct] = place
+            distinct += 1
+        }
+        places.removeSubrange(distinct...)
+        return places
+    }
+}

@@ -1,0 +1,28 @@
+// Which file-system object something is, whatever its path.
+
+internal import Glibc
+package import SystemPackage
+
+/// An inode of a file system.
+package struct FileIdentity: Hashable, Sendable {
+    package let device: UInt64
+    package let inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+
+    package init(_ status: FileStatus) {
+        self.init(device: status.device, inode: status.inode)
+    }
+
+    /// What `path` leads to; nil where that cannot be told.
+    ///
+    /// The file is not opened for it: closing it again would end locks that this process has on it (fcntl(2)).
+    package init?(at path: FilePath) {
+        var status = stat()
+        guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
+        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+}

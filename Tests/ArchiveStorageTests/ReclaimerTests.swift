@@ -1,0 +1,123 @@
+// Dropping segments while others commit: what they store again, and what they find.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestTraits
+import Testing
+
+@Suite("Reclaiming", .blocking)
+struct ReclaimerTests {
+    /// An archive that seals a segment as soon as something large is in it.
+    private struct Scene {
+        let directory: TemporaryDirectory
+
+        init() throws {
+            directory = try TemporaryDirectory(inMemory: true)
+            try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 15_000)
+        }
+
+        func open() throws -> ArchiveStore { try ArchiveStore.open(directory.path, creating: false) }
+
+        func removeCatalogue() {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FilePath(directory.path.appending("catalogue.sqlite").string + suffix).removeFile()
+            }
+        }
+
+        /// Stores `bytes`, and something that nothing needs in the same segment.
+        @discardableResult
+        func store(_ bytes: [UInt8], on base: ChunkID? = nil, beside waste: [UInt8] = []) throws -> ChunkID {
+            let store = try open()
+            let commit = try store.beginCommit()
+            let chunk = RawChunk(kind: .content, bytes: bytes)
+            #expect(try commit.claim(chunk.id))
+            let bases = try base.map { [try #require(try store.base($0))] } ?? []
+            try commit.append(store.encode([chunk], bases: bases))
+            if !waste.isEmpty { try commit.append(store.encode([RawChunk(kind: .content, bytes: waste)])) }
+            try commit.keep()
+            return chunk.id
+        }
+    }
+
+    private func text(_ lines: Range<Int>, _ change: String) -> [UInt8] {
+        Array(lines.map { "line \($0 * $0) \($0 == 17 ? change : "")" }.joined(separator: "\n").utf8)
+    }
+
+    private func waste(_ seed: UInt64) -> [UInt8] {
+        var state = seed
+        return (0..<20_000).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1
+            return UInt8(truncatingIfNeeded: state >> 33)
+        }
+    }
+
+    @Test("a chunk that is stored again on one that stands on it can be read, and so can that one")
+    func copiesOnEachOther() throws {
+        let scene = try Scene()
+        let (old, new) = (text(0..<500, "old"), text(0..<500, "new"))
+        let first = try scene.store(old, beside: waste(1))
+        let second = try scene.store(new, on: first)
+        let store = try scene.open()
+        var marks = 0
+        let result = try Reclaimer(store).run { live in
+            live.insert(first)
+            live.insert(second)
+            marks += 1
+            guard marks == 2 else { return }
+            // The first chunk's only copy is condemned now.
+            #expect(try store.catalogue.location(of: first) != nil)
+            #expect(try !store.catalogue.holds(first))
+            try scene.store(old, on: second)
+        }
+        #expect(marks == 2 && result.dropped == 1)
+        store.giveUpWriters()
+        for isNew in [false, true] {
+            if isNew { scene.removeCatalogue() }
+            let reader = try scene.open()
+            #expect(try reader.read(first) == old)
+            #expect(try reader.read(second) == new)
+        }
+    }
+
+    @Test("what a segment that stays stands on is copied, though nothing lives that needs it")
+    func supports() throws {
+        let scene = try Scene()
+        let (old, new) = (text(0..<500, "old"), text(0..<500, "new"))
+        let first = try scene.store(old, beside: waste(2))
+        // Dead like the first, but its segment has little to free.
+        let second = try scene.store(new, on: first)
+        let third = try scene.store(waste(3))
+        let result = try Reclaimer(scene.open()).run { $0.insert(third) }
+        #expect(result.dropped >= 1)
+        let reader = try scene.open()
+        if try reader.catalogue.holds(second) { #expect(try reader.read(second) == new) }
+        #expect(try reader.read(third) == waste(3))
+    }
+
+    @Test("what stood on chunks that go is written anew, against the nearest one that stays")
+    func rewritten() throws {
+        let scene = try Scene()
+        var versions: [(id: ChunkID, bytes: [UInt8])] = []
+        for number in 0..<12 {
+            var bytes = text(0..<600, "version \(number)")
+            bytes += Array("\(number)".utf8)
+            versions.append((try scene.store(bytes, on: versions.last?.id, beside: waste(UInt64(10 + number))), bytes))
+        }
+        let kept = [0, 5, 11]
+        let result = try Reclaimer(scene.open()).run { live in
+            for index in kept { live.insert(versions[index].id) }
+        }
+        #expect(result.dropped >= 12 && result.inUse == 0, "\(result)")
+        let store = try scene.open()
+        for index in versions.indices {
+            let location = try store.catalogue.location(of: versions[index].id)
+            #expect((location != nil) == kept.contains(index), "version \(index)")
+            guard let location else { continue }
+            #expect(try store.read(versions[index].id) == versions[index].bytes)
+            let depth = try #require(try store.catalogue.block(at: location)).depth
+            #expect(depth == kept.firstIndex(of: index))
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// Giving space back: what is forgotten goes, and nothing else does.
+
+import ArchiveFormat
+import ArchiveStorage
+import Dispatch
+import FileIO
+import Glibc
+import Locking
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("Giving space back", .timeLimit(.minutes(60)), .blocking) struct PruneTests {
+    /// Versions of a document and of other files, each a little unlike the one before.
+    private func write(_ versions: Int, _ scene: PruneScene, _ random: inout SeededGenerator) throws {
+        var lines = (0..<400).map { "line \($0) \(random.below(1 << 30))" }
+        for version in 0..<versions {
+            for _ in 0..<4 { lines[random.below(lines.count)] = "changed in \(version): \(random.below(1 << 30))" }
+            try scene.root.write("document", lines.joined(separator: "\n"))
+            try scene.root.write("file\(version % 2)", random.noise(500 + random.below(2000)))
+            try scene.capture()
+        }
+    }
+
+    @Test("what is forgotten is given back, and every snapshot that is kept restores")
+    func freed() throws {
+        var random = SeededGenerator("pruning")
+        let scene = try PruneScene()
+        try write(100, scene, &random)
+        let whole = try scene.bytes
+        #expect(try scene.archive.prune().dropped == 0)
+        try scene.thin { $0 % 10 == 0 }
+        let thinned = try scene.segments()
+        let foreseen = try scene.archive.prune(isDryRun: true)
+        #expect(try scene.segments() == thinned, "a dry run changes nothing")
+        let result = try scene.archive.prune()
+        let left = try scene.bytes
+        #expect(left * 3 < whole, "\(left) of \(whole) bytes are left")
+        #expect(result.bytesBefore >= UInt64(whole) && result.freedBytes > 0)
+        #expect(foreseen.freedBytes > 0 && foreseen.isDryRun)
+        try scene.expectAllKept()
+        try scene.expectAllKept(scene.rebuild(), "with a new catalogue")
+        #expect(try scene.archive.prune().freedBytes == 0, "there is nothing more to give back")
+    }
+
+    @Test("a segment that was dropped and turns up again brings nothing back")
+    func oldCopies() throws {
+        var random = SeededGenerator("old copies of segments")
+        let scene = try PruneScene()
+        try write(40, scene, &random)
+        let before = try scene.segments()
+        try scene.thin { $0 % 8 == 0 }
+        _ = try scene.archive.prune()
+        let after = try scene.segments()
+        let gone = before.filter { after[$0.key] == nil }
+        #expect(!gone.isEmpty)
+        for (path, bytes) in gone { try Files("/").write(path, bytes) }
+        try scene.expectAllKept(nil, "with old segments")
+        try scene.expectAllKept(scene.rebuild(), "with old segments and a new catalogue")
+        _ = try Archive.open(scene.archive.directory).prune()
+        for path in gone.keys { #expect(!Files("/").exists(path), "\(path) is left") }
+    }
+
+    @Test("what a commit under way has found in the archive is still there when it ends")
+    func grace() async throws {
+        let scene = try PruneScene()
+        let content = [UInt8]((0..<3000).map { UInt8(truncatingIfNeeded: $0 * $0 / 7) })
+        try scene.root.write("file", content)
+        try scene.capture()
+        try scene.root.remove("file")
+        for number in 0..<6 {
+            try scene.root.write("other", "\(number)")
+            try scene.capture()
+        }
+        try scene.thin { $0 != 0 }
+        // In the archive, and needed by nothing.
+        let id = ChunkID(hashing: content)
+        let waits = DispatchSemaphore(value: 0)
+        let writer = try Archive.open(scene.archive.directory)
+        let commit = try writer.store.beginCommit()
+        #expect(try !commit.claim(id))
+        let archive = scene.archive
+        async let pruned = onThread {
+            try archive.prune(isCancelled: {
+                waits.signal()
+                return false
+            })
+        }
+        try await onThread { waits.wait() }
+        #expect(try Archive.open(scene.archive.directory).store.catalogue.location(of: id) != nil)
+        let record = StateRecord(
+            title: "found", host: "", time: .now, type: "bytes",
+            content: .slices([Slice(length: UInt64(content.count), chunk: id)]))
+        _ = try commit.commit(record, content: [], bases: [])
+        _ = try await pruned
+        let reader = try Archive.open(scene.archive.directory)
+        #expect(try reader.store.read(id) == content)
+        try scene.expectAllKept()
+    }
+
+    /// Whether to end, where that was asked `count` times already.
+    private func after(_ count: Int) -> @Sendable () -> Bool {
+        let asked = Counter()
+        return { asked.next() > count }
+    }
+
+    /// Counts.
+    private final class Counter: Sendable {
+        private let count = Locked(0)
+
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    @Test("after an early end, and after a crash at any step, the next run does the rest")
+    func ended() throws {
+        var random = SeededGenerator("ends of pruning")
+        let scene = try PruneScene()
+        try write(60, scene, &random)
+        try scene.thin { $0 % 6 == 0 }
+        for steps in 0..<40 {
+            let archive = try Archive.open(scene.archive.directory)
+            do {
+                _ = try archive.prune(isCancelled: after(steps * 3))
+                break
+            } catch {
+                #expect(error.code == .cancelled)
+            }
+            if steps % 8 == 0 { try scene.expectAllKept(nil, "after \(steps * 3) steps") }
+        }
+        _ = try scene.archive.prune()
+        try scene.expectAllKept()
+    }
+
+    @Test("one at a time gives space back, and nobody does while an archive is checked")
+    func alone() throws {
+        let scene = try PruneScene()
+        try scene.root.write("file", "text")
+        try scene.capture()
+        let lock = try scene.store.withoutReclaimers()
+        ArchiverError.expect(.inUse) { _ = try scene.archive.prune() }
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("where something that is needed cannot be read, nothing is dropped, and it is said")
+    func damaged() throws {
+        var random = SeededGenerator("pruning what is damaged")
+        let scene = try PruneScene()
+        try write(30, scene, &random)
+        let tree = try #require(scene.snapshots.first).tree
+        let place = try #require(try scene.store.catalogue.location(of: tree))
+        let record = try #require(try scene.store.catalogue.segment(place.segment))
+        let path = scene.store.layout.segment(record.path)
+        let header = try scene.store.blockHeader(at: place)
+        let byte = place.offset + header.headerLength + 2
+        try Files("/").write(path, [try Files("/").read(path)[byte] ^ 1], at: byte)
+        try scene.thin { $0 < 3 }
+        let before = try scene.segments()
+        let archive = try Archive.open(scene.archive.directory)
+        let error = ArchiverError.expect(.damaged) { _ = try archive.prune() }
+        #expect(error?.message.hasPrefix("snapshot \(scene.snapshots[0].id.short)") ?? false)
+        #expect(try scene.segments() == before)
+    }
+
+    /// Captures, forgetting, saving and forgetting states, pruning with and without an end, and new catalogues, in any order
+    /// and through several objects of the archive.
+    @Test("whatever is done in whatever order, what is kept is there", arguments: 0..<6)
+    func model(_ run: Int) throws {
+        var random = SeededGenerator("model of pruning \(run)")
+        let scene = try PruneScene(segmentBytes: 8_000 + random.below(60_000))
+        var edits = RandomEdits(scene.root, SeededGenerator(seed: random.next()))
+        try scene.capture()
+        for step in 0..<80 {
+            switch random.below(12) {
+            case 0..<6:
+                for _ in 0...random.below(4) { _ = try edits.edit() }
+                if let snapshot = try scene.archive.capture(scene.root.directory).snapshot {
+                    try scene.remember(snapshot)
+                }
+            case 6, 7:
+                for _ in 0...random.below(6) where scene.snapshots.count > 1 {
+                    try scene.forget(at: random.below(scene.snapshots.count - 1))
+                }
+            case 8:
+                _ = try scene.archive.prune()
+            case 9:
+                let archive = try Archive.open(scene.archive.directory)
+                _ = try? archive.prune(isCancelled: after(random.below(30)))
+            case 10:
+                _ = try Archive.open(scene.archive.directory).prune(isDryRun: true)
+            default:
+                try scene.reopen(withNewCatalogue: random.below(2) == 0)
+            }
+            if step % 20 == 19 { try scene.expectAllKept(nil, "step \(step)") }
+        }
+        _ = try scene.archive.prune()
+        try scene.expectAllKept(scene.rebuild(), "in the end")
+    }
+}
