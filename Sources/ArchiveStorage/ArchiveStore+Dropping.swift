@@ -1,6 +1,6 @@
-// Segments that are dropped on purpose: putting that on record, and reading it.
+// Segments that are dropped on purpose: putting that on record.
 
-package import ArchiveFormat
+internal import ArchiveFormat
 package import FileIO
 
 extension ArchiveStore {
@@ -21,23 +21,7 @@ extension ArchiveStore {
             }
             names.insert(name)
         }
-        let writer = try beginCommit()
-        do throws(StorageError) {
-            try writer.commit(DroppedSegments(time: time, segments: names))
-        } catch {
-            writer.abandon()
-            throw error
-        }
-    }
-
-    /// What the chunk `id` says was dropped.
-    package func droppedSegments(_ id: ChunkID) throws(StorageError) -> DroppedSegments {
-        let bytes = try read(id)
-        do throws(FormatError) {
-            return try DroppedSegments(decoding: bytes)
-        } catch {
-            let failure: StorageError = try undecodable(id, error)
-            throw failure
-        }
+        let record = DroppedSegments(time: time, segments: names)
+        try enter(record, listed: record)
     }
 }

@@ -25,17 +25,6 @@ extension ArchiveStore {
         return try catalogue.holds(gap.id)
     }
 
-    /// The gap that the chunk `id` holds.
-    package func gap(_ id: ChunkID) throws(StorageError) -> GapRecord {
-        let bytes = try read(id)
-        do throws(FormatError) {
-            return try GapRecord(decoding: bytes)
-        } catch {
-            let failure: StorageError = try undecodable(id, error)
-            throw failure
-        }
-    }
-
     /// Bytes of all segments, as far as they are indexed.
     package func storedBytes() throws(StorageError) -> UInt64 { try catalogue.segmentBytes() }
 }

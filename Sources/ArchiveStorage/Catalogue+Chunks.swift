@@ -117,14 +117,7 @@ extension Catalogue {
             try noteStored(places, in: db)
             try db.cachedStatement(sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?")
                 .execute(arguments: [length, segment])
-            // First, as they tell whose the others are.
-            for notice in records.notices { try insert(notice, into: db) }
-            for snapshot in records.snapshots { try insert(snapshot, changes: records.changes[snapshot.id], into: db) }
-            for gap in records.gaps { try insert(gap, into: db) }
-            for state in records.states { try insert(state, into: db) }
-            for forgotten in records.forgotten { try insert(forgotten, into: db) }
-            for operation in records.operations { try insert(operation, into: db) }
-            for dropped in records.dropped { try insert(dropped, into: db) }
+            for record in records.records { try record.insert(into: db, of: self) }
         }
     }
 
@@ -138,6 +131,12 @@ extension Catalogue {
             try insert(chunks, into: db)
             try insert(blocks, into: db)
         }
+    }
+
+    /// Enters records whose chunks are entered already.
+    func enter(_ records: [any ListedRecord]) throws(StorageError) {
+        if records.isEmpty { return }
+        try write { db in for record in records { try record.insert(into: db, of: self) } }
     }
 
     private func insert(_ chunks: [(id: ChunkID, location: BlockLocation)], into db: Database) throws {

@@ -91,9 +91,19 @@ extension Catalogue {
             }
         }
     }
+}
 
-    /// Enters which segments were dropped.
-    func enter(_ dropped: [DroppedSegments]) throws(StorageError) {
-        try write { db in for record in dropped { try insert(record, into: db) } }
+extension DroppedSegments: ListedRecord {
+    func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
+}
+
+extension RecordKind {
+    /// The segments that were removed on purpose, by the ids in their headers.
+    static let droppedSegments = RecordKind(
+        schema: """
+            CREATE TABLE dropped (name BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+            """, name: { "what was dropped, \($0)" }
+    ) {
+        (record: DroppedSegments, _) in record
     }
 }

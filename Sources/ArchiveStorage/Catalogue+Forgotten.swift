@@ -23,3 +23,17 @@ extension Catalogue {
         }
     }
 }
+
+extension ForgottenRecords: ListedRecord {
+    func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
+}
+
+extension RecordKind {
+    static let forgotten = RecordKind(
+        schema: """
+            CREATE TABLE forgotten (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+            """, name: { "what is forgotten, \($0)" }
+    ) { (record: ForgottenRecords, _) in
+        record
+    }
+}

@@ -86,3 +86,29 @@ extension GapRecord {
             machine: MachineID(try row.bytes(8)) ?? .unknown)
     }
 }
+
+extension StoredGap: ListedRecord {
+    var time: Timestamp { record.start }
+
+    func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
+}
+
+extension RecordKind {
+    static let gaps = RecordKind(
+        schema: """
+            CREATE TABLE gap (
+                id BLOB PRIMARY KEY NOT NULL,
+                root INTEGER NOT NULL REFERENCES root,
+                cause TEXT NOT NULL,
+                startSeconds INTEGER NOT NULL,
+                startNanoseconds INTEGER NOT NULL,
+                endSeconds INTEGER NOT NULL,
+                endNanoseconds INTEGER NOT NULL,
+                detail BLOB
+            ) WITHOUT ROWID;
+            CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
+            """, name: { "gap \($0)" }
+    ) { (record: GapRecord, found) in
+        StoredGap(id: found.id, record: record)
+    }
+}

@@ -47,11 +47,6 @@ extension Catalogue {
         return try read { db in Set(try Row.fetchAll(db, sql: sql).map(StoredNotice.init)) }
     }
 
-    /// Enters notices of any segments.
-    func enter(_ notices: [StoredNotice]) throws(StorageError) {
-        try write { db in for notice in notices { try insert(notice, into: db) } }
-    }
-
     /// Where the root lies now that `snapshot` is of.
     package func place(of snapshot: Snapshot) throws(StorageError) -> (path: [UInt8], machine: MachineID) {
         try place(ofRoot: snapshot.rootPath, on: snapshot.machine, at: snapshot.time)
@@ -149,5 +144,32 @@ extension StoredNotice {
             rootPath: record.rootPath, host: "", kind: record.kind, time: record.time, machine: record.machine,
             newPath: record.newPath, newMachine: record.newMachine)
         return StoredNotice(id: id, record: record)
+    }
+}
+
+extension StoredNotice: ListedRecord {
+    var time: Timestamp { record.time }
+
+    func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
+}
+
+extension RecordKind {
+    /// What was told of roots; of the paths and machines as they are in the records.
+    static let notices = RecordKind(
+        schema: """
+            CREATE TABLE notice (
+                id BLOB PRIMARY KEY NOT NULL,
+                path BLOB NOT NULL,
+                machine BLOB NOT NULL,
+                kind TEXT NOT NULL,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                newPath BLOB,
+                newMachine BLOB
+            ) WITHOUT ROWID;
+            CREATE INDEX noticeByRoot ON notice (path, machine, seconds, nanoseconds);
+            """, name: { "notice of a root \($0)" }
+    ) { (record: RootNotice, found) in
+        StoredNotice(id: found.id, record: record)
     }
 }

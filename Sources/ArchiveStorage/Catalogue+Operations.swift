@@ -93,3 +93,31 @@ extension StoredOperation {
         return id
     }
 }
+
+extension StoredOperation: ListedRecord {
+    var time: Timestamp { record.time }
+
+    func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
+}
+
+extension RecordKind {
+    static let operations = RecordKind(
+        schema: """
+            CREATE TABLE operation (
+                id BLOB PRIMARY KEY NOT NULL,
+                root INTEGER NOT NULL REFERENCES root,
+                kind TEXT NOT NULL,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                "before" BLOB,
+                snapshot BLOB,
+                path BLOB NOT NULL,
+                target BLOB,
+                name BLOB
+            ) WITHOUT ROWID;
+            CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
+            """, name: { "operation \(OperationID($0))" }
+    ) {
+        (record: OperationRecord, found) in StoredOperation(id: OperationID(found.id), record: record)
+    }
+}

@@ -158,3 +158,44 @@ struct SnapshotReader {
         return found
     }
 }
+
+extension RecordKind {
+    /// The rows of a root lie side by side, in their order: by sequence.
+    ///
+    /// Fields that no query filters by share one column (`SnapshotFacts`), as each costs a list of many.
+    static let snapshots = RecordKind(
+        .snapshot,
+        schema: """
+            CREATE TABLE snapshot (
+                root INTEGER NOT NULL REFERENCES root,
+                sequence INTEGER NOT NULL,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                id BLOB NOT NULL,
+                storedBytes INTEGER NOT NULL,
+                facts BLOB NOT NULL,
+                label BLOB,
+                history INTEGER NOT NULL,
+                PRIMARY KEY (root, sequence, seconds, nanoseconds, id)
+            ) WITHOUT ROWID;
+            CREATE INDEX snapshotNotInHistory ON snapshot (root, sequence, seconds, nanoseconds, id) WHERE history <> 1;
+            CREATE UNIQUE INDEX snapshotByID ON snapshot (id);
+            CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
+            CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, id) WHERE label IS NOT NULL;
+            CREATE TABLE lostSnapshot (
+                segment TEXT NOT NULL,
+                offset INTEGER NOT NULL,
+                id BLOB,
+                sinceSeconds INTEGER NOT NULL,
+                sinceNanoseconds INTEGER NOT NULL,
+                untilSeconds INTEGER NOT NULL,
+                untilNanoseconds INTEGER NOT NULL,
+                PRIMARY KEY (segment, offset)
+            ) WITHOUT ROWID;
+            """, name: { "snapshot \(SnapshotID($0).short)" }
+    ) {
+        (store, found) throws(StorageError) in
+        let id = SnapshotID(found.id)
+        return NewSnapshot(record: SnapshotRecord(try store.snapshot(id), id: id, ownBytes: found.blockLength))
+    }
+}

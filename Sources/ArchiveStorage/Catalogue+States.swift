@@ -120,3 +120,30 @@ private struct StateReader {
             bytes: row.number(8), storedBytes: row.number(9))
     }
 }
+
+extension SavedState: ListedRecord {
+    func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
+}
+
+extension RecordKind {
+    static let states = RecordKind(
+        schema: """
+            CREATE TABLE state (
+                id BLOB PRIMARY KEY NOT NULL,
+                title BLOB NOT NULL,
+                host TEXT NOT NULL,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                label BLOB,
+                type BLOB NOT NULL,
+                version INTEGER NOT NULL,
+                bytes INTEGER NOT NULL,
+                storedBytes INTEGER NOT NULL
+            ) WITHOUT ROWID;
+            CREATE INDEX stateByTitle ON state (title, seconds, nanoseconds);
+            CREATE INDEX stateByLabel ON state (label) WHERE label IS NOT NULL;
+            """, name: { "state \(StateID($0).short)" }
+    ) { (record: StateRecord, found) in
+        SavedState(record, id: StateID(found.id), ownBytes: found.blockLength)
+    }
+}

@@ -25,7 +25,7 @@ enum CatalogueSchema {
     }
 
     /// The statements that make everything, one by one.
-    private static let statements = [segments, snapshots, history, gaps, states, operations, notices]
+    private static let statements = ([segments, history] + RecordKind.all.map(\.schema))
         .flatMap { $0.split(separator: ";") }
         .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         .filter { !$0.isEmpty }
@@ -35,8 +35,7 @@ enum CatalogueSchema {
 
     /// A chunk has a row for each copy, the newest first; `loss` names those of which no copy can be read.
     ///
-    /// `segment.state` is a `SegmentState`; `dropped` names the segments that were removed on purpose. A segment's number is
-    /// never given out again: somebody may remember what lay in it.
+    /// `segment.state` is a `SegmentState`. A segment's number is never given out again: somebody may remember what lay in it.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,7 +45,6 @@ enum CatalogueSchema {
             state INTEGER NOT NULL
         );
         CREATE INDEX segmentCondemned ON segment (state) WHERE state = 2;
-        CREATE TABLE dropped (name BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
         CREATE TABLE block (
             location INTEGER PRIMARY KEY,
             length INTEGER NOT NULL,
@@ -77,39 +75,6 @@ enum CatalogueSchema {
         );
         """
 
-    /// The rows of a root lie side by side, in their order: by sequence.
-    ///
-    /// Fields that no query filters by share one column (`SnapshotFacts`), as each costs a list of many.
-    private static let snapshots = """
-        CREATE TABLE snapshot (
-            root INTEGER NOT NULL REFERENCES root,
-            sequence INTEGER NOT NULL,
-            seconds INTEGER NOT NULL,
-            nanoseconds INTEGER NOT NULL,
-            id BLOB NOT NULL,
-            storedBytes INTEGER NOT NULL,
-            facts BLOB NOT NULL,
-            label BLOB,
-            history INTEGER NOT NULL,
-            PRIMARY KEY (root, sequence, seconds, nanoseconds, id)
-        ) WITHOUT ROWID;
-        CREATE INDEX snapshotNotInHistory ON snapshot (root, sequence, seconds, nanoseconds, id) WHERE history <> 1;
-        CREATE UNIQUE INDEX snapshotByID ON snapshot (id);
-        CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
-        CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, id) WHERE label IS NOT NULL;
-        CREATE TABLE forgotten (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
-        CREATE TABLE lostSnapshot (
-            segment TEXT NOT NULL,
-            offset INTEGER NOT NULL,
-            id BLOB,
-            sinceSeconds INTEGER NOT NULL,
-            sinceNanoseconds INTEGER NOT NULL,
-            untilSeconds INTEGER NOT NULL,
-            untilNanoseconds INTEGER NOT NULL,
-            PRIMARY KEY (segment, offset)
-        ) WITHOUT ROWID;
-        """
-
     /// What each snapshot changed, by path and by snapshot; `snapshot.history` says of which snapshots it is known.
     ///
     /// A path is gone where its latest change removed it.
@@ -134,67 +99,5 @@ enum CatalogueSchema {
             PRIMARY KEY (path, sequence, seconds)
         ) WITHOUT ROWID;
         CREATE INDEX changeBySnapshot ON change (root, sequence, seconds);
-        """
-
-    private static let gaps = """
-        CREATE TABLE gap (
-            id BLOB PRIMARY KEY NOT NULL,
-            root INTEGER NOT NULL REFERENCES root,
-            cause TEXT NOT NULL,
-            startSeconds INTEGER NOT NULL,
-            startNanoseconds INTEGER NOT NULL,
-            endSeconds INTEGER NOT NULL,
-            endNanoseconds INTEGER NOT NULL,
-            detail BLOB
-        ) WITHOUT ROWID;
-        CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
-        """
-
-    private static let states = """
-        CREATE TABLE state (
-            id BLOB PRIMARY KEY NOT NULL,
-            title BLOB NOT NULL,
-            host TEXT NOT NULL,
-            seconds INTEGER NOT NULL,
-            nanoseconds INTEGER NOT NULL,
-            label BLOB,
-            type BLOB NOT NULL,
-            version INTEGER NOT NULL,
-            bytes INTEGER NOT NULL,
-            storedBytes INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        CREATE INDEX stateByTitle ON state (title, seconds, nanoseconds);
-        CREATE INDEX stateByLabel ON state (label) WHERE label IS NOT NULL;
-        """
-
-    private static let operations = """
-        CREATE TABLE operation (
-            id BLOB PRIMARY KEY NOT NULL,
-            root INTEGER NOT NULL REFERENCES root,
-            kind TEXT NOT NULL,
-            seconds INTEGER NOT NULL,
-            nanoseconds INTEGER NOT NULL,
-            "before" BLOB,
-            snapshot BLOB,
-            path BLOB NOT NULL,
-            target BLOB,
-            name BLOB
-        ) WITHOUT ROWID;
-        CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
-        """
-
-    /// What was told of roots; of the paths and machines as they are in the records.
-    private static let notices = """
-        CREATE TABLE notice (
-            id BLOB PRIMARY KEY NOT NULL,
-            path BLOB NOT NULL,
-            machine BLOB NOT NULL,
-            kind TEXT NOT NULL,
-            seconds INTEGER NOT NULL,
-            nanoseconds INTEGER NOT NULL,
-            newPath BLOB,
-            newMachine BLOB
-        ) WITHOUT ROWID;
-        CREATE INDEX noticeByRoot ON notice (path, machine, seconds, nanoseconds);
         """
 }

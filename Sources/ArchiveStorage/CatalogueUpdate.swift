@@ -15,14 +15,8 @@ package struct CatalogueUpdate {
         package var segments = 0
         /// Chunks newly indexed.
         package var chunks = 0
-        /// Snapshots newly indexed.
-        package var snapshots = 0
-        /// Gaps newly indexed.
-        package var gaps = 0
-        /// Saved states newly indexed.
-        package var states = 0
-        /// Operations newly indexed, completions among them.
-        package var operations = 0
+        /// Records newly indexed, by their kinds; completions are among the operations.
+        fileprivate(set) var records: [ChunkKind: Int] = [:]
         /// Bytes of torn tails, cut off.
         package var cutBytes = 0
         /// What was cut off and where it is kept, each as a sentence.
@@ -94,10 +88,12 @@ package struct CatalogueUpdate {
         }
         try found.enter(catalogue)
         try passOverDropped(&scanned)
-        // Notices tell whose the records of all segments are.
-        var notices: [StoredNotice] = []
-        for index in scanned.indices { notices += try self.notices(of: scanned[index], &scanned[index].damage) }
-        if !notices.isEmpty { try catalogue.enter(notices.sorted { $0.record.time < $1.record.time }) }
+        // They tell whose the records of all segments are.
+        var notices: [any ListedRecord] = []
+        for index in scanned.indices {
+            notices += try records(of: .notices, in: scanned[index], &scanned[index].damage)
+        }
+        try catalogue.enter(notices.sorted { $0.time < $1.time })
         let hasLost = !missing.isEmpty || scanned.contains { !$0.damage.isEmpty }
         for segment in scanned { try enterRecords(of: segment, &summary) }
         if hasLost { try catalogue.noteLossesOfAnyRoot() }
@@ -129,16 +125,13 @@ package struct CatalogueUpdate {
     /// Enters which segments were dropped, and takes out those of them that are there all the same: a crash, or a copy of
     /// the archive, may have left them behind.
     private func passOverDropped(_ scanned: inout [Scanned]) throws(StorageError) {
-        var dropped: [DroppedSegments] = []
+        var dropped: [any ListedRecord] = []
         for index in scanned.indices {
-            dropped += try readable(scanned[index].scan.dropped, { "what was dropped, \($0)" }, &scanned[index].damage)
-            {
-                (id) throws(StorageError) in try store.droppedSegments(id)
-            }
+            dropped += try records(of: .droppedSegments, in: scanned[index], &scanned[index].damage)
         }
         if dropped.isEmpty { return }
         try catalogue.enter(dropped)
-        let names = Set(dropped.flatMap(\.segments))
+        let names = Set(dropped.compactMap { $0 as? DroppedSegments }.flatMap(\.segments))
         scanned.removeAll { $0.name.map(names.contains) ?? false }
     }
 
@@ -310,37 +303,29 @@ package struct CatalogueUpdate {
 
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
         var damage = segment.damage
-        let snapshots = try snapshots(of: segment, &summary, &damage)
-        try noteLostSnapshots(of: segment, besides: snapshots)
-        let records = CommitRecords(
-            snapshots: snapshots, gaps: try gaps(of: segment, &summary, &damage),
-            operations: try operations(of: segment, &summary, &damage),
-            states: try states(of: segment, &summary, &damage), forgotten: try forgotten(of: segment, &damage))
+        var records: [any ListedRecord] = []
+        for kind in RecordKind.all where !RecordKind.tellingOfOthers.contains(kind.kind) {
+            let found = try self.records(of: kind, in: segment, &damage)
+            summary.records[kind.kind, default: 0] += found.count
+            records += found
+        }
+        try noteLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.record })
         if damage.isEmpty, segment.isFromStart {
             try catalogue.note(nil, ofSegment: segment.path)
         } else {
             try note(damage, of: segment.path, &summary)
         }
-        try catalogue.enter(segment: segment.number, length: segment.scan.length, chunks: [], records: records)
+        try catalogue.enter(
+            segment: segment.number, length: segment.scan.length, chunks: [], records: CommitRecords(records))
         if segment.isClosed { try catalogue.markSealed(segment.number, length: segment.length) }
-    }
-
-    private func snapshots(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String]) throws(StorageError)
-        -> [SnapshotRecord]
-    {
-        let snapshots = try readable(segment.scan.snapshots, { "snapshot \($0.id.short)" }, &damage) {
-            (found) throws(StorageError) in
-            SnapshotRecord(try store.snapshot(found.id), id: found.id, ownBytes: found.ownBytes)
-        }
-        summary.snapshots += snapshots.count
-        return snapshots
     }
 
     /// Notes the snapshots of a segment that cannot be read, and between which others they were made.
     private func noteLostSnapshots(of segment: Scanned, besides readable: [SnapshotRecord]) throws(StorageError) {
         let times = Dictionary(readable.map { ($0.id, $0.time) }) { first, _ in first }
         let places =
-            segment.scan.snapshots.map { (offset: $0.offset, id: SnapshotID?.some($0.id), time: times[$0.id]) }
+            segment.scan.records.filter { $0.kind == .snapshot }
+            .map { (offset: $0.offset, id: SnapshotID?.some(SnapshotID($0.id)), time: times[SnapshotID($0.id)]) }
             + segment.lost.map { (offset: $0.offset, id: $0.snapshot, time: Timestamp?.none) }
         var lost: [LostSnapshot] = []
         var since = FilePath(segment.path).lastComponent.flatMap { SegmentName(fileName: $0.string) }?.time
@@ -368,63 +353,25 @@ package struct CatalogueUpdate {
         }
     }
 
-    private func gaps(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String]) throws(StorageError)
-        -> [StoredGap]
-    {
-        let gaps = try readable(segment.scan.gaps, { "gap \($0)" }, &damage) { (id) throws(StorageError) in
-            StoredGap(id: id, record: try store.gap(id))
-        }
-        summary.gaps += gaps.count
-        return gaps
-    }
-
-    private func operations(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String])
-        throws(StorageError) -> [StoredOperation]
-    {
-        let operations = try readable(segment.scan.operations, { "operation \($0)" }, &damage) {
-            (id) throws(StorageError) in
-            StoredOperation(id: id, record: try store.operation(id))
-        }
-        summary.operations += operations.count
-        return operations
-    }
-
-    private func states(of segment: Scanned, _ summary: inout Summary, _ damage: inout [String]) throws(StorageError)
-        -> [SavedState]
-    {
-        let states = try readable(segment.scan.states, { "state \($0.id.short)" }, &damage) {
-            (found) throws(StorageError) in
-            SavedState(try store.stateRecord(found.id), id: found.id, ownBytes: found.ownBytes)
-        }
-        summary.states += states.count
-        return states
-    }
-
-    private func forgotten(of segment: Scanned, _ damage: inout [String]) throws(StorageError) -> [ForgottenRecords] {
-        try readable(segment.scan.forgotten, { "what is forgotten, \($0)" }, &damage) { (id) throws(StorageError) in
-            try store.forgotten(id)
-        }
-    }
-
-    private func notices(of segment: Scanned, _ damage: inout [String]) throws(StorageError) -> [StoredNotice] {
-        try readable(segment.scan.notices, { "notice of a root \($0)" }, &damage) { (id) throws(StorageError) in
-            StoredNotice(id: id, record: try store.notice(id))
-        }
-    }
-
-    /// The records of what was found, but for those that are damaged, which are told of.
-    private func readable<Found, Record>(
-        _ found: [Found], _ name: (Found) -> String, _ damage: inout [String],
-        _ read: (Found) throws(StorageError) -> Record
-    ) throws(StorageError) -> [Record] {
-        var records: [Record] = []
-        for item in found {
+    /// The records of a kind in a segment, but for those that are damaged, which are told of.
+    private func records(
+        of kind: RecordKind, in segment: Scanned, _ damage: inout [String]
+    ) throws(StorageError) -> [any ListedRecord] {
+        var records: [any ListedRecord] = []
+        for found in segment.scan.records where found.kind == kind.kind {
             do {
-                records.append(try read(item))
+                records.append(try kind.read(store, found))
             } catch  where error.code == .damaged && error.path != layout.catalogue {
-                damage.append(error.message(about: name(item)))
+                damage.append(error.message(about: kind.name(found.id)))
             }
         }
         return records
     }
+}
+
+extension CatalogueUpdate.Summary {
+    package var snapshots: Int { records[.snapshot, default: 0] }
+    package var gaps: Int { records[.gap, default: 0] }
+    package var states: Int { records[.state, default: 0] }
+    package var operations: Int { records[.operation, default: 0] }
 }

@@ -1,31 +1,30 @@
 // What a commit adds to the catalogue's lists, of all kinds of records.
 
 package import ArchiveFormat
+internal import FileIO
+internal import GRDB
 
 /// The records that become known together: what some chunks of a segment mean.
 package struct CommitRecords: Sendable {
-    package var snapshots: [SnapshotRecord] = []
-    /// How those snapshots differ from their parents, where that is known.
-    package var changes: [SnapshotID: [PathChange]] = [:]
-    package var gaps: [StoredGap] = []
-    package var operations: [StoredOperation] = []
-    package var states: [SavedState] = []
-    package var forgotten: [ForgottenRecords] = []
-    package var notices: [StoredNotice] = []
-    package var dropped: [DroppedSegments] = []
+    let records: [any ListedRecord]
 
-    package init(
-        snapshots: [SnapshotRecord] = [], changes: [SnapshotID: [PathChange]] = [:], gaps: [StoredGap] = [],
-        operations: [StoredOperation] = [], states: [SavedState] = [], forgotten: [ForgottenRecords] = [],
-        notices: [StoredNotice] = [], dropped: [DroppedSegments] = []
-    ) {
-        self.snapshots = snapshots
-        self.changes = changes
-        self.gaps = gaps
-        self.operations = operations
-        self.states = states
-        self.forgotten = forgotten
-        self.notices = notices
-        self.dropped = dropped
+    init(_ records: [any ListedRecord]) { self.records = records }
+
+    /// Snapshots and how they differ from their parents, where that is known.
+    package init(snapshots: [SnapshotRecord] = [], changes: [SnapshotID: [PathChange]] = [:]) {
+        records = snapshots.map { NewSnapshot(record: $0, changes: changes[$0.id]) }
+    }
+}
+
+/// A snapshot that is to be listed.
+struct NewSnapshot: ListedRecord {
+    let record: SnapshotRecord
+    /// How it differs from its parent; nil where that is to be found out when somebody asks.
+    var changes: [PathChange]?
+
+    var time: Timestamp { record.time }
+
+    func insert(into db: Database, of catalogue: Catalogue) throws {
+        try catalogue.insert(record, changes: changes, into: db)
     }
 }

@@ -14,7 +14,7 @@ extension CommitWriter {
         let chunk = RawChunk(kind: .state, bytes: record.encoded())
         let block = try store.encode(content + [chunk], bases: bases)
         let saved = SavedState(record, id: StateID(chunk.id), ownBytes: block.byteCount)
-        try finish([block], CommitRecords(states: [saved]))
+        try finish([block], CommitRecords([saved]))
         return saved
     }
 
@@ -24,6 +24,6 @@ extension CommitWriter {
         for records in forgotten {
             blocks.append(try store.encode([RawChunk(kind: .forgotten, bytes: records.encoded())]))
         }
-        try finish(blocks, CommitRecords(forgotten: forgotten))
+        try finish(blocks, CommitRecords(forgotten))
     }
 }

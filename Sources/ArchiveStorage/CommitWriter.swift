@@ -132,8 +132,7 @@ package final class CommitWriter: Sendable {
         }
         let block = try store.encode([chunk], bases: base.map { [$0] } ?? [])
         let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
-        let known = changes.map { [record.id: $0] } ?? [:]
-        try finish([block], CommitRecords(snapshots: [record], changes: known))
+        try finish([block], CommitRecords([NewSnapshot(record: record, changes: changes)]))
         return record
     }
 
@@ -152,25 +151,7 @@ package final class CommitWriter: Sendable {
             bytes += chunk.bytes.count
         }
         blocks.append(try store.encode(chunks))
-        try finish(blocks, CommitRecords(gaps: gaps))
-    }
-
-    /// Appends `operation`, makes it durable and enters it into the catalogue.
-    func commit(_ operation: StoredOperation) throws(StorageError) {
-        let chunk = RawChunk(id: operation.id.chunk, kind: .operation, bytes: operation.record.encoded())
-        try finish([try store.encode([chunk])], CommitRecords(operations: [operation]))
-    }
-
-    /// Appends `notice`, makes it durable and enters it into the catalogue.
-    func commit(_ notice: StoredNotice) throws(StorageError) {
-        let chunk = RawChunk(id: notice.id, kind: .rootNotice, bytes: notice.record.encoded())
-        try finish([try store.encode([chunk])], CommitRecords(notices: [notice]))
-    }
-
-    /// Appends that segments are dropped, makes it durable and enters it into the catalogue.
-    func commit(_ dropped: DroppedSegments) throws(StorageError) {
-        let chunk = RawChunk(kind: DroppedSegments.kind, bytes: dropped.encoded())
-        try finish([try store.encode([chunk])], CommitRecords(dropped: [dropped]))
+        try finish(blocks, CommitRecords(gaps))
     }
 
     /// Appends the blocks that make the records true, and announces these.

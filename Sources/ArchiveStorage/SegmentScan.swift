@@ -18,18 +18,8 @@ package struct SegmentScan: Sendable {
     }
 
     package private(set) var chunks: [(id: ChunkID, offset: Int)] = []
-    package private(set) var snapshots: [(id: SnapshotID, offset: Int, ownBytes: Int)] = []
-    /// Chunks that hold gaps.
-    package private(set) var gaps: [ChunkID] = []
-    package private(set) var states: [(id: StateID, ownBytes: Int)] = []
-    /// Chunks that say which records are forgotten.
-    package private(set) var forgotten: [ChunkID] = []
-    /// Chunks that hold operations.
-    package private(set) var operations: [OperationID] = []
-    /// Chunks that hold notices of roots.
-    package private(set) var notices: [ChunkID] = []
-    /// Chunks that say which segments were dropped.
-    package private(set) var dropped: [ChunkID] = []
+    /// Chunks that mean something by themselves, of kinds that came after this program, too.
+    package private(set) var records: [FoundRecord] = []
     /// Damage that whole blocks follow; only where the scan passes over damage.
     package private(set) var damage: [Damage] = []
     /// Damage in a segment that is not sealed, behind which no record is whole: an interrupted write, of which the disk
@@ -116,19 +106,10 @@ package struct SegmentScan: Sendable {
     }
 
     private mutating func add(_ header: BlockHeader, at offset: Int) {
-        for chunk in header.chunks {
-            if chunk.kind.isRecord { lastRecord = offset }
-            // What kinds that came after this program mean, it need not know.
-            switch chunk.kind {
-            case .snapshot: snapshots.append((SnapshotID(chunk.id), offset, header.blockLength))
-            case .gap: gaps.append(chunk.id)
-            case .operation: operations.append(OperationID(chunk.id))
-            case .state: states.append((StateID(chunk.id), header.blockLength))
-            case .forgotten: forgotten.append(chunk.id)
-            case .rootNotice: notices.append(chunk.id)
-            case .droppedSegments: dropped.append(chunk.id)
-            default: break
-            }
+        for chunk in header.chunks where chunk.kind.isRecord {
+            lastRecord = offset
+            records.append(
+                FoundRecord(kind: chunk.kind, id: chunk.id, offset: offset, blockLength: header.blockLength))
         }
     }
 

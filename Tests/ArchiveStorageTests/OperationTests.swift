@@ -38,7 +38,7 @@ struct OperationTests {
             #expect(try open().catalogue.operations() == expected)
             for operation in expected {
                 #expect(operation == StoredOperation(operation.record))
-                #expect(try store.operation(operation.id) == operation.record)
+                #expect(try store.record(operation.id.chunk) == operation.record)
             }
         }
         try path.appending("catalogue.sqlite").removeFile()

@@ -37,7 +37,7 @@ struct WriterLimitTests {
             let scan = try SegmentScan(
                 of: SegmentFile(at: onlySegment(in: directory.path)), from: SegmentHeader.byteCount,
                 verifyingPayloads: true, passingDamage: false)
-            #expect(scan.forgotten.count == 2)
+            #expect(scan.records.count { $0.kind == .forgotten } == 2)
             return commits
         }()
         _ = try ArchiveStore.rebuildCatalogue(of: directory.path)

@@ -8,24 +8,13 @@ struct FoundRecords {
     var chunks = ChunkTable()
     /// Chunks that the catalogue has places for and that cannot be read, in the order of their ids.
     var lost: [ChunkID] = []
-    var snapshots: [SnapshotID] = []
-    var gaps: [ChunkID] = []
-    var states: [StateID] = []
-    var operations: [OperationID] = []
-    var forgotten: [ChunkID] = []
-    var notices: [ChunkID] = []
-    var dropped: [ChunkID] = []
+    /// The chunks that hold records, by their kinds.
+    private var records: [ChunkKind: [ChunkID]] = [:]
+
+    /// The chunks that hold records of a kind.
+    func records(of kind: ChunkKind) -> [ChunkID] { records[kind, default: []] }
 
     mutating func add(_ chunk: BlockHeader.Chunk) {
-        switch chunk.kind {
-        case .snapshot: snapshots.append(SnapshotID(chunk.id))
-        case .gap: gaps.append(chunk.id)
-        case .state: states.append(StateID(chunk.id))
-        case .operation: operations.append(OperationID(chunk.id))
-        case .forgotten: forgotten.append(chunk.id)
-        case .rootNotice: notices.append(chunk.id)
-        case .droppedSegments: dropped.append(chunk.id)
-        default: break
-        }
+        if chunk.kind.isRecord { records[chunk.kind, default: []].append(chunk.id) }
     }
 }

@@ -24,15 +24,17 @@ struct RecordCheck {
         for state in listed.states { check(state) }
         try checkOperations()
         try checkNotices(listed.notices)
-        for id in found.forgotten {
-            read("what is forgotten, \(id)") { () throws(StorageError) in try store.forgotten(id) }
+        for id in found.records(of: .forgotten) {
+            read("what is forgotten, \(id)") { () throws(StorageError) in
+                try store.record(id, as: ForgottenRecords.self)
+            }
         }
         try checkDropped(listed.dropped)
     }
 
     /// Those that are listed are checked with their trees.
     private func checkSnapshots() throws {
-        for id in found.snapshots {
+        for id in found.records(of: .snapshot).map(SnapshotID.init) {
             if try store.catalogue.hasSnapshot(id) || store.catalogue.isForgotten(id.chunk) { continue }
             let name = "snapshot \(id.short)"
             let snapshot = read(name, snapshot: id) { () throws(StorageError) in try store.snapshot(id) }
@@ -42,8 +44,9 @@ struct RecordCheck {
 
     private func checkGaps() throws {
         let listed = Set(try store.catalogue.gaps().map { $0.ofRoot($0.rootPath, $0.machine) })
-        for id in Set(found.gaps) {
-            guard let gap = read("gap \(id)", { () throws(StorageError) in try store.gap(id) }) else { continue }
+        for id in Set(found.records(of: .gap)) {
+            guard let gap = read("gap \(id)", { () throws(StorageError) in try store.record(id, as: GapRecord.self) })
+            else { continue }
             report.result.gaps += 1
             let place = try store.catalogue.place(ofRoot: gap.rootPath, on: gap.machine, at: gap.start)
             if !listed.contains(gap.ofRoot(place.path, place.machine)) {
@@ -53,7 +56,7 @@ struct RecordCheck {
     }
 
     private func checkStates() throws {
-        for id in found.states {
+        for id in found.records(of: .state).map(StateID.init) {
             if try store.catalogue.hasState(id) || store.catalogue.isForgotten(id.chunk) { continue }
             let name = "state \(id.short)"
             let state = read(name) { () throws(StorageError) in try store.stateRecord(id) }
@@ -75,9 +78,12 @@ struct RecordCheck {
     private func checkOperations() throws {
         let operations = try store.catalogue.operations()
         let listed = Dictionary(operations.map { ($0.id, $0.record) }) { first, _ in first }
-        for id in Set(found.operations) {
+        for id in Set(found.records(of: .operation)).map(OperationID.init) {
             let name = "operation \(id.short)"
-            guard let record = read(name, { () throws(StorageError) in try store.operation(id) }) else { continue }
+            guard
+                let record = read(
+                    name, { () throws(StorageError) in try store.record(id.chunk, as: OperationRecord.self) })
+            else { continue }
             report.result.operations += 1
             let place = try store.catalogue.place(ofRoot: record.rootPath, on: record.machine, at: record.time)
             let known = listed[id].map { $0.ofRoot($0.rootPath, $0.machine) }
@@ -101,9 +107,10 @@ struct RecordCheck {
     private func checkDropped(_ listed: Set<SegmentID>) throws {
         var unfound = listed
         let present = try store.catalogue.droppedSegments()
-        for id in Set(found.dropped) {
+        for id in Set(found.records(of: .droppedSegments)) {
             let name = "what was dropped, \(id)"
-            guard let record = read(name, { () throws(StorageError) in try store.droppedSegments(id) }) else {
+            guard let record = read(name, { () throws(StorageError) in try store.record(id, as: DroppedSegments.self) })
+            else {
                 continue
             }
             unfound.subtract(record.segments)
@@ -122,9 +129,10 @@ struct RecordCheck {
     private func checkNotices(_ listed: Set<StoredNotice>) throws {
         var unfound = listed
         let present = try store.catalogue.notices()
-        for id in Set(found.notices) {
+        for id in Set(found.records(of: .rootNotice)) {
             let name = "notice of a root \(id)"
-            guard let record = read(name, { () throws(StorageError) in try store.notice(id) }) else { continue }
+            guard let record = read(name, { () throws(StorageError) in try store.record(id, as: RootNotice.self) })
+            else { continue }
             let notice = StoredNotice(id: id, record: record).withoutHost
             unfound.remove(notice)
             if !present.contains(notice) { report.find(inCatalogue: "\(name) is not in the catalogue") }

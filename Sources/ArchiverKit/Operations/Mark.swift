@@ -39,7 +39,7 @@ public struct Mark: Sendable, Hashable, Identifiable {
         withExtendedLifetime(lock) {}
         guard
             let mark = Mark(
-                StoredOperation(id: id, record: try archive.store.operation(id)))
+                StoredOperation(id: id, record: try archive.store.record(id.chunk)))
         else {
             throw ArchiverError(.damaged, "mark \(id.short) is not what was written", path: root)
         }
@@ -103,7 +103,7 @@ extension Archive {
             if let response {
                 guard let id = response.mark.flatMap({ OperationID(hex: $0) }),
                     let mark = Mark(
-                        StoredOperation(id: id, record: try store.operation(id)))
+                        StoredOperation(id: id, record: try store.record(id.chunk)))
                 else { throw ControlClient.silence(root) }
                 return mark
             }
