@@ -50,6 +50,11 @@ package final class ArchiveStore: Sendable {
     /// Whether snapshots can be added.
     package var isWritable: Bool { refusal == nil }
 
+    /// Refuses to go on where nothing can be added.
+    package func requireWritable() throws(StorageError) {
+        if let refusal { throw refusal }
+    }
+
     /// Opens the archive in `directory` and brings its catalogue up to date with its segments.
     ///
     /// - Parameter creating: whether to make a new archive where there is none.

@@ -1,39 +1,204 @@
-// The catalogue's forgotten records: what is listed no more, also where it is found again.
+// The catalogue's forgotten records: what is listed no more, and what is listed again.
 
 package import ArchiveFormat
+package import FileIO
 internal import Foundation
 internal import GRDB
 
+/// A snapshot or a saved state that is forgotten.
+package struct ForgottenRecord: Sendable, Hashable {
+    /// The chunk that holds its record.
+    package let id: ChunkID
+    /// When it was forgotten.
+    package let time: Timestamp
+}
+
 extension Catalogue {
-    /// Forgets snapshots and states, also those that are yet to be found.
+    /// Forgets snapshots and states, also those that are yet to be found, unless they were brought back later.
     func insert(_ forgotten: ForgottenRecords, into db: Database) throws {
+        let ofState = try db.cachedStatement(sql: "DELETE FROM state WHERE id = ?")
+        let ofSnapshot = try db.cachedStatement(sql: "DELETE FROM snapshot WHERE id = ?")
         for id in forgotten.records {
+            guard try say(id, isKept: false, at: forgotten.time, in: db) else { continue }
             let arguments: StatementArguments = [Data(id.bytes)]
-            try db.execute(sql: "INSERT OR IGNORE INTO forgotten VALUES (?)", arguments: arguments)
-            try db.execute(sql: "DELETE FROM state WHERE id = ?", arguments: arguments)
+            try ofState.execute(arguments: arguments)
+            if db.changesCount > 0 { continue }
             try forgetChanges(beforeRemovalOf: SnapshotID(id), in: db)
-            try db.execute(sql: "DELETE FROM snapshot WHERE id = ?", arguments: arguments)
+            try ofSnapshot.execute(arguments: arguments)
         }
+    }
+
+    /// Notes that a record is forgotten, or kept after all.
+    ///
+    /// - Returns: whether that is new; of what is said of a record the latest counts, and at one time that it is kept.
+    fileprivate func say(_ id: ChunkID, isKept: Bool, at time: Timestamp, in db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO forgotten VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, isKept = excluded.isKept
+                WHERE (excluded.seconds, excluded.nanoseconds, excluded.isKept) > (seconds, nanoseconds, isKept)
+                """)
+        try statement.execute(arguments: [Data(id.bytes), time.seconds, time.nanoseconds, isKept])
+        return db.changesCount > 0
     }
 
     /// Whether the record in the chunk `id` is forgotten.
     package func isForgotten(_ id: ChunkID) throws(StorageError) -> Bool {
         try read { db in
-            try Row.fetchOne(db, sql: "SELECT 1 FROM forgotten WHERE id = ?", arguments: [Data(id.bytes)]) != nil
+            let sql = "SELECT 1 FROM forgotten WHERE id = ? AND NOT isKept"
+            return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(id.bytes)]) != nil
+        }
+    }
+
+    /// When it was last said of a record that it is forgotten, or kept after all; nil where it never was.
+    package func timeOfForgetting(_ id: ChunkID) throws(StorageError) -> Timestamp? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM forgotten WHERE id = ?")
+            return try Row.fetchOne(statement, arguments: [Data(id.bytes)])
+                .map { try $0.time(seconds: 0, nanoseconds: 1) }
+        }
+    }
+
+    /// The records that are forgotten, by the time when they were, those of one time by id.
+    ///
+    /// - Parameters:
+    ///   - since: those that were forgotten at this instant or after.
+    ///   - until: those that were forgotten at this instant or before.
+    package func forgotten(
+        since: Timestamp? = nil, until: Timestamp? = nil, newestFirst: Bool = false, limit: Int? = nil
+    ) throws(StorageError) -> [ForgottenRecord] {
+        let order = newestFirst ? "DESC" : "ASC"
+        let (low, high) = (since ?? .least, until ?? .greatest)
+        let sql = """
+            SELECT id, seconds, nanoseconds FROM forgotten
+            WHERE NOT isKept AND (seconds, nanoseconds) >= (?, ?) AND (seconds, nanoseconds) <= (?, ?)
+            ORDER BY seconds \(order), nanoseconds \(order), id \(order) LIMIT ?
+            """
+        return try read { db in
+            var found: [ForgottenRecord] = []
+            let arguments: StatementArguments = [
+                low.seconds, low.nanoseconds, high.seconds, high.nanoseconds, limit ?? -1,
+            ]
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+                found.append(ForgottenRecord(id: try row.id(0), time: try row.time(seconds: 1, nanoseconds: 2)))
+                return true
+            }
+            return found
+        }
+    }
+
+    /// The forgotten records whose ids begin with hex digits, at most `limit`.
+    package func forgotten(idPrefix: String, limit: Int) throws(StorageError) -> [ForgottenRecord] {
+        guard let range = Catalogue.idRange(idPrefix) else { return [] }
+        let sql = """
+            SELECT id, seconds, nanoseconds FROM forgotten WHERE NOT isKept AND id BETWEEN ? AND ? ORDER BY id LIMIT ?
+            """
+        return try read { db in
+            var found: [ForgottenRecord] = []
+            try db.cachedStatement(sql: sql).forEachRow([range.low, range.high, limit]) { row in
+                found.append(ForgottenRecord(id: try row.id(0), time: try row.time(seconds: 1, nanoseconds: 2)))
+                return true
+            }
+            return found
         }
     }
 }
 
+extension Timestamp {
+    fileprivate static var least: Timestamp { Timestamp(seconds: .min) }
+    fileprivate static var greatest: Timestamp { Timestamp(seconds: .max, nanoseconds: 999_999_999) }
+}
+
 extension ForgottenRecords: ListedRecord {
     func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
+
+    func isListed(in db: Database) throws -> Bool? {
+        try RecordKind.isSaid(of: records, at: time, in: "forgotten", "id", db)
+    }
+}
+
+/// Records that are to be listed again.
+struct ListedAgain: ListedRecord {
+    let record: UnforgottenRecords
+    /// Those of them that can be read.
+    let listed: [ChunkID: any ListedRecord]
+
+    var time: Timestamp { record.time }
+
+    func insert(into db: Database, of catalogue: Catalogue) throws {
+        for id in record.records where try catalogue.say(id, isKept: true, at: record.time, in: db) {
+            try listed[id]?.insert(into: db, of: catalogue)
+        }
+    }
+
+    func isListed(in db: Database) throws -> Bool? {
+        try RecordKind.isSaid(of: record.records, at: time, in: "forgotten", "id", db)
+    }
 }
 
 extension RecordKind {
+    /// What was last said of a record: that it is forgotten, and when; or since when it is kept after all.
     static let forgotten = RecordKind(
         schema: """
-            CREATE TABLE forgotten (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+            CREATE TABLE forgotten (
+                id BLOB PRIMARY KEY NOT NULL,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                isKept INTEGER NOT NULL
+            ) WITHOUT ROWID;
+            CREATE INDEX forgottenByTime ON forgotten (seconds, nanoseconds, id) WHERE NOT isKept;
             """, name: { "what is forgotten, \($0)" }
     ) { (record: ForgottenRecords, _) in
         record
     }
+
+    static let unforgotten = RecordKind(
+        .unforgotten, schema: "", name: { "what is forgotten no more, \($0)" }
+    ) { (store, found) throws(StorageError) in
+        try store.listedAgain(try store.record(found.id, as: UnforgottenRecords.self))
+    }
+}
+
+extension ArchiveStore {
+    /// What it takes to list forgotten records again; those that cannot be read are left out.
+    func listedAgain(_ record: UnforgottenRecords) throws(StorageError) -> ListedAgain {
+        var listed: [ChunkID: any ListedRecord] = [:]
+        for id in record.records {
+            do throws(StorageError) { listed[id] = try listedRecord(id) } catch {
+                guard error.code == .damaged, error.path != layout.catalogue else { throw error }
+            }
+        }
+        return ListedAgain(record: record, listed: listed)
+    }
+
+    /// The snapshot or the state that the chunk `id` holds; nil where no segment has it as one.
+    package func forgottenValue(_ id: ChunkID) throws(StorageError) -> ForgottenValue? {
+        switch try listedRecord(id) {
+        case let snapshot as NewSnapshot: .snapshot(snapshot.record)
+        case let state as SavedState: .state(state)
+        default: nil
+        }
+    }
+
+    private func listedRecord(_ id: ChunkID) throws(StorageError) -> (any ListedRecord)? {
+        // A file's content may be the same bytes.
+        for copy in try catalogue.copies(beginning: ChunkPrefix(id)) where copy.id == id {
+            let header = try blockHeader(at: copy.location)
+            for chunk in header.chunks where chunk.id == id {
+                guard chunk.kind == .snapshot || chunk.kind == .state,
+                    let kind = RecordKind.all.first(where: { $0.kind == chunk.kind })
+                else { continue }
+                let found = FoundRecord(
+                    kind: chunk.kind, id: id, offset: copy.location.offset, blockLength: header.blockLength)
+                return try kind.read(self, found)
+            }
+        }
+        return nil
+    }
+}
+
+/// What was forgotten, as lists would show it.
+package enum ForgottenValue: Sendable, Hashable {
+    case snapshot(SnapshotRecord)
+    case state(SavedState)
 }

@@ -66,7 +66,7 @@ extension Catalogue {
     func insert(_ gap: StoredGap, into db: Database) throws {
         let record = gap.record
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.start)
-        let root = try enterRoot(place, host: record.host, into: db)
+        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -107,7 +107,7 @@ extension RecordKind {
                 detail BLOB
             ) WITHOUT ROWID;
             CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
-            """, name: { "gap \($0)" }
+            """, ofRoots: .init(table: "gap", time: "startSeconds, startNanoseconds"), name: { "gap \($0)" }
     ) { (record: GapRecord, found) in
         StoredGap(id: found.id, record: record)
     }

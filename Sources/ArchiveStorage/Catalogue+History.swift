@@ -17,6 +17,33 @@ enum HistoryState: Int64 {
     case damaged = 2
 }
 
+/// Where a snapshot stands in the table, by which it is found at once.
+private struct SnapshotRow {
+    let root: Int64
+    let sequence: Int64
+    let seconds: Int64
+    let nanoseconds: Int64
+    let id: Data
+
+    static let columns = "root, sequence, seconds, nanoseconds, id"
+
+    init(_ row: Row) throws {
+        root = try row.value(0)
+        sequence = try row.value(1)
+        seconds = try row.value(2)
+        nanoseconds = try row.value(3)
+        id = try row.value(4)
+    }
+
+    init(_ record: SnapshotRecord, root: Int64) {
+        self.root = root
+        sequence = Int64(clamping: record.sequence)
+        seconds = record.time.seconds
+        nanoseconds = Int64(record.time.nanoseconds)
+        id = Data(record.id.chunk.bytes)
+    }
+}
+
 // MARK: Filling
 
 extension Catalogue {
@@ -30,13 +57,16 @@ extension Catalogue {
         return try id.map { try snapshotID($0) }
     }
 
-    private static func successor(of record: SnapshotRecord, root: Int64, in db: Database) throws -> SnapshotID? {
+    private static func successor(of row: SnapshotRow, in db: Database) throws -> SnapshotRow? {
         let sql = """
-            SELECT id FROM snapshot WHERE root = ? AND (sequence, seconds, nanoseconds, id) > (?, ?, ?, ?)
+            SELECT \(SnapshotRow.columns) FROM snapshot
+            WHERE root = ? AND (sequence, seconds, nanoseconds, id) > (?, ?, ?, ?)
             ORDER BY sequence, seconds, nanoseconds, id LIMIT 1
             """
-        let id = try Data.fetchOne(db.cachedStatement(sql: sql), arguments: position(record, root: root))
-        return try id.map { try snapshotID($0) }
+        return try Row.fetchOne(
+            db.cachedStatement(sql: sql),
+            arguments: [row.root, row.sequence, row.seconds, row.nanoseconds, row.id]
+        ).map(SnapshotRow.init)
     }
 
     private static func position(_ record: SnapshotRecord, root: Int64) -> StatementArguments {
@@ -88,15 +118,17 @@ extension Catalogue {
 
     /// Forgets what the snapshot behind a new one changed: it has another one before it now.
     func forgetChanges(afterInsertionOf record: SnapshotRecord, root: Int64, in db: Database) throws {
-        guard let next = try Catalogue.successor(of: record, root: root, in: db) else { return }
+        guard let next = try Catalogue.successor(of: SnapshotRow(record, root: root), in: db) else { return }
         try forgetChanges(of: next, in: db)
     }
 
     /// Forgets what a snapshot changed that is about to go, and what the one behind it did.
     func forgetChanges(beforeRemovalOf id: SnapshotID, in db: Database) throws {
-        guard let (record, root) = try Catalogue.snapshot(id, in: db) else { return }
-        try forgetChanges(of: id, in: db)
-        try forgetChanges(afterInsertionOf: record, root: root, in: db)
+        let sql = "SELECT \(SnapshotRow.columns) FROM snapshot WHERE id = ?"
+        let found = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(id.chunk.bytes)])
+        guard let row = try found.map(SnapshotRow.init) else { return }
+        try forgetChanges(of: row, in: db)
+        if let next = try Catalogue.successor(of: row, in: db) { try forgetChanges(of: next, in: db) }
     }
 
     /// Forgets all changes of a root: its snapshots have come to be those of another one.
@@ -106,26 +138,29 @@ extension Catalogue {
         try db.execute(sql: "UPDATE snapshot SET history = 0 WHERE root = ?", arguments: [root])
     }
 
-    private func forgetChanges(of id: SnapshotID, in db: Database) throws {
-        guard let (record, root) = try Catalogue.snapshot(id, in: db) else { return }
-        let place = HistoryPlace(record)
-        let arguments: StatementArguments = [root, place.sequence, place.seconds]
+    private func forgetChanges(of row: SnapshotRow, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE snapshot SET history = 0 WHERE id = ? AND history <> 0")
+            .execute(arguments: [row.id])
+        // Of one whose changes are not known there are none; thinning asks a hundred thousand times.
+        if db.changesCount == 0 { return }
+        let place: StatementArguments = [row.root, row.sequence, row.seconds]
         let condition = "root = ? AND sequence = ? AND seconds = ?"
-        let paths = try Int64.fetchAll(db, sql: "SELECT path FROM change WHERE \(condition)", arguments: arguments)
-        try db.execute(sql: "DELETE FROM change WHERE \(condition)", arguments: arguments)
+        let paths = try Int64.fetchAll(
+            db.cachedStatement(sql: "SELECT path FROM change WHERE \(condition)"), arguments: place)
+        if paths.isEmpty { return }
+        try db.cachedStatement(sql: "DELETE FROM change WHERE \(condition)").execute(arguments: place)
+        let removal = try db.cachedStatement(
+            sql: "DELETE FROM path WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM change WHERE path = ?1)")
+        let update = try db.cachedStatement(
+            sql: """
+                UPDATE path SET isGone = COALESCE((
+                    SELECT kind = 3 FROM change WHERE path = ?1 ORDER BY sequence DESC, seconds DESC LIMIT 1
+                ), 0) WHERE id = ?1
+                """)
         for path in paths {
-            try db.execute(
-                sql: "DELETE FROM path WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM change WHERE path = ?1)",
-                arguments: [path])
-            try db.execute(
-                sql: """
-                    UPDATE path SET isGone = COALESCE((
-                        SELECT kind = 3 FROM change WHERE path = ?1 ORDER BY sequence DESC, seconds DESC LIMIT 1
-                    ), 0) WHERE id = ?1
-                    """, arguments: [path])
+            try removal.execute(arguments: [path])
+            try update.execute(arguments: [path])
         }
-        try db.execute(
-            sql: "UPDATE snapshot SET history = 0 WHERE id = ? AND history <> 0", arguments: [Data(id.chunk.bytes)])
     }
 
     private static func snapshot(_ id: SnapshotID, in db: Database) throws -> (record: SnapshotRecord, root: Int64)? {

@@ -69,7 +69,7 @@ extension Catalogue {
             SELECT segment, offset, id, sinceSeconds, sinceNanoseconds, untilSeconds, untilNanoseconds
             FROM lostSnapshot AS lost
             WHERE NOT EXISTS (SELECT 1 FROM snapshot WHERE id = lost.id)
-                AND NOT EXISTS (SELECT 1 FROM forgotten WHERE id = lost.id)
+                AND NOT EXISTS (SELECT 1 FROM forgotten WHERE id = lost.id AND NOT isKept)
                 AND (NOT EXISTS (SELECT 1 FROM snapshot) OR EXISTS (
                     SELECT 1 FROM root WHERE (
                         SELECT seconds, nanoseconds FROM snapshot WHERE root = root.id

@@ -106,18 +106,16 @@ extension Catalogue {
         else { return }
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
         let number: Int64 = try old.value(0)
-        let new = try enterRoot(place, host: old.value(1), into: db)
+        let new = try Catalogue.enterRoot(place, host: old.value(1), into: db)
         if new == number { return }
         for root in [number, new] { try forgetChanges(ofRoot: root, in: db) }
-        for (table, time) in [
-            ("snapshot", "seconds, nanoseconds"), ("gap", "startSeconds, startNanoseconds"),
-            ("operation", "seconds, nanoseconds"),
-        ] {
+        let tables = RecordKind.all.compactMap(\.ofRoots)
+        for rows in tables {
             try db.execute(
-                sql: "UPDATE OR REPLACE \(table) SET root = ? WHERE root = ? AND (\(time)) <= (?, ?)",
+                sql: "UPDATE OR REPLACE \(rows.table) SET root = ? WHERE root = ? AND (\(rows.time)) <= (?, ?)",
                 arguments: [new, number, record.time.seconds, record.time.nanoseconds])
         }
-        let uses = ["snapshot", "gap", "operation"].map { "NOT EXISTS (SELECT 1 FROM \($0) WHERE root = ?1)" }
+        let uses = tables.map { "NOT EXISTS (SELECT 1 FROM \($0.table) WHERE root = ?1)" }
         try db.execute(
             sql: "DELETE FROM root WHERE id = ?1 AND \(uses.joined(separator: " AND "))", arguments: [number])
     }

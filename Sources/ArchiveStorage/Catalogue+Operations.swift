@@ -50,7 +50,7 @@ extension Catalogue {
     func insert(_ operation: StoredOperation, into db: Database) throws {
         let record = operation.record
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
-        let root = try enterRoot(place, host: record.host, into: db)
+        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -116,7 +116,8 @@ extension RecordKind {
                 name BLOB
             ) WITHOUT ROWID;
             CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
-            """, name: { "operation \(OperationID($0))" }
+            """, ofRoots: .init(table: "operation", time: "seconds, nanoseconds"),
+        name: { "operation \(OperationID($0))" }
     ) {
         (record: OperationRecord, found) in StoredOperation(id: OperationID(found.id), record: record)
     }

@@ -85,7 +85,7 @@ extension Catalogue {
     }
 
     /// The number of the root that was at `place`, entered where it is new.
-    func enterRoot(_ place: RootPlace, host: String, into db: Database) throws -> Int64 {
+    static func enterRoot(_ place: RootPlace, host: String, into db: Database) throws -> Int64 {
         let present = try Catalogue.present(place, in: db)
         let arguments: StatementArguments = [Data(present.path), Data(present.machine.bytes)]
         let known = try db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND machine = ?")

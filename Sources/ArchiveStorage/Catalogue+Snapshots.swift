@@ -95,13 +95,14 @@ extension Catalogue {
     /// - Parameter changes: how it differs from its parent; nil where that is to be found out when somebody asks.
     func insert(_ record: SnapshotRecord, changes: [PathChange]? = nil, into db: Database) throws {
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
-        let root = try enterRoot(place, host: record.host, into: db)
+        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
         try noteHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
         let isInHistory = try changes != nil && Catalogue.predecessor(of: record, root: root, in: db) == record.parent
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO snapshot
-                SELECT ?1, ?8, ?2, ?3, ?4, ?5, ?6, ?7, ?9 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4)
+                SELECT ?1, ?8, ?2, ?3, ?4, ?5, ?6, \(Catalogue.label(of: "?4", else: "?7")), ?9
+                WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4 AND NOT isKept)
                 """)
         let state = isInHistory ? HistoryState.known : .unknown
         try statement.execute(arguments: [
@@ -192,7 +193,8 @@ extension RecordKind {
                 untilNanoseconds INTEGER NOT NULL,
                 PRIMARY KEY (segment, offset)
             ) WITHOUT ROWID;
-            """, name: { "snapshot \(SnapshotID($0).short)" }
+            """, ofRoots: .init(table: "snapshot", time: "seconds, nanoseconds"),
+        name: { "snapshot \(SnapshotID($0).short)" }
     ) {
         (store, found) throws(StorageError) in
         let id = SnapshotID(found.id)

@@ -84,8 +84,9 @@ extension Catalogue {
     func insert(_ state: SavedState, into db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT OR IGNORE INTO state SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
-                WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?1)
+                INSERT OR IGNORE INTO state
+                SELECT ?1, ?2, ?3, ?4, ?5, \(Catalogue.label(of: "?1", else: "?6")), ?7, ?8, ?9, ?10
+                WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?1 AND NOT isKept)
                 """)
         try statement.execute(arguments: [
             Data(state.id.chunk.bytes), Data(state.title.utf8), state.host, state.time.seconds,

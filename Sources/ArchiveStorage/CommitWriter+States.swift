@@ -1,4 +1,4 @@
-// Commits of saved states, and of what is forgotten.
+// Commits of saved states.
 
 package import ArchiveFormat
 
@@ -16,14 +16,5 @@ extension CommitWriter {
         let saved = SavedState(record, id: StateID(chunk.id), ownBytes: block.byteCount)
         try finish([block], CommitRecords([saved]))
         return saved
-    }
-
-    /// Appends that records are forgotten, makes it durable and enters it into the catalogue.
-    func commit(_ forgotten: [ForgottenRecords]) throws(StorageError) {
-        var blocks: [EncodedBlock] = []
-        for records in forgotten {
-            blocks.append(try store.encode([RawChunk(kind: .forgotten, bytes: records.encoded())]))
-        }
-        try finish(blocks, CommitRecords(forgotten))
     }
 }

@@ -2,6 +2,7 @@
 
 package import ArchiveFormat
 internal import FileIO
+internal import Foundation
 internal import GRDB
 
 /// A chunk that holds a record, as a scan finds it.
@@ -20,6 +21,41 @@ protocol ListedRecord: Sendable {
 
     /// Enters it, unless it is known or was forgotten.
     func insert(into db: Database, of catalogue: Catalogue) throws
+
+    /// Whether the catalogue says what it says; nil for kinds that a check compares field by field.
+    func isListed(in db: Database) throws -> Bool?
+}
+
+extension ListedRecord {
+    func isListed(in db: Database) throws -> Bool? { nil }
+}
+
+/// A record with one codec, and the chunk that holds it.
+package struct StoredRecord<Record: ArchiveRecord>: Sendable, Hashable {
+    package let id: ChunkID
+    package let record: Record
+
+    package init(id: ChunkID, record: Record) {
+        self.id = id
+        self.record = record
+    }
+}
+
+/// A record that is listed by itself: no other record has a say in it.
+protocol PlainRecord: ArchiveRecord {
+    var time: Timestamp { get }
+
+    func insert(as id: ChunkID, into db: Database) throws
+
+    func isListed(as id: ChunkID, in db: Database) throws -> Bool
+}
+
+extension StoredRecord: ListedRecord where Record: PlainRecord {
+    var time: Timestamp { record.time }
+
+    func insert(into db: Database, of catalogue: Catalogue) throws { try record.insert(as: id, into: db) }
+
+    func isListed(in db: Database) throws -> Bool? { try record.isListed(as: id, in: db) }
 }
 
 /// A kind of record: how one is read from its chunk, and the tables that list it.
@@ -27,33 +63,70 @@ struct RecordKind: Sendable {
     let kind: ChunkKind
     /// The statements that make its tables.
     let schema: String
+    /// The table whose rows are of roots; nil where there is none.
+    let ofRoots: RootTable?
     /// What a record is called in messages.
     let name: @Sendable (ChunkID) -> String
     let read: @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
 
     /// All kinds that this program knows, those first that tell what becomes of others: a new kind is a line here, the file
     /// of its value and the file of its table.
-    static let all: [RecordKind] = [.droppedSegments, .notices, .snapshots, .gaps, .operations, .states, .forgotten]
+    static let all: [RecordKind] = [
+        .droppedSegments, .notices, .snapshots, .gaps, .operations, .states, .forgotten, .unforgotten, .labels, .pins,
+        .notes, .policies,
+    ]
     /// Those of all segments are entered before any other record is.
     static let tellingOfOthers: Set<ChunkKind> = [.droppedSegments, .rootNotice]
 
+    /// A table with a column `root`, which changes where a root was moved.
+    struct RootTable: Sendable {
+        let table: String
+        /// The columns of the time that says whose a row is.
+        let time: String
+    }
+
     init(
-        _ kind: ChunkKind, schema: String, name: @escaping @Sendable (ChunkID) -> String,
+        _ kind: ChunkKind, schema: String, ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String,
         read: @escaping @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
     ) {
         self.kind = kind
         self.schema = schema
+        self.ofRoots = ofRoots
         self.name = name
         self.read = read
     }
 
     /// A kind with one codec.
     init<Record: ArchiveRecord>(
-        schema: String, name: @escaping @Sendable (ChunkID) -> String,
+        schema: String, ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String,
         _ listed: @escaping @Sendable (Record, FoundRecord) -> any ListedRecord
     ) {
-        self.init(Record.kind, schema: schema, name: name) { (store, found) throws(StorageError) in
+        self.init(Record.kind, schema: schema, ofRoots: ofRoots, name: name) { (store, found) throws(StorageError) in
             listed(try store.record(found.id), found)
+        }
+    }
+
+    /// A kind whose records are listed by themselves.
+    init<Record: PlainRecord>(
+        plain: Record.Type, schema: String, ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String
+    ) {
+        self.init(schema: schema, ofRoots: ofRoots, name: name) { (record: Record, found) in
+            StoredRecord(id: found.id, record: record)
+        }
+    }
+
+    /// Whether a table has, for each of `targets`, something that was said at `time` or later; what no segment has any more
+    /// needs none.
+    static func isSaid(
+        of targets: [ChunkID], at time: Timestamp, in table: String, _ column: String, _ db: Database
+    ) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(column) = ?1 AND (seconds, nanoseconds) >= (?2, ?3))
+                    OR NOT EXISTS (SELECT 1 FROM chunk WHERE id = ?1)
+                """)
+        return try targets.allSatisfy { target in
+            try Bool.fetchOne(statement, arguments: [Data(target.bytes), time.seconds, time.nanoseconds]) ?? false
         }
     }
 }
@@ -74,13 +147,44 @@ extension ArchiveStore {
 
     /// Enters `record` into the archive: when this returns it is durable, where it throws it is not there.
     func enter(_ record: some ArchiveRecord, listed: any ListedRecord) throws(StorageError) {
+        try enter([(record, listed)])
+    }
+
+    /// Enters a record that is listed by itself.
+    @discardableResult
+    func enter<Record: PlainRecord>(plain record: Record) throws(StorageError) -> ChunkID {
+        let id = ChunkID(hashing: record.encoded())
+        try enter(record, listed: StoredRecord(id: id, record: record))
+        return id
+    }
+
+    /// Enters records as one commit, at least one.
+    func enter<Record: ArchiveRecord>(_ records: [(record: Record, listed: any ListedRecord)]) throws(StorageError) {
         let writer = try beginCommit()
         do throws(StorageError) {
-            let chunk = RawChunk(kind: type(of: record).kind, bytes: record.encoded())
-            try writer.finish([try encode([chunk])], CommitRecords([listed]))
+            var blocks: [EncodedBlock] = []
+            for (record, _) in records {
+                blocks.append(try encode([RawChunk(kind: Record.kind, bytes: record.encoded())]))
+            }
+            try writer.finish(blocks, CommitRecords(records.map { $0.listed }))
         } catch {
             writer.abandon()
             throw error
         }
+    }
+
+    /// What records of a kind are called in messages; nil for kinds that this program does not know.
+    package func name(of id: ChunkID, _ kind: ChunkKind) -> String? {
+        RecordKind.all.first { $0.kind == kind }?.name(id)
+    }
+
+    /// Whether the catalogue says what the record in the chunk `id` says.
+    ///
+    /// - Returns: nil for kinds that this program does not know, and those that a check compares field by field.
+    /// - Throws: `StorageError` also where the record cannot be read.
+    package func isListed(_ id: ChunkID, _ kind: ChunkKind) throws(StorageError) -> Bool? {
+        guard let known = RecordKind.all.first(where: { $0.kind == kind }) else { return nil }
+        let record = try known.read(self, FoundRecord(kind: kind, id: id, offset: 0, blockLength: 0))
+        return try catalogue.read { db in try record.isListed(in: db) }
     }
 }

@@ -35,6 +35,7 @@ struct ArchiverCommand: ParsableCommand {
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
             ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self, MarkCommand.self, TurnsCommand.self,
             RewindCommand.self,
+            PinCommand.self, UnpinCommand.self, LabelCommand.self, ForgetCommand.self, UnforgetCommand.self,
             LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
             SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,

@@ -24,6 +24,13 @@ struct GoldenValueTests {
         #expect(try OperationRecord(decoding: Fixtures.golden("operation.cbor")) == GoldenValues.operation)
         #expect(try RootNotice(decoding: Fixtures.golden("root-notice.cbor")) == GoldenValues.rootNotice)
         #expect(try DroppedSegments(decoding: Fixtures.golden("dropped-segments.cbor")) == GoldenValues.dropped)
+        #expect(try LabelRecord(decoding: Fixtures.golden("label.cbor")) == GoldenValues.label)
+        #expect(try PinRecord(decoding: Fixtures.golden("pin.cbor")) == GoldenValues.pin)
+        #expect(try PinRecord(decoding: Fixtures.golden("pin-removed.cbor")) == GoldenValues.unpin)
+        #expect(try NoteRecord(decoding: Fixtures.golden("note.cbor")) == GoldenValues.note)
+        #expect(try PolicyRecord(decoding: Fixtures.golden("policy.cbor")) == GoldenValues.policy)
+        #expect(try PolicyRecord(decoding: Fixtures.golden("policy-removed.cbor")) == GoldenValues.rootPolicy)
+        #expect(try UnforgottenRecords(decoding: Fixtures.golden("unforgotten.cbor")) == GoldenValues.unforgotten)
         #expect(try ArchiveManifest(decoding: Fixtures.golden("archive.json")) == GoldenValues.manifest)
         let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes {
             try BlockHeader(decoding: $0, at: GoldenValues.place)

@@ -11,7 +11,7 @@ import Testing
 struct UndecodableRecordTests {
     @Test(
         "a record that means nothing is named by every opening, also with a new catalogue",
-        arguments: [ChunkKind.snapshot, .gap, .state, .operation, .forgotten, .rootNotice])
+        arguments: ChunkKind.allCases.filter(\.isRecord))
     func named(kind: ChunkKind) throws {
         let directory = try TemporaryDirectory()
         var expected: Commit?

@@ -28,6 +28,33 @@ struct CatalogueCheckTests {
         }
     }
 
+    @Test("check finds labels, pins, notes, policies and forgotten records that the catalogue does not have")
+    func statements() throws {
+        for statements in [
+            "DELETE FROM lateLabel;", "DELETE FROM pin;", "DELETE FROM note;", "DELETE FROM policy;",
+            "DELETE FROM forgotten;", "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;",
+            "INSERT INTO forgotten SELECT id, 9, 0, 0 FROM snapshot; DELETE FROM snapshot;",
+        ] {
+            let sandbox = try Sandbox()
+            var snapshots: [SnapshotRecord] = []
+            for number in 0..<3 {
+                try sandbox.root.write("file", "content \(number)")
+                snapshots.append(try sandbox.capture())
+            }
+            let archive = sandbox.archive
+            try archive.label(.snapshot(snapshots[0]), as: "label")
+            try archive.pin(.snapshot(snapshots[0]))
+            try archive.note("note", about: snapshots[0].root)
+            try archive.store.enter(PolicyRecord(time: .now, maxSize: 1 << 40))
+            try archive.forget([.snapshot(snapshots[1])])
+            #expect(try archive.check(data: false).findings == [])
+            try Files(archive.directory).changeCatalogue(statements)
+            let findings = try archive.check(data: false).findings
+            #expect(!findings.isEmpty, "\(statements)")
+            #expect(findings.allSatisfy { $0.remedy == "run 'archiver repair --catalogue'" }, "\(findings)")
+        }
+    }
+
     @Test(
         "a byte changed in the footer of a sealed segment is found by a check of all bytes",
         arguments: [10, 60, 95, 130])

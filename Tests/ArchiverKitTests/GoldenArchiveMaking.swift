@@ -142,7 +142,22 @@ struct GoldenArchiveMaking {
         }
         try archive.save(42, as: "number")
         let states = try archive.store.catalogue.states()
-        try archive.store.forget([states[0].id.chunk, snapshots[5].id.chunk])
+        try archive.store.forget([states[0].id.chunk, snapshots[5].id.chunk, snapshots[6].id.chunk])
+        try archive.store.unforget([snapshots[6].id.chunk])
+        try archive.label(.snapshot(snapshots[7]), as: "late")
+        try archive.pin(.snapshot(snapshots[8]), until: Timestamp(seconds: 9_000_000_000), reason: "golden")
+        try archive.pin(.snapshot(snapshots[9]))
+        try archive.unpin(.snapshot(snapshots[9]))
+        try archive.note("about all of it", about: rootRecord)
+        try archive.note("about one state", about: rootRecord, snapshot: latest.id)
+        try archive.store.enter(
+            PolicyRecord(
+                time: .now, tiers: [.init(width: 0, age: 3600), .init(width: 86_400, age: nil)], maxSize: 1 << 40,
+                minFreeBytes: 1 << 30, minFreePercent: 5))
+        try archive.store.enter(
+            PolicyRecord(
+                rootPath: latest.rootPath, host: latest.host, machine: latest.machine, time: .now,
+                tiers: [.init(width: 604_800, age: nil)]))
         try archive.store.enter(
             RootNotice(
                 rootPath: Array("/moved".utf8), host: "golden", kind: .moved, time: .now, machine: latest.machine,

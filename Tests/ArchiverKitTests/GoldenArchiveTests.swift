@@ -58,7 +58,11 @@ struct GoldenArchiveTests {
         let archive = try Archive.open(FilePath(copy.path(percentEncoded: false)))
         let expected = try String(contentsOf: source.appending(path: "records.txt"), encoding: .utf8)
         #expect(try GoldenRecords.lines(of: archive) == expected.split(separator: "\n").map(String.init))
-        for kind in ["state", "gap", "operation", "notice", "dropped", "sealed", "to depth 16"] {
+        for kind in [
+            "state", "gap", "operation", "notice", "dropped", "sealed", "to depth 16", "forgotten", "pin", "note",
+            "policy",
+            "late",
+        ] {
             #expect(expected.contains(kind), "\(kind)")
         }
     }

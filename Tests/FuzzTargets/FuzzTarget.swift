@@ -10,6 +10,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case manifest, segmentHeader, segmentFooter, blockHeader
     case deflate, delta, patterns
     case notice, dropped
+    case label, pin, note, policy, unforgotten
 
     /// Gives an input to the decoder that it names; whatever it is, this returns.
     package static func run(_ input: UnsafeRawBufferPointer) {
@@ -32,6 +33,11 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
         case .forgotten: open(bytes, { try ForgottenRecords(decoding: $0) }, { $0.encoded() })
         case .notice: open(bytes, { try RootNotice(decoding: $0) }, { $0.encoded() })
         case .dropped: open(bytes, { try DroppedSegments(decoding: $0) }, { $0.encoded() })
+        case .label: open(bytes, { try LabelRecord(decoding: $0) }, { $0.encoded() })
+        case .pin: open(bytes, { try PinRecord(decoding: $0) }, { $0.encoded() })
+        case .note: open(bytes, { try NoteRecord(decoding: $0) }, { $0.encoded() })
+        case .policy: open(bytes, { try PolicyRecord(decoding: $0) }, { $0.encoded() })
+        case .unforgotten: open(bytes, { try UnforgottenRecords(decoding: $0) }, { $0.encoded() })
         case .manifest: open(bytes, { try ArchiveManifest(decoding: $0) }, { $0.encoded() })
         case .segmentHeader:
             bytes.withUnsafeBytes { _ = try? SegmentHeader(decoding: $0) }

@@ -28,11 +28,21 @@ package struct ChunkKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let rootNotice = ChunkKind(rawValue: 8)
     /// An encoded `DroppedSegments`.
     package static let droppedSegments = ChunkKind(rawValue: 9)
+    /// An encoded `LabelRecord`.
+    package static let label = ChunkKind(rawValue: 10)
+    /// An encoded `PinRecord`.
+    package static let pin = ChunkKind(rawValue: 11)
+    /// An encoded `NoteRecord`.
+    package static let note = ChunkKind(rawValue: 12)
+    /// An encoded `PolicyRecord`.
+    package static let policy = ChunkKind(rawValue: 13)
+    /// An encoded `UnforgottenRecords`.
+    package static let unforgotten = ChunkKind(rawValue: 14)
 
     /// The kinds that this program knows.
     package static let allCases: [ChunkKind] = [
         .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten, .rootNotice,
-        .droppedSegments,
+        .droppedSegments, .label, .pin, .note, .policy, .unforgotten,
     ]
 
     /// Whether a chunk of this kind means something by itself; so may what came after this program.

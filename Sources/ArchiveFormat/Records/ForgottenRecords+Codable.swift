@@ -13,12 +13,15 @@ extension ForgottenRecords {
 
     /// Records as they were read: their order is checked, not mended.
     private init(time: Timestamp, ordered records: [ChunkID]) throws(FormatError) {
-        guard (1...ForgottenRecords.limit).contains(records.count),
-            zip(records, records.dropFirst()).allSatisfy({ $0 < $1 })
-        else {
+        try ForgottenRecords.check(ordered: records)
+        self.init(time: time, records: Set(records))
+    }
+
+    /// Refuses a list of none, of too many, or out of order.
+    static func check(ordered records: [ChunkID]) throws(FormatError) {
+        guard (1...limit).contains(records.count), zip(records, records.dropFirst()).allSatisfy({ $0 < $1 }) else {
             throw .malformed("forgotten records out of order, or none")
         }
-        self.init(time: time, records: Set(records))
     }
 }
 

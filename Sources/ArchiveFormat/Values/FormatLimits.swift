@@ -20,6 +20,13 @@ package enum FormatLimits {
         guard number <= limit else { throw .malformed("\(name) of more than \(limit)") }
     }
 
+    /// Refuses a text that is empty or has more than `limit` bytes.
+    static func check(_ text: String?, _ limit: Int, _ name: String) throws(FormatError) {
+        guard let text else { return }
+        guard !text.isEmpty else { throw .malformed("\(name) that is empty") }
+        guard text.utf8.count <= limit else { throw .malformed("\(name) of more than \(limit) bytes") }
+    }
+
     /// `left + right`, or `limit` where that is more.
     ///
     /// Sums of many numbers are the same in any order, so a tree's sums depend on its content alone.

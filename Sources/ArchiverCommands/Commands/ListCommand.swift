@@ -17,7 +17,9 @@ struct ListCommand: ParsableCommand {
             pipe gets one line a snapshot with tabs between the columns: id, time, \
             root, added, modified, removed, bytes, stored bytes, cause, label. Between snapshots a line tells when \
             changes may have been seen late; in a pipe it begins with “# gap”. With --states, the states that programs have \
-            saved; the columns in a pipe are id, time, title, label, type, version, bytes, stored bytes.
+            saved; the columns in a pipe are id, time, title, label, type, version, bytes, stored bytes. With --forgotten, \
+            what was forgotten and can be brought back; the columns in a pipe are id, when it was forgotten, time, root or \
+            title, label.
 
             Examples:
               archiver list --since @2h         what the last two hours brought
@@ -46,6 +48,11 @@ struct ListCommand: ParsableCommand {
     @Flag(name: .customLong("states"), help: "The states that programs have saved, instead of snapshots.")
     var listsStates = false
 
+    @Flag(
+        name: .customLong("forgotten"),
+        help: "What was forgotten and can be brought back, what was forgotten last at the top.")
+    var listsForgotten = false
+
     @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
@@ -59,11 +66,17 @@ struct ListCommand: ParsableCommand {
         if (listsStates || states.title != nil) && (all || place.root != nil) {
             throw ValidationError("states belong to no directory: leave out --all and --root")
         }
+        if listsForgotten
+            && (listsStates || states.title != nil || since != nil || until != nil || label != nil || reverse)
+        {
+            throw ValidationError("--forgotten goes with --limit only")
+        }
     }
 
     func run() throws {
         let console = Console(global)
         Pager.start(console, global)
+        if listsForgotten { return try listForgotten(console) }
         if listsStates || states.title != nil { return try listStates(console) }
         let context = try RootContext(global.openArchive(), place, ofAllRoots: all)
         let query = SnapshotQuery(
@@ -87,7 +100,8 @@ struct ListCommand: ParsableCommand {
         let (snapshots, gaps) = try newest(query, archive)
         if snapshots.isEmpty { return true }
         context.tellWhich("snapshots", console)
-        for line in SnapshotList.table(snapshots, gaps, console.style, width: console.output.columns) {
+        let pinned = Set(try archive.pins().map(\.target))
+        for line in SnapshotList.table(snapshots, gaps, console.style, pinned: pinned, width: console.output.columns) {
             try console.output.line(line)
         }
         try noteOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
@@ -106,7 +120,8 @@ struct ListCommand: ParsableCommand {
     ///
     /// - Returns: whether there is none.
     private func writeRows(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
-        var writer = SnapshotRows(console, isNewestFirst: reverse)
+        let pinned = Set(try archive.pins().map(\.target))
+        var writer = SnapshotRows(console, pinned: pinned, isNewestFirst: reverse)
         if limit != nil {
             let (snapshots, gaps) = try newest(query, archive)
             for snapshot in snapshots { try writer.append(snapshot, gaps.before(snapshot)) }
@@ -131,6 +146,18 @@ struct ListCommand: ParsableCommand {
         return (reverse ? found : found.reversed(), try ListedGaps(listed, in: archive))
     }
 
+    private func listForgotten(_ console: Console) throws {
+        let forgotten = try global.openArchive()
+            .forgotten(limit: limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            for one in forgotten { try writer.append(ForgottenJSON(one)) }
+            return try writer.finish()
+        }
+        if forgotten.isEmpty { return console.note("Nothing is forgotten.") }
+        for line in ForgottenList.lines(forgotten, console) { try console.output.line(line) }
+    }
+
     private func listStates(_ console: Console) throws {
         let archive = try global.openArchive()
         let query = StateQuery(
@@ -150,7 +177,7 @@ struct ListCommand: ParsableCommand {
     }
 
     /// A time as selectors have it, with or without their `@`.
-    private static func time(_ text: String, isStart: Bool) throws -> Timestamp {
+    static func time(_ text: String, isStart: Bool) throws -> Timestamp {
         try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
     }
 

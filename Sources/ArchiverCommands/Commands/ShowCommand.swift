@@ -58,7 +58,8 @@ struct ShowCommand: ParsableCommand {
         if raw { return try console.output.line(archive.rawJSON(of: state)) }
         let content = try archive.content(of: state)
         if console.isJSON { return try StateDetailsJSON(state: state, content: content).write(to: console.output) }
-        for line in StateDetails.lines(state, console) + [""] { try console.output.line(line) }
+        let pin = try archive.pin(of: .state(state))
+        for line in StateDetails.lines(state, pin: pin, console) + [""] { try console.output.line(line) }
         try StateDetails.write(content, console.output)
     }
 
@@ -73,12 +74,16 @@ struct ShowCommand: ParsableCommand {
         } else if let path {
             try show(path, context, record, console)
         } else if console.isJSON {
-            let details = SnapshotDetailsJSON(record: record, snapshot: try archive.details(of: record))
+            let details = SnapshotDetailsJSON(
+                record: record, snapshot: try archive.details(of: record), pin: try archive.pin(of: .snapshot(record)))
             try console.output.line(JSONText.of(details))
         } else {
             let details = try archive.details(of: record)
             let changes = try ShownChanges(archive, record, details, console)
-            for line in SnapshotDetails.lines(record, details, changes, console) { try console.output.line(line) }
+            let pin = try archive.pin(of: .snapshot(record))
+            for line in SnapshotDetails.lines(record, details, changes, pin: pin, console) {
+                try console.output.line(line)
+            }
         }
     }
 
@@ -113,7 +118,9 @@ struct ShowCommand: ParsableCommand {
         }
         if console.isJSON {
             let json = EntryJSON(entry, children: entry.kind == .directory ? children : nil)
-            let details = SnapshotDetailsJSON(record: record, snapshot: try archive.details(of: record), entry: json)
+            let details = SnapshotDetailsJSON(
+                record: record, snapshot: try archive.details(of: record), pin: try archive.pin(of: .snapshot(record)),
+                entry: json)
             return try console.output.line(JSONText.of(details))
         }
         let listing = EntryListing(try archive.details(of: record), console)

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import ArchiverKit
 internal import FileIO
 
 /// A snapshot as `list --json` and the `snapshot` event of `watch --json` show it.
@@ -38,16 +39,20 @@ struct SnapshotJSON: Encodable {
 struct ListedSnapshotJSON: Encodable {
     let record: SnapshotRecord
     let gaps: [GapRecord]
+    /// Nil where nobody asks.
+    let isPinned: Bool?
 
-    init(_ record: SnapshotRecord, _ gaps: [GapRecord]) {
+    init(_ record: SnapshotRecord, _ gaps: [GapRecord], isPinned: Bool? = nil) {
         self.record = record
         self.gaps = gaps
+        self.isPinned = isPinned
     }
 
     func encode(to encoder: any Encoder) throws {
         try SnapshotJSON(record).encode(to: encoder)
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(gaps.map(GapJSON.init), forKey: "gapsBefore")
+        try object.encodeIfPresent(isPinned, forKey: "pinned")
     }
 }
 
@@ -59,7 +64,9 @@ struct SnapshotJSONRows {
     private var host: (name: String, json: String) = ("", "\"\"")
     private var machine: (id: MachineID, hex: String) = (.unknown, MachineID.unknown.hex)
 
-    mutating func append(_ record: SnapshotRecord, _ gaps: [GapRecord], to line: inout LineBuffer) throws {
+    mutating func append(
+        _ record: SnapshotRecord, _ gaps: [GapRecord], isPinned: Bool, to line: inout LineBuffer
+    ) throws {
         if record.rootPath != root.path || root.json.isEmpty {
             root = (record.rootPath, try SnapshotJSONRows.members(root: record.rootPath))
         }
@@ -88,6 +95,7 @@ struct SnapshotJSONRows {
         } else {
             line.append("null")
         }
+        append(",\"pinned\":", isPinned ? "true" : "false", to: &line)
         append(",\"problems\":", UInt64(clamping: record.problems), to: &line)
         append(",\"removed\":", record.changes.removed, to: &line)
         append(",", root.json, to: &line)
@@ -126,6 +134,8 @@ struct SnapshotJSONRows {
 struct SnapshotDetailsJSON: Encodable {
     let record: SnapshotRecord
     let snapshot: Snapshot
+    /// Nil where it is not pinned.
+    let pin: Pin?
     /// What the path names; nil where there was none.
     var entry: EntryJSON?
 
@@ -135,6 +145,7 @@ struct SnapshotDetailsJSON: Encodable {
         try object.encode(snapshot.tree.hex, forKey: "tree")
         try object.encode(snapshot.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
         try object.encode(snapshot.problems.map(ProblemJSON.init), forKey: "problemPaths")
+        try object.encode(pin.map(PinJSON.init), forKey: "pin")
         try object.encode(entry, forKey: "entry")
     }
 }

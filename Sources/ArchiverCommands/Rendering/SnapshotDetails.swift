@@ -2,14 +2,15 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import ArchiverKit
 internal import FileIO
 
 /// The lines of `archiver show <selector>`.
 enum SnapshotDetails {
     static func lines(
-        _ record: SnapshotRecord, _ snapshot: Snapshot, _ changes: ShownChanges, _ console: Console
+        _ record: SnapshotRecord, _ snapshot: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ console: Console
     ) -> [String] {
-        var lines = head(fields(record, isForPerson: console.isForPerson), console)
+        var lines = head(fields(record, isForPerson: console.isForPerson) + PinList.fields(pin, console), console)
         lines += changes.lines
         if changes.more > 0 { lines.append("… and \(changes.more) more changed paths") }
         lines += snapshot.problems.map { "! \($0.text)" }

@@ -15,7 +15,11 @@ enum SnapshotList {
     ]
 
     /// An aligned table; the root is shown only where there are several.
-    static func table(_ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style, width: Int? = nil) -> [String] {
+    ///
+    /// - Parameter pinned: what is pinned, which the label's column says.
+    static func table(
+        _ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [], width: Int? = nil
+    ) -> [String] {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
         let isNewestFirst = isNewestFirst(records)
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
@@ -29,10 +33,14 @@ enum SnapshotList {
                 [
                     record.id.short, LocalTime.text(record.time), record.changes.text,
                     ByteCount.text(record.totals.bytes), ByteCount.text(record.storedBytes), record.cause.rawValue,
-                ] + root + [Escaping.text(record.label ?? "")])
+                ] + root + [label(of: record, isPinned: pinned.contains(record.id.chunk))])
             if isNewestFirst { notes.forEach { table.add(note: $0) } }
         }
         return table.aligned(style, width: width)
+    }
+
+    private static func label(of record: SnapshotRecord, isPinned: Bool) -> String {
+        [record.label.map { Escaping.text($0) }, isPinned ? "(pinned)" : nil].compactMap { $0 }.joined(separator: " ")
     }
 
     private static func isNewestFirst(_ records: [SnapshotRecord]) -> Bool {

@@ -8,6 +8,7 @@ struct SnapshotRows: ~Copyable {
     private let output: Output
     private let isJSON: Bool
     private let isNewestFirst: Bool
+    private let pinned: Set<ChunkID>
     private var lines = SnapshotLines()
     private var objects = SnapshotJSONRows()
     private var buffer = LineBuffer()
@@ -15,7 +16,8 @@ struct SnapshotRows: ~Copyable {
     private var threshold = 4 << 10
     private(set) var isEmpty = true
 
-    init(_ console: Console, isNewestFirst: Bool) {
+    init(_ console: Console, pinned: Set<ChunkID>, isNewestFirst: Bool) {
+        self.pinned = pinned
         output = console.output
         isJSON = console.isJSON
         self.isNewestFirst = isNewestFirst
@@ -25,7 +27,7 @@ struct SnapshotRows: ~Copyable {
     mutating func append(_ snapshot: SnapshotRecord, _ gaps: [GapRecord]) throws {
         if isJSON {
             buffer.append(isEmpty ? "[\n" : ",\n")
-            try objects.append(snapshot, gaps, to: &buffer)
+            try objects.append(snapshot, gaps, isPinned: pinned.contains(snapshot.id.chunk), to: &buffer)
         } else {
             if !isNewestFirst { append(gaps) }
             lines.append(snapshot, to: &buffer)

@@ -8,7 +8,7 @@ internal import FileIO
 /// Texts about a saved state.
 enum StateDetails {
     /// The lines of `archiver show` before what the state holds.
-    static func lines(_ state: SavedState, _ console: Console) -> [String] {
+    static func lines(_ state: SavedState, pin: Pin? = nil, _ console: Console) -> [String] {
         let isForPerson = console.isForPerson
         func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
         return SnapshotDetails.head(
@@ -17,7 +17,7 @@ enum StateDetails {
                 ("title", Escaping.text(state.title)), ("host", Escaping.text(state.host)),
                 ("label", state.label.map { Escaping.text($0) } ?? "-"), ("type", Escaping.text(state.type)),
                 ("version", "\(state.version)"), ("size", size(state.bytes)), ("stored", size(state.storedBytes)),
-            ], console)
+            ] + PinList.fields(pin, console), console)
     }
 
     /// Writes what the state holds, and a line feed: as it is in a pipe, and harmless on a terminal.

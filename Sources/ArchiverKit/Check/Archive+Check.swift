@@ -55,12 +55,14 @@ struct ListedRecords {
     let states: [SavedState]
     let notices: Set<StoredNotice>
     let dropped: Set<SegmentID>
+    let forgotten: Set<ChunkID>
 
     init(_ catalogue: Catalogue) throws {
         snapshots = try catalogue.snapshots()
         states = try catalogue.states()
         notices = try catalogue.notices()
         dropped = try catalogue.droppedSegments()
+        forgotten = Set(try catalogue.forgotten().map(\.id))
     }
 
     /// The latest snapshot of each root.

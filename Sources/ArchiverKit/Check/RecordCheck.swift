@@ -24,12 +24,37 @@ struct RecordCheck {
         for state in listed.states { check(state) }
         try checkOperations()
         try checkNotices(listed.notices)
-        for id in found.records(of: .forgotten) {
-            read("what is forgotten, \(id)") { () throws(StorageError) in
-                try store.record(id, as: ForgottenRecords.self)
-            }
-        }
         try checkDropped(listed.dropped)
+        try checkForgotten(listed.forgotten)
+        for kind in ChunkKind.allCases where kind.isRecord && !RecordCheck.comparedKinds.contains(kind) {
+            for id in Set(found.records(of: kind)) { checkListing(of: id, kind) }
+        }
+    }
+
+    /// These are compared field by field; of all others the catalogue is asked whether it says what they say.
+    private static let comparedKinds: Set<ChunkKind> = [
+        .snapshot, .gap, .state, .operation, .rootNotice, .droppedSegments,
+    ]
+
+    private func checkListing(of id: ChunkID, _ kind: ChunkKind) {
+        guard let name = store.name(of: id, kind),
+            let isListed = read(name, { () throws(StorageError) in try store.isListed(id, kind) })
+        else { return }
+        if isListed == false { report.find(inCatalogue: "\(name), is not in the catalogue") }
+    }
+
+    /// What the catalogue takes for forgotten is not listed, so that there may be no more than records say.
+    ///
+    /// - Parameter listed: what the catalogue took for forgotten before the segments were read.
+    private func checkForgotten(_ listed: Set<ChunkID>) throws {
+        if listed.isEmpty { return }
+        var unfound = listed
+        for id in Set(found.records(of: .forgotten)) {
+            if let record = try? store.record(id, as: ForgottenRecords.self) { unfound.subtract(record.records) }
+        }
+        for id in unfound where found.chunks.contains(id) {
+            report.find(inCatalogue: "the catalogue says that \(id.hex.prefix(8)) is forgotten, and no record does")
+        }
     }
 
     /// Those that are listed are checked with their trees.

@@ -53,7 +53,8 @@ final class TreeCheck {
         let snapshot = try store.snapshot(record.id)
         // The catalogue has the root's present place, and what its machine is called now.
         guard try store.catalogue.place(of: snapshot) == (record.rootPath, record.machine),
-            record.agrees(with: snapshot)
+            try record.agrees(
+                with: snapshot, label: store.catalogue.label(of: record.id.chunk, else: snapshot.label))
         else {
             report.find(
                 inCatalogue: "snapshot \(record.id.short) differs from the catalogue", snapshot: record.id)
@@ -99,9 +100,9 @@ final class TreeCheck {
 
 extension SnapshotRecord {
     /// Whether the catalogue says of the snapshot what the snapshot says, besides the root.
-    fileprivate func agrees(with snapshot: Snapshot) -> Bool {
+    fileprivate func agrees(with snapshot: Snapshot, label presentLabel: String?) -> Bool {
         tree == snapshot.tree && time == snapshot.time && sequence == snapshot.sequence && cause == snapshot.cause
-            && label == snapshot.label && parent == snapshot.parent
+            && label == presentLabel && parent == snapshot.parent
             && totals == snapshot.totals && changes == snapshot.changes && problems == snapshot.problems.count
     }
 }

@@ -139,8 +139,17 @@ extension Archive {
     }
 
     /// Forgets states: they are neither listed nor loaded any more; their bytes stay in the archive.
+    ///
+    /// - Throws: `StateError`: `archive` with the code `pinned` where one is pinned; then none is forgotten.
     public func forget(_ mementos: [Memento]) throws(StateError) {
-        try stating { try store.forget(Set(mementos.map(\.id))) }
+        let names = Dictionary(mementos.map { ($0.id, "state \($0.short) of '\($0.title)'") }) { first, _ in first }
+        try stating {
+            if names.isEmpty { return }
+            try whileKeeping {
+                try requireUnpinned(names.keys) { names[$0] ?? $0.hex }
+                try store.forget(Set(names.keys))
+            }
+        }
     }
 
     // MARK: Selecting

@@ -110,7 +110,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     }
 
     func forget(_ mementos: [Memento]) throws(StateError) {
-        try stating { try archive.store.forget(Set(mementos.map(\.id))) }
+        try archive.forget(mementos)
     }
 
     private func checkTitle() throws(StateError) {

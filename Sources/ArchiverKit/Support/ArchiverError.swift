@@ -42,6 +42,14 @@ public struct ArchiverError: Error, Sendable {
         case unsuitableRoot
         /// What is to be set contradicts itself.
         case unsuitableSettings
+        /// What is to be forgotten is pinned.
+        case pinned
+        /// What is to be unpinned is not pinned.
+        case notPinned
+        /// What is to lose its label has none.
+        case noLabel
+        /// A root would have no snapshot left.
+        case lastSnapshot
         /// A snapshot is of another root than the one that it would be put into.
         case otherRoot
         /// A directory to restore into holds something already, or there is a file where one is to be made.

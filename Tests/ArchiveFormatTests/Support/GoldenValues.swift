@@ -98,6 +98,20 @@ enum GoldenValues {
         rootPath: Array("/home/u/docs".utf8), host: "host", kind: .moved, time: time, machine: machine,
         newPath: [0x2f, 0xff], newMachine: MachineID(deriving: Array("other".utf8)))
 
+    static let label = LabelRecord(target: id, time: time, label: "late")
+    static let pin = PinRecord(target: id, time: time, until: Timestamp(seconds: 1_795_256_131), reason: "why")
+    static let unpin = PinRecord(removedFrom: id, time: time)
+    static let note = NoteRecord(
+        rootPath: Array("/home/u/docs".utf8), host: "host", time: time, text: "text", snapshot: SnapshotID(id),
+        machine: machine)
+    static let policy = PolicyRecord(
+        time: time,
+        tiers: [.init(width: 0, age: 3600), .init(width: 60, age: 86_400), .init(width: 604_800, age: nil)],
+        maxSize: 1 << 40, minFreeBytes: 1 << 30, minFreePercent: 10)
+    static let rootPolicy = PolicyRecord(
+        rootPath: Array("/home/u/docs".utf8), host: "host", machine: machine, time: time, isRemoved: true)
+    static let unforgotten = UnforgottenRecords(time: time, records: [id])
+
     static let dropped = DroppedSegments(
         time: time, segments: [segmentHeader.segment, randomID("ffffffffffffffffffffffffffffffff")])
 
@@ -139,6 +153,8 @@ enum GoldenValues {
         "archive.json": manifest.encoded(), "snapshot-exclusions.cbor": snapshotWithExclusions.encoded(),
         "gap.cbor": gap.encoded(), "block-header-gaps": gapBlockHeader.encoded(at: place),
         "operation.cbor": operation.encoded(), "root-notice.cbor": rootNotice.encoded(),
-        "dropped-segments.cbor": dropped.encoded(),
+        "dropped-segments.cbor": dropped.encoded(), "label.cbor": label.encoded(), "pin.cbor": pin.encoded(),
+        "pin-removed.cbor": unpin.encoded(), "note.cbor": note.encoded(), "policy.cbor": policy.encoded(),
+        "policy-removed.cbor": rootPolicy.encoded(), "unforgotten.cbor": unforgotten.encoded(),
     ]
 }

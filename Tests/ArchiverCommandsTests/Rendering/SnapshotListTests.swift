@@ -140,8 +140,8 @@ struct SnapshotListTests {
             #expect(line.text == cells.joined(separator: "\t"))
             var object = LineBuffer()
             let gaps: [GapRecord] = index % 5 == 0 ? [.lasting(1, to: 2)] : []
-            try objects.append(record, gaps, to: &object)
-            #expect(try object.text == JSONText.of(ListedSnapshotJSON(record, gaps)))
+            try objects.append(record, gaps, isPinned: false, to: &object)
+            #expect(try object.text == JSONText.of(ListedSnapshotJSON(record, gaps, isPinned: false)))
         }
     }
 }

@@ -59,7 +59,9 @@ extension ForgedArchive {
             "endless segments",
             endless("segment", "x AS id, '' AS path, zeroblob(16) AS name, 0 AS indexedLength, 0 AS state")),
         catalogue("endless roots", endless("root", "x AS id, x'2f' AS path, zeroblob(16) AS machine, '' AS host")),
-        catalogue("endless forgotten records", endless("forgotten", "zeroblob(32) AS id")),
+        catalogue(
+            "endless forgotten records",
+            endless("forgotten", "zeroblob(32) AS id, 0 AS seconds, 0 AS nanoseconds, 0 AS isKept")),
         catalogue(
             "endless snapshots",
             endless(
@@ -114,7 +116,11 @@ extension ForgedArchive {
             "a notice of texts",
             "INSERT INTO notice SELECT zeroblob(32), path, machine, 'moved', 9223372036854775807, 'b', path, 'd' "
                 + "FROM root;"),
-        catalogue("all snapshots forgotten", "INSERT INTO forgotten SELECT id FROM snapshot;"),
+        catalogue("a pin of texts", "INSERT INTO pin VALUES (zeroblob(32), 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
+        catalogue("a label of texts", "INSERT INTO lateLabel VALUES (zeroblob(32), 'a', 'b', 'c', 'd');"),
+        catalogue("a note of texts", "INSERT INTO note VALUES (zeroblob(32), 1, 'a', 'b', 'c', 'd');"),
+        catalogue("a policy of texts", "INSERT INTO policy VALUES (zeroblob(32), NULL, 'a', 'b', 'c');"),
+        catalogue("all snapshots forgotten", "INSERT INTO forgotten SELECT id, 9, 0, 0 FROM snapshot;"),
         spoiled("a catalogue of 4 GiB of zeros") { try $0.setSize("catalogue.sqlite", 4 << 30) },
         spoiled("a catalogue whose pages are swapped") { archive in
             _ = try Archive.open(archive.directory)

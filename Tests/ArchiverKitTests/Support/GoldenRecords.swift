@@ -45,6 +45,25 @@ enum GoldenRecords {
                 "notice \(notice.id.hex) \(record.kind.rawValue) \(record.time.rfc3339) \(text(record.rootPath)) "
                     + "\(record.newPath.map(text) ?? "-")")
         }
+        for forgotten in try catalogue.forgotten() {
+            lines.append("forgotten \(forgotten.id.hex) \(forgotten.time.rfc3339)")
+        }
+        for pin in try catalogue.pins().values.sorted(by: { $0.target < $1.target }) {
+            lines.append(
+                "pin \(pin.target.hex) \(pin.time.rfc3339) \(pin.until?.rfc3339 ?? "-") \(pin.reason ?? "-")")
+        }
+        for note in try catalogue.notes() {
+            lines.append(
+                "note \(note.id.hex) \(note.record.time.rfc3339) \(text(note.record.rootPath)) "
+                    + "\(note.record.snapshot?.short ?? "-") \(note.record.text)")
+        }
+        for root in [nil] + (try catalogue.roots().map { Optional($0.number) }) {
+            guard let policy = try catalogue.policy(root: root) else { continue }
+            lines.append(
+                "policy \(policy.rootPath.map(text) ?? "-") \(policy.time.rfc3339) "
+                    + "\(policy.tiers.map { "\($0.width):\($0.age ?? 0)" }) \(policy.maxSize ?? 0) "
+                    + "\(policy.minFreeBytes ?? 0) \(policy.minFreePercent ?? 0)")
+        }
         for segment in try catalogue.droppedSegments().sorted() { lines.append("dropped \(segment.hex)") }
         for segment in try catalogue.segments() {
             var depth = 0

@@ -1,0 +1,66 @@
+// A note: what a user wrote down about a root, or about one snapshot of it.
+
+package import FileIO
+
+/// A note about a root, stored as a chunk of its own.
+package struct NoteRecord: ArchiveRecord {
+    package static let kind = ChunkKind.note
+
+    /// The root's absolute path, as bytes.
+    package let rootPath: [UInt8]
+    /// The machine's name, for people.
+    package let host: String
+    /// When it was written down.
+    package let time: Timestamp
+    /// Not empty.
+    package let text: String
+    /// The snapshot that it is about; nil where it is about the root at that time.
+    package let snapshot: SnapshotID?
+    /// The machine that the root is on.
+    package let machine: MachineID
+
+    /// The most bytes of a text.
+    package static let limit = 65_536
+
+    package init(
+        rootPath: [UInt8], host: String, time: Timestamp, text: String, snapshot: SnapshotID? = nil,
+        machine: MachineID = .unknown
+    ) {
+        self.rootPath = rootPath
+        self.host = host
+        self.time = time
+        self.text = text
+        self.snapshot = snapshot
+        self.machine = machine
+    }
+
+    package enum CodingKeys: Int, CodingKey, CaseIterable {
+        case rootPath = 0
+        case host = 1
+        case time = 2
+        case text = 3
+        case snapshot = 4
+        case machine = 5
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        rootPath = try fields.decode(ByteString.self, forKey: .rootPath).bytes
+        host = try fields.decodeIfPresent(String.self, forKey: .host) ?? ""
+        time = try fields.decode(Timestamp.self, forKey: .time)
+        text = try fields.decode(String.self, forKey: .text)
+        snapshot = try fields.decodeIfPresent(SnapshotID.self, forKey: .snapshot)
+        machine = try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown
+        try decoder.checking { () throws(FormatError) in try FormatLimits.check(text, NoteRecord.limit, "a note") }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(ByteString(rootPath), forKey: .rootPath)
+        if !host.isEmpty { try fields.encode(host, forKey: .host) }
+        try fields.encode(time, forKey: .time)
+        try fields.encode(text, forKey: .text)
+        try fields.encodeIfPresent(snapshot, forKey: .snapshot)
+        if machine != .unknown { try fields.encode(machine, forKey: .machine) }
+    }
+}

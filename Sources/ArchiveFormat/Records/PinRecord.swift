@@ -1,0 +1,77 @@
+// A pin: a snapshot or a saved state that is kept whatever the policy says.
+
+package import FileIO
+
+/// That a snapshot or a saved state is pinned, or is pinned no more: of all records about it the latest counts.
+package struct PinRecord: ArchiveRecord {
+    package static let kind = ChunkKind.pin
+
+    /// The chunk that holds the record of the snapshot or the state.
+    package let target: ChunkID
+    /// When it was said; later than all that was said of its pin before.
+    package let time: Timestamp
+    /// When the pin ends by itself; nil where it does not.
+    package let until: Timestamp?
+    /// Why, for people.
+    package let reason: String?
+    /// Whether it is pinned no more: then there is neither an end nor a reason.
+    package let isRemoved: Bool
+
+    /// The most bytes of a reason.
+    package static let reasonLimit = 4096
+
+    /// A pin.
+    package init(target: ChunkID, time: Timestamp, until: Timestamp? = nil, reason: String? = nil) {
+        self.target = target
+        self.time = time
+        self.until = until
+        self.reason = reason
+        isRemoved = false
+    }
+
+    /// The end of a pin.
+    package init(removedFrom target: ChunkID, time: Timestamp) {
+        self.target = target
+        self.time = time
+        until = nil
+        reason = nil
+        isRemoved = true
+    }
+
+    /// Whether it keeps its target at `time`.
+    package func holds(at time: Timestamp) -> Bool { !isRemoved && until.map { time < $0 } ?? true }
+
+    package enum CodingKeys: Int, CodingKey, CaseIterable {
+        case target = 0
+        case time = 1
+        case until = 2
+        case reason = 3
+        case isRemoved = 4
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        target = try fields.decode(ChunkID.self, forKey: .target)
+        time = try fields.decode(Timestamp.self, forKey: .time)
+        until = try fields.decodeIfPresent(Timestamp.self, forKey: .until)
+        reason = try fields.decodeIfPresent(String.self, forKey: .reason)
+        isRemoved = try fields.decodeIfPresent(Bool.self, forKey: .isRemoved) ?? false
+        try decoder.checking { () throws(FormatError) in try validate() }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(target, forKey: .target)
+        try fields.encode(time, forKey: .time)
+        try fields.encodeIfPresent(until, forKey: .until)
+        try fields.encodeIfPresent(reason, forKey: .reason)
+        if isRemoved { try fields.encode(isRemoved, forKey: .isRemoved) }
+    }
+
+    private func validate() throws(FormatError) {
+        if isRemoved, until != nil || reason != nil {
+            throw .malformed("a pin that is removed and has an end or a reason")
+        }
+        try FormatLimits.check(reason, PinRecord.reasonLimit, "a reason")
+    }
+}

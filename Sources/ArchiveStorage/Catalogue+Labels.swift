@@ -1,0 +1,77 @@
+// The catalogue's late labels: what was said of labels after the snapshots and the states were made.
+
+package import ArchiveFormat
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+extension Catalogue {
+    /// When something was last said of a record's label; nil where nothing was.
+    package func timeOfLabel(_ target: ChunkID) throws(StorageError) -> Timestamp? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM lateLabel WHERE target = ?")
+            return try Row.fetchOne(statement, arguments: [Data(target.bytes)])
+                .map { try $0.time(seconds: 0, nanoseconds: 1) }
+        }
+    }
+
+    /// The label of a record: the one that was given late, else its own.
+    package func label(of target: ChunkID, else own: String?) throws(StorageError) -> String? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT label FROM lateLabel WHERE target = ?")
+            guard let row = try Row.fetchOne(statement, arguments: [Data(target.bytes)]) else { return own }
+            return (try row.optional(0) as Data?).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    /// The SQL for the label of a record that is entered: the one that was given late, else its own.
+    ///
+    /// - Parameters:
+    ///   - id: the parameter of the record's id.
+    ///   - own: the parameter of its own label.
+    static func label(of id: String, else own: String) -> String {
+        """
+        CASE WHEN EXISTS (SELECT 1 FROM lateLabel WHERE target = \(id))
+            THEN (SELECT label FROM lateLabel WHERE target = \(id)) ELSE \(own) END
+        """
+    }
+}
+
+extension LabelRecord: PlainRecord {
+    func insert(as id: ChunkID, into db: Database) throws {
+        let label = label.map { Data($0.utf8) }
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO lateLabel VALUES (?, ?, ?, ?, ?) ON CONFLICT (target) DO UPDATE
+                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, record = excluded.record,
+                    label = excluded.label
+                WHERE (excluded.seconds, excluded.nanoseconds, excluded.record) > (seconds, nanoseconds, record)
+                """)
+        let target = Data(self.target.bytes)
+        try statement.execute(arguments: [target, time.seconds, time.nanoseconds, Data(id.bytes), label])
+        guard db.changesCount > 0 else { return }
+        for table in ["snapshot", "state"] {
+            try db.cachedStatement(sql: "UPDATE \(table) SET label = ? WHERE id = ?")
+                .execute(arguments: [label, target])
+        }
+    }
+
+    func isListed(as id: ChunkID, in db: Database) throws -> Bool {
+        try RecordKind.isSaid(of: [target], at: time, in: "lateLabel", "target", db)
+    }
+}
+
+extension RecordKind {
+    /// The label of a snapshot or a state as it was last given; the tables `snapshot` and `state` have it, too.
+    static let labels = RecordKind(
+        plain: LabelRecord.self,
+        schema: """
+            CREATE TABLE lateLabel (
+                target BLOB PRIMARY KEY NOT NULL,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                record BLOB NOT NULL,
+                label BLOB
+            ) WITHOUT ROWID;
+            """, name: { "label \($0)" })
+}

@@ -1,0 +1,85 @@
+// The catalogue's notes: what users wrote down about their roots.
+
+package import ArchiveFormat
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+extension Catalogue {
+    /// The notes about roots, by time, with the places where the roots lie now.
+    ///
+    /// - Parameters:
+    ///   - root: about this root only, by its number.
+    ///   - since: those of this instant or after.
+    ///   - until: those of this instant or before.
+    package func notes(
+        root: Int64? = nil, since: Timestamp? = nil, until: Timestamp? = nil
+    ) throws(StorageError) -> [StoredRecord<NoteRecord>] {
+        var conditions: [String] = []
+        var arguments = StatementArguments()
+        if let root {
+            conditions.append("note.root = ?")
+            arguments += [root]
+        }
+        if let since {
+            conditions.append("(seconds, nanoseconds) >= (?, ?)")
+            arguments += [since.seconds, since.nanoseconds]
+        }
+        if let until {
+            conditions.append("(seconds, nanoseconds) <= (?, ?)")
+            arguments += [until.seconds, until.nanoseconds]
+        }
+        let restriction = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        let sql = """
+            SELECT note.id, root.path, root.host, root.machine, seconds, nanoseconds, text, snapshot
+            FROM note JOIN root ON root.id = note.root \(restriction) ORDER BY seconds, nanoseconds, note.id
+            """
+        return try read { db in try Row.fetchAll(db, sql: sql, arguments: arguments).map(StoredRecord.init(note:)) }
+    }
+}
+
+extension StoredRecord<NoteRecord> {
+    fileprivate init(note row: Row) throws {
+        guard let id = ChunkID(try row.bytes(0)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        self.init(
+            id: id,
+            record: NoteRecord(
+                rootPath: try row.bytes(1), host: try row.value(2), time: try row.time(seconds: 4, nanoseconds: 5),
+                text: String(decoding: try row.bytes(6), as: UTF8.self),
+                snapshot: (try row.optional(7) as Data?).flatMap { ChunkID(Array($0)) }.map { SnapshotID($0) },
+                machine: MachineID(try row.bytes(3)) ?? .unknown))
+    }
+}
+
+extension NoteRecord: PlainRecord {
+    func insert(as id: ChunkID, into db: Database) throws {
+        let place = RootPlace(path: rootPath, machine: machine, time: time)
+        let root = try Catalogue.enterRoot(place, host: host, into: db)
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Data(id.bytes), root, time.seconds, time.nanoseconds, Data(text.utf8),
+                snapshot.map { Data($0.chunk.bytes) },
+            ])
+    }
+
+    func isListed(as id: ChunkID, in db: Database) throws -> Bool {
+        try Row.fetchOne(db, sql: "SELECT 1 FROM note WHERE id = ?", arguments: [Data(id.bytes)]) != nil
+    }
+}
+
+extension RecordKind {
+    static let notes = RecordKind(
+        plain: NoteRecord.self,
+        schema: """
+            CREATE TABLE note (
+                id BLOB PRIMARY KEY NOT NULL,
+                root INTEGER NOT NULL REFERENCES root,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                text BLOB NOT NULL,
+                snapshot BLOB
+            ) WITHOUT ROWID;
+            CREATE INDEX noteByTime ON note (root, seconds, nanoseconds);
+            """, ofRoots: .init(table: "note", time: "seconds, nanoseconds"), name: { "note \($0)" })
+}

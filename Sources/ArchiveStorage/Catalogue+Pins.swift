@@ -1,0 +1,90 @@
+// The catalogue's pins: which snapshots and states are kept whatever the policy says.
+
+package import ArchiveFormat
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+extension Catalogue {
+    /// What is pinned, by the chunks that hold the records; pins that have come to their end are among them.
+    package func pins() throws(StorageError) -> [ChunkID: PinRecord] {
+        let sql = """
+            SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason FROM pin WHERE NOT isRemoved
+            """
+        return try read { db in
+            var pins: [ChunkID: PinRecord] = [:]
+            for row in try Row.fetchAll(db, sql: sql) {
+                let pin = try PinRecord(row)
+                pins[pin.target] = pin
+            }
+            return pins
+        }
+    }
+
+    /// The pin of a record; nil where it has none.
+    package func pin(of target: ChunkID) throws(StorageError) -> PinRecord? {
+        let sql = """
+            SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason FROM pin
+            WHERE target = ? AND NOT isRemoved
+            """
+        return try read { db in
+            try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(target.bytes)]).map(PinRecord.init)
+        }
+    }
+
+    /// When something was last said of a record's pin; nil where nothing was.
+    package func timeOfPin(_ target: ChunkID) throws(StorageError) -> Timestamp? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM pin WHERE target = ?")
+            return try Row.fetchOne(statement, arguments: [Data(target.bytes)])
+                .map { try $0.time(seconds: 0, nanoseconds: 1) }
+        }
+    }
+}
+
+extension PinRecord: PlainRecord {
+    fileprivate init(_ row: Row) throws {
+        guard let target = ChunkID(try row.bytes(0)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        self.init(
+            target: target, time: try row.time(seconds: 1, nanoseconds: 2),
+            until: row.hasNull(atIndex: 3) ? nil : try row.time(seconds: 3, nanoseconds: 4),
+            reason: (try row.optional(5) as Data?).map { String(decoding: $0, as: UTF8.self) })
+    }
+
+    func insert(as id: ChunkID, into db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO pin VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (target) DO UPDATE
+                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, record = excluded.record,
+                    untilSeconds = excluded.untilSeconds, untilNanoseconds = excluded.untilNanoseconds,
+                    reason = excluded.reason, isRemoved = excluded.isRemoved
+                WHERE (excluded.seconds, excluded.nanoseconds, excluded.record) > (seconds, nanoseconds, record)
+                """)
+        try statement.execute(arguments: [
+            Data(target.bytes), time.seconds, time.nanoseconds, Data(id.bytes), until?.seconds, until?.nanoseconds,
+            reason.map { Data($0.utf8) }, isRemoved,
+        ])
+    }
+
+    func isListed(as id: ChunkID, in db: Database) throws -> Bool {
+        try RecordKind.isSaid(of: [target], at: time, in: "pin", "target", db)
+    }
+}
+
+extension RecordKind {
+    /// What was last said of a record's pin.
+    static let pins = RecordKind(
+        plain: PinRecord.self,
+        schema: """
+            CREATE TABLE pin (
+                target BLOB PRIMARY KEY NOT NULL,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                record BLOB NOT NULL,
+                untilSeconds INTEGER,
+                untilNanoseconds INTEGER,
+                reason BLOB,
+                isRemoved INTEGER NOT NULL
+            ) WITHOUT ROWID;
+            """, name: { "pin \($0)" })
+}

@@ -1,0 +1,65 @@
+// The catalogue's policies: what is kept of each root, and how much room the archive may take.
+
+package import ArchiveFormat
+package import FileIO
+internal import Foundation
+internal import GRDB
+
+extension Catalogue {
+    /// The policy that was last set for a root, or for all; nil where none was, or it was taken back.
+    ///
+    /// - Parameter root: by its number; nil for the policy of all.
+    package func policy(root: Int64?) throws(StorageError) -> PolicyRecord? {
+        let sql = """
+            SELECT record FROM policy WHERE root IS ? ORDER BY seconds DESC, nanoseconds DESC, id DESC LIMIT 1
+            """
+        let policy: PolicyRecord? = try read { db in
+            guard let row = try Row.fetchOne(db, sql: sql, arguments: [root]) else { return nil }
+            guard let policy = try? PolicyRecord(decoding: row.bytes(0)) else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+            }
+            return policy
+        }
+        return policy.flatMap { $0.isRemoved ? nil : $0 }
+    }
+
+    /// When a policy was last set or taken back; nil where none ever was.
+    package func timeOfPolicy(root: Int64?) throws(StorageError) -> Timestamp? {
+        let sql = """
+            SELECT seconds, nanoseconds FROM policy WHERE root IS ? ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
+            """
+        return try read { db in
+            try Row.fetchOne(db, sql: sql, arguments: [root]).map { try $0.time(seconds: 0, nanoseconds: 1) }
+        }
+    }
+}
+
+extension PolicyRecord: PlainRecord {
+    func insert(as id: ChunkID, into db: Database) throws {
+        let root = try rootPath.map { path in
+            try Catalogue.enterRoot(RootPlace(path: path, machine: machine, time: time), host: host, into: db)
+        }
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO policy VALUES (?, ?, ?, ?, ?)",
+            arguments: [Data(id.bytes), root, time.seconds, time.nanoseconds, Data(encoded())])
+    }
+
+    func isListed(as id: ChunkID, in db: Database) throws -> Bool {
+        try Row.fetchOne(db, sql: "SELECT 1 FROM policy WHERE id = ?", arguments: [Data(id.bytes)]) != nil
+    }
+}
+
+extension RecordKind {
+    /// All policies that ever were; without a root, those of all roots.
+    static let policies = RecordKind(
+        plain: PolicyRecord.self,
+        schema: """
+            CREATE TABLE policy (
+                id BLOB PRIMARY KEY NOT NULL,
+                root INTEGER REFERENCES root,
+                seconds INTEGER NOT NULL,
+                nanoseconds INTEGER NOT NULL,
+                record BLOB NOT NULL
+            ) WITHOUT ROWID;
+            """, ofRoots: .init(table: "policy", time: "seconds, nanoseconds"), name: { "policy \($0)" })
+}

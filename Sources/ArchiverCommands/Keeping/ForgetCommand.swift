@@ -1,0 +1,123 @@
+// `archiver forget` and `archiver unforget`: what is listed no more, and what is listed again.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct ForgetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Forget snapshots or saved states; 'unforget' brings them back.",
+        discussion: """
+            What is forgotten is not listed any more and cannot be restored until 'archiver unforget' brings it back. Its \
+            bytes stay in the archive until they are reclaimed. With --since and --until, all snapshots of that time are \
+            forgotten but pinned and labelled ones and the newest of each root. A root always keeps one snapshot.
+
+            Examples:
+              archiver forget 3fa9c2 latest~3
+              archiver forget --until 2026-01-31 --root ~/thesis --dry-run
+            """)
+
+    @Argument(help: ArgumentHelp("Snapshots or saved states (id, latest, @10m, label).", valueName: "selector"))
+    var selectors: [ByteArgument] = []
+
+    @Option(help: ArgumentHelp("Forget the snapshots from this time on.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Forget the snapshots up to this time.", valueName: "time"))
+    var until: String?
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would be forgotten.")
+    var dryRun = false
+
+    @OptionGroup var states: StateOptions
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        let isRange = since != nil || until != nil
+        if selectors.isEmpty && !isRange { throw ValidationError("name snapshots, or give --since or --until") }
+        if !selectors.isEmpty && isRange {
+            throw ValidationError("name snapshots, or give --since and --until, not both")
+        }
+        if isRange && states.title != nil { throw ValidationError("--since and --until are for snapshots") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), place)
+        if selectors.isEmpty {
+            let root = try context.oneRoot()
+            let query = SnapshotQuery(
+                root: root, since: try since.map { try ListCommand.time($0, isStart: true) },
+                until: try until.map { try ListCommand.time($0, isStart: false) })
+            let result = try context.archive.forget(query, isDryRun: dryRun)
+            return try tell(result.forgotten.map(Selected.snapshot), result.kept, console)
+        }
+        let selected = try selectors.map { try context.whole($0, states) }
+        try context.archive.forget(selected, isDryRun: dryRun)
+        try tell(selected, [], console)
+    }
+
+    private func tell(
+        _ forgotten: [Selected], _ kept: [(snapshot: SnapshotRecord, reason: ForgettingResult.Reason)],
+        _ console: Console
+    ) throws {
+        if console.isJSON {
+            return try console.output.line(
+                JSONText.of(ForgettingJSON(forgotten: forgotten, kept: kept, isDryRun: dryRun)))
+        }
+        let verb = dryRun ? "would forget" : "forgot"
+        if dryRun || forgotten.count <= 3 {
+            for one in forgotten { try console.summary("\(verb) \(one.name) (\(LocalTime.text(one.time)))") }
+        }
+        if forgotten.count != 1 { try console.summary("\(verb) \(Plural.of(forgotten.count, "snapshot"))") }
+        for reason in ForgettingResult.Reason.allCases {
+            let count = kept.count { $0.reason == reason }
+            if count > 0 { try console.summary("kept \(Plural.of(count, "snapshot")): \(reason.rawValue)") }
+        }
+        if !dryRun, !forgotten.isEmpty { console.note("'archiver unforget --last' brings back what was forgotten.") }
+    }
+}
+
+struct UnforgetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unforget",
+        abstract: "Bring back what was forgotten.",
+        discussion: """
+            'archiver list --forgotten' shows what is forgotten. It can be brought back until its bytes are reclaimed.
+
+            Examples:
+              archiver unforget 3fa9c2
+              archiver unforget --last          all that was forgotten last
+            """)
+
+    @Argument(help: ArgumentHelp("Ids, as 'archiver list --forgotten' shows them.", valueName: "id"))
+    var ids: [String] = []
+
+    @Flag(help: "Bring back all that was forgotten together last.")
+    var last = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if ids.isEmpty != last { throw ValidationError("name ids, or give --last") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let archive = try global.openArchive()
+        let found = last ? try archive.forgottenLast() : try ids.map { try archive.forgotten(withIDPrefix: $0) }
+        if found.isEmpty { throw Failure.unsuitable("nothing is forgotten", remedy: "see 'archiver list --forgotten'") }
+        try archive.unforget(found)
+        let selected = found.compactMap(\.selected)
+        if console.isJSON { return try console.output.line(JSONText.of(selected.map(SelectedJSON.init))) }
+        if selected.count <= 3 {
+            for one in selected { try console.summary("brought back \(one.name) (\(LocalTime.text(one.time)))") }
+        } else {
+            try console.summary("brought back \(selected.count) snapshots")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// `archiver label`: gives a snapshot a name after it was made.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+
+struct LabelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "label",
+        abstract: "Give a snapshot, or a saved state, a label, or take it away.",
+        discussion: """
+            A label names a snapshot for other commands and keeps it from being thinned out. A label that the snapshot has \
+            is replaced.
+
+            Examples:
+              archiver label @yesterday before-upgrade
+              archiver label 3fa9c2 --remove
+            """)
+
+    @Argument(help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"))
+    var selector: ByteArgument
+
+    @Argument(help: ArgumentHelp("The label.", valueName: "name"))
+    var name: String?
+
+    @Flag(help: "Take the label away.")
+    var remove = false
+
+    @OptionGroup var states: StateOptions
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if remove && name != nil { throw ValidationError("give a label, or --remove, not both") }
+        if !remove && name == nil { throw ValidationError("give a label, or --remove") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), place)
+        let selected = try context.whole(selector, states)
+        if let name {
+            try context.archive.label(selected, as: name)
+        } else {
+            try context.archive.removeLabel(of: selected)
+        }
+        if console.isJSON {
+            return try console.output.line(JSONText.of(LabelJSON(id: selected.id.hex, label: name)))
+        }
+        try console.summary(
+            name.map { "\(selected.name) is called '\(Escaping.text($0))'" } ?? "\(selected.name) has no label now")
+    }
+}

@@ -1,0 +1,114 @@
+// `archiver pin` and `archiver unpin`: snapshots that are kept whatever the policy says.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct PinCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pin",
+        abstract: "Keep a snapshot, or a saved state, whatever the policy says; list what is pinned.",
+        discussion: """
+            A pinned snapshot is never thinned out and cannot be forgotten until it is unpinned. A label keeps a snapshot, \
+            too. Without a selector, lists the pins. A pipe gets one line a pin with tabs between the columns: id, time, \
+            end, reason.
+
+            Examples:
+              archiver pin latest --reason "sent to the printer"
+              archiver pin @monday --until 1y
+              archiver pin
+            """)
+
+    @Argument(help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"))
+    var selector: ByteArgument?
+
+    @Option(help: ArgumentHelp("Unpin it by itself then: 30d, 1y, 2027-01-31.", valueName: "time"))
+    var until: String?
+
+    @Option(help: ArgumentHelp("Why, for people.", valueName: "text"))
+    var reason: String?
+
+    @OptionGroup var states: StateOptions
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), place)
+        guard let selector else { return try list(context.archive, console) }
+        let selected = try context.whole(selector, states)
+        let pin = try context.archive.pin(selected, until: try until.map(PinCommand.end), reason: reason)
+        if console.isJSON { return try console.output.line(JSONText.of(PinJSON(pin))) }
+        try console.summary("pinned \(selected.name)" + (pin.until.map { " until \(LocalTime.text($0))" } ?? ""))
+    }
+
+    private func list(_ archive: Archive, _ console: Console) throws {
+        if until != nil || reason != nil {
+            throw Failure.usage("no snapshot is named", remedy: "name the one to pin, such as 'latest'")
+        }
+        let pins = try archive.pins()
+        if console.isJSON { return try console.output.line(JSONText.of(pins.map(PinJSON.init))) }
+        if pins.isEmpty { return console.note("Nothing is pinned.") }
+        for line in PinList.lines(pins, console) { try console.output.line(line) }
+    }
+
+    /// A time to come: a span from now on, or a date.
+    static func end(_ text: String) throws -> Timestamp {
+        guard let span = SpanArgument(argument: text) else { return try SnapshotSelector.time(text) }
+        guard let seconds = span.seconds else {
+            throw Failure.usage("a pin that is not to end needs no --until", remedy: "leave out --until")
+        }
+        return Timestamp.now.advanced(byNanoseconds: Int64(clamping: seconds.multipliedOrMost(by: 1_000_000_000)))
+    }
+}
+
+struct UnpinCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unpin",
+        abstract: "End the pin of a snapshot or a saved state.",
+        discussion: """
+            From then on the policy decides whether it is kept.
+
+            Examples:
+              archiver unpin 3fa9c2
+            """)
+
+    @Argument(help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"))
+    var selector: ByteArgument
+
+    @OptionGroup var states: StateOptions
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), place)
+        let selected = try context.whole(selector, states)
+        try context.archive.unpin(selected)
+        if console.isJSON { return try console.output.line(JSONText.of(UnpinnedJSON(id: selected.id.hex))) }
+        try console.summary("unpinned \(selected.name)")
+    }
+}
+
+extension RootContext {
+    /// The snapshot or the state that `argument` names, as a whole.
+    func whole(_ argument: ByteArgument, _ states: StateOptions) throws -> Selected {
+        switch try selection(argument, states) {
+        case .snapshot(let record, path: nil): return .snapshot(record)
+        case .state(let state): return .state(state)
+        case .snapshot(_, path: .some):
+            throw Failure.usage(
+                "a snapshot is meant as a whole, and a path is named", remedy: "leave out what follows the colon")
+        }
+    }
+}
+
+extension UInt64 {
+    /// The product, or the greatest number where that is more.
+    fileprivate func multipliedOrMost(by factor: UInt64) -> UInt64 {
+        let (product, isTooMuch) = multipliedReportingOverflow(by: factor)
+        return isTooMuch ? .max : product
+    }
+}

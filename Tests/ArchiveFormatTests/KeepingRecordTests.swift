@@ -1,0 +1,156 @@
+// Labels, pins, notes, policies, and what is forgotten no more: their bytes, and what is refused.
+
+import ArchiveFormat
+import FileIO
+import TestSupport
+import Testing
+
+@Suite("Rules of labels, pins, notes and policies")
+struct KeepingRecordTests {
+    private static let id = "5820" + String(repeating: "11", count: 32)
+    private static let target = [UInt8](repeating: 0x11, count: 32).withUnsafeBytes { ChunkID(exactly: $0) }
+    private static let time = Timestamp(seconds: 5)
+
+    @Test("the bytes of each record are those of the format document")
+    func layout() throws {
+        let (id, target, time) = (Self.id, Self.target, Self.time)
+        #expect(
+            LabelRecord(target: target, time: time, label: "a").encoded() == hex("a3 00" + id + "01 8105 02 6161"))
+        #expect(LabelRecord(target: target, time: time, label: nil).encoded() == hex("a2 00" + id + "01 8105"))
+        #expect(PinRecord(target: target, time: time).encoded() == hex("a2 00" + id + "01 8105"))
+        #expect(
+            PinRecord(target: target, time: time, until: Timestamp(seconds: 6), reason: "a").encoded()
+                == hex("a4 00" + id + "01 8105 02 8106 03 6161"))
+        #expect(PinRecord(removedFrom: target, time: time).encoded() == hex("a3 00" + id + "01 8105 04 f5"))
+        #expect(
+            NoteRecord(rootPath: [0x2f], host: "", time: time, text: "a").encoded() == hex("a3 00 412f 02 8105 03 6161")
+        )
+        #expect(
+            NoteRecord(rootPath: [0x2f], host: "h", time: time, text: "a", snapshot: SnapshotID(target)).encoded()
+                == hex("a5 00 412f 01 6168 02 8105 03 6161 04" + id))
+        #expect(
+            PolicyRecord(time: time, tiers: [.init(width: 60, age: 3600), .init(width: 86_400, age: nil)]).encoded()
+                == hex("a2 03 8105 04 82 82 183c 190e10 81 1a00015180"))
+        #expect(PolicyRecord(time: time).encoded() == hex("a1 03 8105"))
+        #expect(
+            PolicyRecord(rootPath: [0x2f], host: "h", time: time, isRemoved: true).encoded()
+                == hex("a4 00 412f 01 6168 03 8105 08 f5"))
+        #expect(
+            PolicyRecord(time: time, maxSize: 1, minFreeBytes: 0, minFreePercent: 100).encoded()
+                == hex("a4 03 8105 05 01 06 00 07 1864"))
+        #expect(UnforgottenRecords(time: time, records: [target]).encoded() == hex("a2 00 8105 01 81" + id))
+        let kinds = [LabelRecord.kind, PinRecord.kind, NoteRecord.kind, PolicyRecord.kind, UnforgottenRecords.kind]
+        #expect(kinds.map(\.rawValue) == [10, 11, 12, 13, 14])
+    }
+
+    @Test("what breaks a rule of these records is refused")
+    func refused() {
+        let id = Self.id
+        let long = "7a00001001" + String(repeating: "61", count: 4097)
+        for text in [
+            "a1 00" + id, "a1 01 8105", "a3 00" + id + "01 8105 02 60", "a3 00" + id + "01 8105 02" + long,
+            "a3 00" + id + "01 820500 02 6161", "a3 00" + id + "01 8105 02 f6", "80",
+        ] {
+            #expect(throws: FormatError.self, "\(text.prefix(90))") { try LabelRecord(decoding: hex(text)) }
+        }
+        for text in [
+            "a1 00" + id, "a3 00" + id + "01 8105 04 f4", "a4 00" + id + "01 8105 02 8106 04 f5",
+            "a4 00" + id + "01 8105 03 6161 04 f5", "a3 00" + id + "01 8105 03 60", "a3 00" + id + "01 8105 04 01",
+        ] {
+            #expect(throws: FormatError.self, "\(text.prefix(90))") { try PinRecord(decoding: hex(text)) }
+        }
+        for text in [
+            "a2 00 412f 02 8105", "a3 00 412f 02 8105 03 60", "a4 00 412f 01 60 02 8105 03 6161",
+            "a3 00 612f 02 8105 03 6161",
+        ] {
+            #expect(throws: FormatError.self, "\(text)") { try NoteRecord(decoding: hex(text)) }
+        }
+        for text in ["a2 00 8105 01 80", "a2 00 8105 01 82" + id + id, "a1 00 8105"] {
+            #expect(throws: FormatError.self, "\(text.prefix(40))") { try UnforgottenRecords(decoding: hex(text)) }
+        }
+    }
+
+    @Test("a policy that nobody could follow is refused")
+    func policies() {
+        for text in [
+            // No time; no tiers, written out; a tier that keeps nothing; of three numbers; behind one that is for ever.
+            "a0", "a2 03 8105 04 80", "a2 03 8105 04 81 82 183c 00", "a2 03 8105 04 81 83 00 01 02",
+            "a2 03 8105 04 82 81 00 81 183c",
+            // Widths that do not ascend, or do not nest; ages that do not ascend.
+            "a2 03 8105 04 82 82 183c 01 82 183c 02", "a2 03 8105 04 82 82 183c 01 82 185a 02",
+            "a2 03 8105 04 82 82 00 02 82 183c 02", "a2 03 8105 04 82 82 00 03 82 183c 02",
+            // A size for one root; an archive of no bytes; more than all of the disk; removed, and says something.
+            "a3 00 412f 03 8105 05 01", "a2 03 8105 05 00", "a2 03 8105 07 1865", "a3 03 8105 05 01 08 f5",
+            "a3 03 8105 04 81 81 00 08 f5", "a2 03 8105 08 f4", "a2 01 6168 03 8105",
+            // More than 2^63 - 1 bytes, or 2^48 seconds.
+            "a2 03 8105 05 1b8000000000000000", "a2 03 8105 04 81 81 1b0001000000000001",
+            "a2 03 8105 04 91" + (0..<17).map { "82" + Hex.string([UInt8($0 == 0 ? 0 : 1)]) + "01" }.joined(),
+        ] {
+            #expect(throws: FormatError.self, "\(text)") { try PolicyRecord(decoding: hex(text)) }
+        }
+    }
+
+    @Test("what is written of a record is read again: labels, pins, notes, policies, unforgotten records")
+    func codable() throws {
+        var random = SeededGenerator()
+        for _ in 0..<200 {
+            try check(LabelRecord(target: random.chunkID(), time: random.timestamp(), label: random.words()), &random)
+            try check(PinRecord(removedFrom: random.chunkID(), time: random.timestamp()), &random)
+            try check(
+                PinRecord(
+                    target: random.chunkID(), time: random.timestamp(),
+                    until: random.oneIn(2) ? random.timestamp() : nil, reason: random.words()), &random)
+            try check(
+                NoteRecord(
+                    rootPath: random.bytes(0, 20), host: random.text(), time: random.timestamp(),
+                    text: random.words() ?? "text", snapshot: random.oneIn(2) ? SnapshotID(random.chunkID()) : nil,
+                    machine: random.machine()), &random)
+            try check(
+                UnforgottenRecords(
+                    time: random.timestamp(), records: Set((0...random.below(4)).map { _ in random.chunkID() })),
+                &random)
+            try check(random.policy(), &random)
+        }
+    }
+
+    private func check<Record: ArchiveRecord>(_ record: Record, _ random: inout SeededGenerator) throws {
+        let bytes = record.encoded()
+        #expect(try Record(decoding: bytes) == record, "seed \(random.seed)")
+        guard case .map(let pairs) = try CBORValue(decoding: bytes) else { return }
+        let later = CBORValue.map(pairs + [(.unsigned(9 + random.number(bits: 20)), .array([.null]))]).encoded()
+        #expect(try Record(decoding: later) == record, "seed \(random.seed)")
+        for count in 0..<bytes.count {
+            #expect(throws: FormatError.self, "seed \(random.seed)") { try Record(decoding: Array(bytes[..<count])) }
+        }
+        var damaged = bytes
+        damaged[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
+        if let read = try? Record(decoding: damaged) {
+            #expect(try Record(decoding: read.encoded()) == read, "seed \(random.seed)")
+        }
+    }
+}
+
+extension SeededGenerator {
+    fileprivate mutating func words() -> String? {
+        let text = self.text()
+        return text.isEmpty ? nil : text
+    }
+
+    fileprivate mutating func policy() -> PolicyRecord {
+        var tiers: [PolicyRecord.Tier] = []
+        var (width, age): (UInt64, UInt64) = (0, 0)
+        for _ in 0..<below(4) {
+            age += 1 + number(bits: 20)
+            tiers.append(PolicyRecord.Tier(width: width, age: age))
+            width = width == 0 ? 1 + number(bits: 10) : width * UInt64(2 + below(5))
+        }
+        if oneIn(2) { tiers.append(PolicyRecord.Tier(width: width, age: nil)) }
+        let isOfRoot = oneIn(2)
+        return PolicyRecord(
+            rootPath: isOfRoot ? bytes(0, 20) : nil, host: isOfRoot ? text() : "",
+            machine: isOfRoot ? machine() : .unknown, time: timestamp(), tiers: tiers,
+            maxSize: isOfRoot || oneIn(2) ? nil : 1 + number(bits: 40),
+            minFreeBytes: isOfRoot || oneIn(2) ? nil : number(bits: 40),
+            minFreePercent: isOfRoot || oneIn(2) ? nil : UInt64(below(101)))
+    }
+}

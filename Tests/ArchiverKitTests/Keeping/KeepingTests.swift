@@ -1,0 +1,165 @@
+// Labels, pins, notes, and what is forgotten, as the library has them.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import Foundation
+import SystemPackage
+import TestTraits
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("Keeping and forgetting", .blocking)
+struct KeepingTests {
+    private let sandbox: Sandbox
+    private let snapshots: [SnapshotRecord]
+    private var archive: Archive { sandbox.archive }
+
+    init() throws {
+        sandbox = try Sandbox()
+        var snapshots: [SnapshotRecord] = []
+        for number in 0..<4 {
+            try sandbox.root.write("file", "state \(number)")
+            snapshots.append(try sandbox.capture(label: number == 0 ? "own" : nil))
+        }
+        self.snapshots = snapshots
+    }
+
+    /// The archive as a new catalogue has it.
+    private func rebuilt() throws -> Archive {
+        let copy = sandbox.base.directory.appending("copy-\(UUID().uuidString)")
+        try FileManager.default.copyItem(atPath: archive.directory.string, toPath: copy.string)
+        _ = try Archive.repairCatalogue(of: copy)
+        return try Archive.open(copy)
+    }
+
+    private func code(_ body: () throws -> Void) -> ArchiverError.Code? {
+        do { try body() } catch { return (error as? ArchiverError)?.code }
+        return nil
+    }
+
+    @Test("a late label names a snapshot, replaces its own, and the snapshot stays as it was")
+    func labels() throws {
+        let before = try archive.details(of: snapshots[1])
+        try archive.label(.snapshot(snapshots[1]), as: "late")
+        try archive.label(.snapshot(snapshots[0]), as: "other")
+        try archive.label(.snapshot(snapshots[0]), as: "other")
+        for archive in [archive, try sandbox.reopened(), try rebuilt()] {
+            #expect(try archive.snapshot("late").id == snapshots[1].id)
+            #expect(try archive.snapshot("other").id == snapshots[0].id)
+            #expect(code { _ = try archive.snapshot("own") } == .noSuchSnapshot)
+            #expect(try archive.details(of: snapshots[1]) == before)
+            #expect(try archive.check(data: true).findings == [])
+        }
+        try archive.removeLabel(of: .snapshot(snapshots[0]))
+        #expect(try archive.snapshots().map(\.label) == [nil, "late", nil, nil])
+        #expect(code { try archive.removeLabel(of: .snapshot(snapshots[0])) } == .noLabel)
+        for label in ["", "latest", "a:b", String(repeating: "x", count: 5000)] {
+            #expect(code { try archive.label(.snapshot(snapshots[2]), as: label) } == .malformedSelector, "\(label)")
+        }
+        #expect(try rebuilt().snapshots().map(\.label) == [nil, "late", nil, nil])
+    }
+
+    @Test("what is pinned cannot be forgotten, until it is unpinned or the pin ends")
+    func pins() throws {
+        let pinned = Selected.snapshot(snapshots[1])
+        try archive.pin(pinned, reason: "a reason")
+        #expect(code { try archive.forget([pinned]) } == .pinned)
+        #expect(code { try archive.forget([.snapshot(snapshots[0]), pinned]) } == .pinned)
+        #expect(try archive.snapshots() == snapshots)
+        for archive in [archive, try rebuilt()] {
+            let pins = try archive.pins()
+            #expect(pins.map(\.target) == [pinned.id] && pins.map(\.reason) == ["a reason"])
+            #expect(try archive.pin(of: pinned) == pins.first)
+        }
+        #expect(code { try archive.unpin(.snapshot(snapshots[2])) } == .notPinned)
+        #expect(code { _ = try archive.pin(pinned, until: Timestamp(seconds: 5)) } == .unsuitableSettings)
+        try archive.unpin(pinned)
+        #expect(try archive.pins().isEmpty && rebuilt().pins().isEmpty)
+        // A pin that has ended keeps nothing.
+        try archive.store.enter(
+            PinRecord(target: pinned.id, time: .now, until: Timestamp.now.advanced(byNanoseconds: 1)))
+        #expect(try archive.pins().isEmpty && archive.pin(of: pinned) == nil)
+        try archive.forget([pinned])
+        #expect(try archive.snapshots().count == 3)
+        #expect(code { _ = try archive.pin(pinned) } == .noSuchSnapshot)
+    }
+
+    @Test("what is forgotten can be brought back and restored, also with a new catalogue; a check finds nothing wrong")
+    func forgetting() throws {
+        let listing = try sandbox.restored(snapshots[1])
+        try archive.forget([.snapshot(snapshots[1]), .snapshot(snapshots[2])], isDryRun: true)
+        #expect(try archive.snapshots() == snapshots)
+        try archive.forget([.snapshot(snapshots[1]), .snapshot(snapshots[2])])
+        for archive in [archive, try rebuilt()] {
+            #expect(try archive.snapshots() == [snapshots[0], snapshots[3]])
+            let forgotten = try archive.forgotten()
+            #expect(Set(forgotten.compactMap(\.selected)) == Set(snapshots[1...2].map(Selected.snapshot)))
+            #expect(try archive.forgottenLast().count == 2)
+            #expect(try archive.check(data: true).findings == [])
+        }
+        let one = try archive.forgotten(withIDPrefix: snapshots[1].id.short)
+        try archive.unforget([one])
+        for archive in [archive, try rebuilt()] {
+            #expect(try archive.snapshots() == [snapshots[0], snapshots[1], snapshots[3]])
+            #expect(try archive.forgotten().map(\.id) == [snapshots[2].id.chunk])
+            #expect(try archive.check(data: true).findings == [])
+        }
+        try sandbox.restored(snapshots[1]).expect(equals: listing, "brought back")
+        #expect(code { try archive.unforget([one]) } == .noSuchSnapshot)
+        #expect(code { _ = try archive.forgotten(withIDPrefix: "0123456789abcdef") } == .noSuchSnapshot)
+        #expect(code { try archive.forget([.snapshot(snapshots[2])]) } == .noSuchSnapshot)
+    }
+
+    @Test("a range is forgotten but for what is pinned, labelled or newest; a root keeps a snapshot")
+    func ranges() throws {
+        try archive.pin(.snapshot(snapshots[2]))
+        let result = try archive.forget(SnapshotQuery(until: .now), isDryRun: true)
+        #expect(result.forgotten == [snapshots[1]])
+        #expect(result.kept.map(\.snapshot) == [snapshots[0], snapshots[2], snapshots[3]])
+        #expect(result.kept.map(\.reason) == [.labelled, .pinned, .newest])
+        #expect(try archive.snapshots() == snapshots)
+        #expect(try archive.forget(SnapshotQuery(until: .now)).forgotten == [snapshots[1]])
+        #expect(try archive.snapshots() == [snapshots[0], snapshots[2], snapshots[3]])
+        try archive.unpin(.snapshot(snapshots[2]))
+        let all = try archive.snapshots().map(Selected.snapshot)
+        #expect(code { try archive.forget(all) } == .lastSnapshot)
+        try archive.forget(Array(all.dropLast()))
+        #expect(code { try archive.forget(Array(all.suffix(1))) } == .lastSnapshot)
+        #expect(try archive.snapshots() == [snapshots[3]])
+    }
+
+    @Test("notes are listed by root and time, also with a new catalogue")
+    func notes() throws {
+        let root = snapshots[0].root
+        let first = try archive.note("first", about: root, at: Timestamp(seconds: 5))
+        let second = try archive.note("second", about: root, snapshot: snapshots[2].id, at: Timestamp(seconds: 9))
+        for archive in [archive, try rebuilt()] {
+            #expect(try archive.notes() == [first, second])
+            #expect(try archive.notes(of: root, since: Timestamp(seconds: 6)) == [second])
+            #expect(try archive.notes(of: root, until: Timestamp(seconds: 6)) == [first])
+            #expect(try archive.notes(of: ArchivedRoot(path: "/nowhere", host: "")) == [])
+        }
+        for text in ["", String(repeating: "x", count: 65_537)] {
+            #expect(code { _ = try archive.note(text, about: root) } == .unsuitableSettings)
+        }
+    }
+
+    @Test("a saved state that is pinned cannot be forgotten by its program, and a late label names it")
+    func states() throws {
+        for number in 0..<3 { try archive.save(number, as: "title") }
+        let mementos = try archive.history(of: "title")
+        let state = try #require(try archive.states(StateQuery(title: "title")).first)
+        try archive.pin(.state(state))
+        try archive.label(.state(state), as: "first one")
+        #expect(try archive.load(Int.self, "title", at: "first one") == 0)
+        #expect(throws: StateError.self) { try archive.forget(mementos) }
+        #expect(try archive.history(of: "title").count == 3)
+        try archive.forget(Array(mementos.dropFirst()))
+        #expect(try archive.history(of: "title").map(\.id) == [state.id.chunk])
+        try archive.unforget(archive.forgottenLast())
+        #expect(try archive.history(of: "title").map(\.id) == mementos.map(\.id))
+        #expect(try archive.load(Int.self, "title") == 2)
+    }
+}
