@@ -16,10 +16,15 @@ public struct Caretaker<Kept: Originator> {
     private let makeStore: (@Sendable (String) -> any MementoStore<Kept.State>)?
 
     /// Keeps the states of `originator` under `title`.
-    public init(of originator: Kept, titled title: String, in archive: Archive) where Kept.State: Codable {
+    ///
+    /// - Parameter retention: which of them; those that are kept no longer are forgotten when another one is saved.
+    public init(
+        of originator: Kept, titled title: String, in archive: Archive, keeping retention: StateRetention = .everything
+    ) where Kept.State: Codable {
         self.originator = originator
         let makeStore = { @Sendable title in
-            StateStore<Kept.State>(title: title, archive: archive) as any MementoStore<Kept.State>
+            StateStore<Kept.State>(title: title, archive: archive, retention: retention)
+                as any MementoStore<Kept.State>
         }
         self.makeStore = makeStore
         store = makeStore(title)

@@ -7,6 +7,7 @@ internal import ArchiveStorage
 struct StateStore<State: Codable & Sendable>: MementoStore {
     let title: String
     let archive: Archive
+    var retention = StateRetention.everything
 
     func save(_ state: State, label: String? = nil) throws(StateError) -> Memento {
         let bytes = try encoded(state, label)
@@ -73,6 +74,10 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
         let saved = try writer.save(bytes, label: label, after: latest) { old in
             (try? StateCoding(form: .cbor).decode(State.self, from: old, version: version))
                 .map { StateStore.areEqual($0, state) } ?? false
+        }
+        // What was saved is saved, whatever becomes of older states.
+        if saved.id != latest?.id {
+            try? archive.letGo(title, keeping: retention, after: latest?.time, saved: saved.time)
         }
         return Memento(saved)
     }

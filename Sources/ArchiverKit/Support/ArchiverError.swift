@@ -48,6 +48,8 @@ public struct ArchiverError: Error, Sendable {
         case notPinned
         /// What is to lose its label has none.
         case noLabel
+        /// Far more would be forgotten than was to be expected.
+        case tooMuchToForget
         /// A root would have no snapshot left.
         case lastSnapshot
         /// A snapshot is of another root than the one that it would be put into.

@@ -1,0 +1,133 @@
+// `archiver keep`: which snapshots are kept, and how much room the archive may take.
+
+internal import ArchiverKit
+internal import ArgumentParser
+
+struct KeepCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keep",
+        abstract: "Show or set which snapshots are kept.",
+        discussion: """
+            By default everything is kept. With tiers, the first snapshot of each minute, hour, day or week is kept up to an \
+            age, and the others are forgotten by the watcher, or at once with --now. Always kept besides: the newest \
+            snapshot of a root, pins and labels, the states around operations of the last 30 days, the ends of bursts of work, \
+            the states around a change of much of the root at once, and the last state with a file that was deleted. \
+            'archiver unforget' brings back what was forgotten until its bytes are reclaimed.
+
+            Examples:
+              archiver keep                     what is kept
+              archiver keep --all 2h --minutely 48h --hourly 30d --daily 1y --weekly forever --dry-run
+              archiver keep --usual --root ~/build
+              archiver keep --everything        the default
+              archiver keep --max-size 20G --min-free 10%
+            """)
+
+    @Flag(help: "Keep everything.")
+    var everything = false
+
+    @Flag(help: "Keep all for 1h, one a minute for 1d, one an hour for 14d, one a day for 90d, one a week forever.")
+    var usual = false
+
+    @Option(help: ArgumentHelp("Keep every snapshot so long: 90m, 2h, 30d, 1y, forever.", valueName: "span"))
+    var all: SpanArgument?
+
+    @Option(help: ArgumentHelp("Keep one snapshot a minute so long.", valueName: "span"))
+    var minutely: SpanArgument?
+
+    @Option(help: ArgumentHelp("Keep one snapshot an hour so long.", valueName: "span"))
+    var hourly: SpanArgument?
+
+    @Option(help: ArgumentHelp("Keep one snapshot a day so long.", valueName: "span"))
+    var daily: SpanArgument?
+
+    @Option(help: ArgumentHelp("Keep one snapshot a week so long.", valueName: "span"))
+    var weekly: SpanArgument?
+
+    @Flag(help: "Take back what was set: the root has the policy of all roots again, and all keep everything.")
+    var reset = false
+
+    @Option(help: ArgumentHelp("The most bytes that the archive may take: 500M, 20G, none.", valueName: "size"))
+    var maxSize: LimitArgument?
+
+    @Option(help: ArgumentHelp("What its file system is to have free at least: 10%, 5G.", valueName: "size"))
+    var minFree: FreeArgument?
+
+    @Flag(name: [.customShort("n"), .long], help: "Set nothing; show what would be forgotten.")
+    var dryRun = false
+
+    @Flag(help: "Forget at once what is not kept.")
+    var now = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    private var hasTiers: Bool {
+        [all, minutely, hourly, daily, weekly].contains { $0 != nil }
+    }
+
+    func validate() throws {
+        let ways = [everything, usual, hasTiers, reset].count { $0 }
+        if ways > 1 { throw ValidationError("--everything, --usual, --reset and tiers exclude each other") }
+        if dryRun && now { throw ValidationError("--dry-run and --now exclude each other") }
+        if place.root != nil || place.host != nil, maxSize != nil || minFree != nil {
+            throw ValidationError("sizes are the whole archive's: leave out --root")
+        }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let archive = try global.openArchive()
+        let root = place.root != nil || place.host != nil ? try RootContext(archive, place).oneRoot() : nil
+        let policy = try given(archive, root)
+        if !dryRun {
+            if reset {
+                try archive.setPolicy(nil, of: root)
+            } else if let policy {
+                try archive.setPolicy(policy, of: root)
+            }
+            if maxSize != nil || minFree != nil { try archive.setBudget(budget(archive.budget())) }
+        }
+        if dryRun || now {
+            // What is to be set for all roots does not concern those with a policy of their own.
+            let plans = try archive.thin(ThinningOptions(root: root, policy: policy, isDryRun: dryRun))
+            return try tell(plans, console)
+        }
+        let summary = try KeepingSummary(archive)
+        if console.isJSON { return try console.output.line(JSONText.of(KeepingSummaryJSON(summary))) }
+        for line in KeepingText.lines(summary) { try console.output.line(line) }
+    }
+
+    /// The policy that the command line gives; nil where it gives none.
+    private func given(_ archive: Archive, _ root: ArchivedRoot?) throws -> RetentionPolicy? {
+        if everything { return .everything }
+        if usual { return .usual }
+        if reset { return root == nil ? .everything : try archive.policy() }
+        guard hasTiers else { return nil }
+        return try RetentionPolicy(
+            all: all?.span, minutely: minutely?.span, hourly: hourly?.span, daily: daily?.span, weekly: weekly?.span)
+    }
+
+    private func budget(_ present: StorageBudget) -> StorageBudget {
+        var budget = present
+        if let maxSize { budget.maxSize = maxSize.bytes }
+        if let minFree {
+            budget.minFreeBytes = minFree.bytes
+            budget.minFreePercent = minFree.percent
+        }
+        return budget
+    }
+
+    private func tell(_ plans: [ThinningPlan], _ console: Console) throws {
+        if console.isJSON {
+            return try console.output.line(JSONText.of(ThinningJSON(plans: plans, isDryRun: dryRun)))
+        }
+        for line in KeepingText.lines(plans, isDryRun: dryRun) { try console.output.line(line) }
+        if !dryRun, plans.contains(where: { !$0.going.isEmpty }) {
+            console.note("'archiver unforget --last' brings back what was forgotten.")
+        }
+    }
+}
+
+extension SpanArgument {
+    fileprivate var span: RetentionPolicy.Span { seconds.map { .seconds($0) } ?? .forever }
+}

@@ -1,0 +1,88 @@
+// `archiver keep`, with the program.
+
+import FileIO
+import Foundation
+import SystemPackage
+import TestTraits
+import Testing
+
+@Suite("archiver keep, with the program", .blocking)
+struct KeepCommandTests {
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        _ = try place.capture()
+        for number in 1...5 {
+            try place.write("empty", "state \(number)")
+            _ = try place.capture()
+        }
+    }
+
+    private func run(_ arguments: String...) throws -> ChildProcess.Outcome {
+        try place.run((["keep"] + arguments).map { Array($0.utf8) }, in: place.root)
+    }
+
+    private func json(_ arguments: String...) throws -> [String: Any] {
+        let outcome = try place.run((["keep", "--json"] + arguments).map { Array($0.utf8) }, in: place.root)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any])
+    }
+
+    private func widths(_ object: [String: Any]?) -> [Int]? {
+        (object?["tiers"] as? [[String: Any]])?.compactMap { $0["width"] as? Int }
+    }
+
+    @Test("a policy is set for one root and for all, is shown, and is taken back")
+    func policies() throws {
+        #expect(try widths(json()) == [])
+        #expect(String(decoding: try run().output, as: UTF8.self).contains("all roots: everything is kept"))
+        #expect(try widths(json("--all", "2h", "--daily", "1y", "--weekly", "forever")) == [0, 86_400, 604_800])
+        let root = place.root.string
+        #expect(try run("--usual", "--root", root).status == 0)
+        let shown = try json()
+        #expect(widths(shown) == [0, 86_400, 604_800])
+        #expect(try widths(#require(shown["roots"] as? [[String: Any]]).first) == [0, 60, 3600, 86_400, 604_800])
+        #expect(try place.run("repair", "--catalogue").status == 0)
+        #expect(try NSDictionary(dictionary: json()) == NSDictionary(dictionary: shown))
+        #expect(String(decoding: try run().output, as: UTF8.self).contains("all for 1h, one a minute for 1d"))
+        #expect(try run("--reset", "--root", root).status == 0)
+        #expect(try run("--everything").status == 0)
+        #expect(try widths(json()) == [])
+        #expect(try json("--max-size", "20G", "--min-free", "5%")["maxSize"] as? Int == 20 << 30)
+        #expect(try json("--max-size", "none")["maxSize"] is NSNull)
+        #expect(try json()["minFreePercent"] as? Int == 5)
+    }
+
+    @Test("a dry run shows what would go and forgets nothing; --now does it, and it can be taken back")
+    func now() throws {
+        let before = try place.listed()
+        let planned = try json("--daily", "forever", "--dry-run")
+        #expect((planned["roots"] as? [[String: Any]])?.first?["forgotten"] as? Int == 4)
+        #expect(try place.listed() == before && widths(json()) == [])
+        let done = try run("--daily", "forever", "--now")
+        #expect(done.status == 0, "\(done.errorText)")
+        #expect(String(decoding: done.output, as: UTF8.self).contains("forgot 4 of 6 snapshots"))
+        #expect(try place.listed() == [before[0], before[5]])
+        #expect(try place.run("check").status == 0)
+        #expect(try place.run("unforget", "--last").status == 0)
+        #expect(try place.listed() == before)
+    }
+
+    @Test(
+        "a policy that keeps nothing, or makes no sense, is refused, and nothing changes",
+        arguments: [
+            (["--all", "0h"], "keeps nothing"), (["--hourly", "30d", "--daily", "1d"], "cannot be followed"),
+            (["--hourly", "forever", "--daily", "1d"], "cannot be followed"), (["--daily", "soon"], "invalid"),
+            (["--max-size", "0"], "invalid"), (["--max-size=-5G"], "invalid"), (["--min-free", "101%"], "invalid"),
+            (["--everything", "--usual"], "exclude each other"), (["--usual", "--daily", "1d"], "exclude each other"),
+            (["--root", "/nowhere", "--usual"], "no snapshots"),
+        ])
+    func refused(arguments: [String], words: String) throws {
+        let outcome = try place.run((["keep"] + arguments).map { Array($0.utf8) }, in: place.root)
+        #expect(outcome.status == (words == "no snapshots" ? 1 : 64), "\(arguments): \(outcome.errorText)")
+        #expect(outcome.errorText.contains(words), "\(arguments): \(outcome.errorText)")
+        #expect(try widths(json()) == [])
+        #expect(try place.listed().count == 6)
+    }
+}
