@@ -1,7 +1,7 @@
 // The catalogue's roots: which directories there are records of, and how much of each.
 
 package import ArchiveFormat
-package import FileIO
+internal import FileIO
 internal import Foundation
 internal import GRDB
 
@@ -48,39 +48,6 @@ extension Catalogue {
         return try read { db in
             try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(path), Data(machine.bytes)])
                 .map(RootRecord.init)
-        }
-    }
-
-    /// When a root was retired; nil where it was not, or has a later snapshot.
-    package func retirement(of root: RootRecord) throws(StorageError) -> Timestamp? {
-        let sql = """
-            SELECT seconds, nanoseconds FROM notice WHERE path = ?1 AND machine = ?2 AND kind = 'retired'
-                AND NOT EXISTS (
-                    SELECT 1 FROM snapshot WHERE root = ?3
-                    AND (snapshot.seconds, snapshot.nanoseconds) > (notice.seconds, notice.nanoseconds)
-                )
-            ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
-            """
-        return try read { db in
-            try Row.fetchOne(db, sql: sql, arguments: [Data(root.path), Data(root.machine.bytes), root.number])
-                .map { try $0.time(seconds: 0, nanoseconds: 1) }
-        }
-    }
-
-    /// How many snapshots a root has, and the bytes that the archive grew by for those made at `since` or after.
-    package func totals(
-        root: Int64, since: Timestamp
-    ) throws(StorageError) -> (snapshots: Int, storedBytes: UInt64) {
-        // One pass for both: of a hundred thousand rows it is the reading that counts. TOTAL sums in floating point:
-        // exact up to 8 PiB, and it never overflows (sqlite.org/lang_aggfunc.html).
-        let sql = """
-            SELECT COUNT(*), TOTAL(CASE WHEN (seconds, nanoseconds) >= (?, ?) THEN storedBytes END)
-            FROM snapshot WHERE root = ?
-            """
-        return try read { db in
-            let row = try Row.fetchOne(db, sql: sql, arguments: [since.seconds, since.nanoseconds, root])
-            guard let row else { return (0, 0) }
-            return (try row.value(0), UInt64(exactly: try row.value(1) as Double) ?? .max)
         }
     }
 

@@ -122,11 +122,15 @@ struct SnapshotReader {
     static let columns = "root, sequence, seconds, nanoseconds, id, storedBytes, facts, label"
 
     private let db: Database
-    private var roots: [Int64: RootRecord] = [:]
+    private var roots: [Int64: RootRecord]
     private var root: RootRecord?
     private var causes = Repeated<Cause?>()
 
-    init(_ db: Database) { self.db = db }
+    /// - Parameter roots: those that are known already, by their numbers.
+    init(_ db: Database, roots: [Int64: RootRecord] = [:]) {
+        self.db = db
+        self.roots = roots
+    }
 
     mutating func record(_ row: CatalogueRow) throws -> SnapshotRecord {
         let root = try root(row.integer(0))

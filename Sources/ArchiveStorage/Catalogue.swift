@@ -114,11 +114,13 @@ package final class Catalogue: Sendable {
 
     /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
     func read<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+        counters.questions.add()
         do { return try queue.unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
     }
 
     /// Runs `body`, several statements that read one state of the catalogue, whoever writes meanwhile.
     func readTogether<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+        counters.questions.add()
         do { return try queue.read(body) } catch { throw Catalogue.failure(error, path) }
     }
 

@@ -18,6 +18,8 @@ package final class StorageCounters: Sendable {
         package var synchronizations = 0
         /// Chunks looked for in the catalogue.
         package var lookups = 0
+        /// Times that the catalogue was asked something.
+        package var questions = 0
         /// Rows of the index of paths that were read.
         package var changesRead = 0
         /// Transactions of the catalogue that write.
@@ -31,7 +33,8 @@ package final class StorageCounters: Sendable {
                 blocksWritten: now.blocksWritten - earlier.blocksWritten,
                 nodesWritten: now.nodesWritten - earlier.nodesWritten,
                 synchronizations: now.synchronizations - earlier.synchronizations,
-                lookups: now.lookups - earlier.lookups, changesRead: now.changesRead - earlier.changesRead,
+                lookups: now.lookups - earlier.lookups, questions: now.questions - earlier.questions,
+                changesRead: now.changesRead - earlier.changesRead,
                 transactions: now.transactions - earlier.transactions)
         }
     }
@@ -42,6 +45,7 @@ package final class StorageCounters: Sendable {
     let nodesWritten = Counter()
     let synchronizations = Counter()
     let lookups = Counter()
+    let questions = Counter()
     let changesRead = Counter()
     let transactions = Counter()
 
@@ -49,7 +53,7 @@ package final class StorageCounters: Sendable {
         Counts(
             segmentsScanned: segmentsScanned.value, blocksRead: blocksRead.value, blocksWritten: blocksWritten.value,
             nodesWritten: nodesWritten.value, synchronizations: synchronizations.value, lookups: lookups.value,
-            changesRead: changesRead.value, transactions: transactions.value)
+            questions: questions.value, changesRead: changesRead.value, transactions: transactions.value)
     }
 
     /// Counts a block that was appended to a segment.

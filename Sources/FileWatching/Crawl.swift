@@ -77,7 +77,7 @@ extension WatchedRoot {
             return tracker.pending.insert(.root(reports: true), at: 0)
         }
         if item.reports { mark(.subtree(path)) }
-        let records = try reader.read(directory, path: path)
+        let records = try sources.reader.read(directory, path: path)
         tracker.tree.setRules(DirectoryRules.read(in: directory, settings.rules, among: records), of: node)
         let subdirectories = subdirectories(among: records, of: directory)
         tracker.listed(node, subdirectories: subdirectories, reports: item.reports)

@@ -13,6 +13,8 @@ final class EventSources {
     /// The limit that left the watcher without inotify.
     private(set) var missingInotify: KernelLimit?
     private var hasTriedFanotify = false
+    /// Lists the directories of all roots: its buffer is large.
+    var reader = DirectoryReader()
 
     /// Opens what `backend` says.
     ///

@@ -15,12 +15,15 @@ typealias ArmingContinuation = CheckedContinuation<Result<WatchStats, FileError>
 /// What the watcher's thread is asked for.
 enum Request: Sendable {
     case arm(RootID, RootSettings, waiting: Bool, ArmingContinuation)
+    case retime(RootID, WatchTiming)
     case nextBatch(RootID, BatchTicket)
     case markDirty(RootID, [PathRange])
     case polled(RootID, found: Bool, took: Duration)
     case flush(RootID, CheckedContinuation<Int?, Never>)
     case audit(RootID, CheckedContinuation<WatchAudit?, Never>)
     case status(RootID, CheckedContinuation<WatchStatus?, Never>)
+    /// See whether those who wait for a batch of the root still do.
+    case look(RootID)
     case forget(RootID)
     case stop(CheckedContinuation<Void, Never>?)
 
@@ -34,7 +37,26 @@ enum Request: Sendable {
         case .status(_, let continuation): continuation.resume(returning: nil)
         case .flush(_, let continuation): continuation.resume(returning: nil)
         case .stop(let continuation): continuation?.resume()
-        case .markDirty, .polled, .forget: break
+        case .retime, .markDirty, .polled, .look, .forget: break
+        }
+    }
+
+    /// The root that it is about.
+    var root: RootID? {
+        switch self {
+        case .arm(let id, _, _, _), .retime(let id, _), .nextBatch(let id, _), .markDirty(let id, _),
+            .polled(let id, _, _),
+            .flush(let id, _), .audit(let id, _), .status(let id, _), .look(let id), .forget(let id):
+            id
+        case .stop: nil
+        }
+    }
+
+    /// Whether its answer has all that happened before the question.
+    var isAboutNow: Bool {
+        switch self {
+        case .flush, .status: true
+        default: false
         }
     }
 }

@@ -1,5 +1,6 @@
 // One watched root as its user sees it.
 
+package import Exclusions
 package import FileIO
 package import Mementos
 internal import Synchronization
@@ -45,6 +46,26 @@ package final class RootWatch: Sendable {
         }.get()
     }
 
+    /// Gathers changes otherwise from now on.
+    package func retime(_ timing: WatchTiming) { mailbox.post(.retime(id, timing)) }
+
+    /// Begins anew with other rules, and waits until every change is going to be reported again.
+    ///
+    /// Who waits for a batch or a flush gets that of the new beginning, which covers all of the root. A root that is not
+    /// there is waited for; what it then holds is to be looked at whole.
+    ///
+    /// - Throws: as `arm`; then nothing is watched, and it is to be tried again.
+    package func begin(
+        anew rules: ExclusionRules, timing: WatchTiming
+    ) async throws(FileError) -> WatchStats {
+        let settings = RootSettings(
+            path: settings.path, excluded: settings.excluded, rules: rules, timing: timing, events: settings.events)
+        return try await withCheckedContinuation { continuation in
+            mailbox.post(.arm(id, settings, waiting: true, continuation))
+            if isStopped.load(ordering: .sequentiallyConsistent) { mailbox.post(.forget(id)) }
+        }.get()
+    }
+
     /// Waits until a batch is due and takes it.
     ///
     /// - Returns: nil when the watch was stopped or the task cancelled.
@@ -54,7 +75,7 @@ package final class RootWatch: Sendable {
             await withCheckedContinuation { mailbox.post(.nextBatch(id, BatchTicket($0, cancellation))) }
         } onCancel: {
             cancellation.set()
-            mailbox.wake()
+            mailbox.post(.look(id))
         }
     }
 

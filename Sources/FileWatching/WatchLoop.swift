@@ -19,6 +19,12 @@ final class WatchLoop {
     private let suspends: SuspendDetector
     private let mounts = MountWatcher()
     private var roots: [RootID: WatchedRoot] = [:]
+    /// The roots that something is to be done for: there may be thousands, and most have nothing to do.
+    private var awake: Set<RootID> = []
+    /// When roots are to be looked at although nothing happens.
+    private var deadlines: [RootID: ContinuousClock.Instant] = [:]
+    /// Whether a root was forgotten whose watches are still to be given up.
+    private var hasForgotten = false
     private var lastRead = Timestamp.now
     /// How often the kernel has told that events were lost.
     private var overflows = 0
@@ -34,42 +40,73 @@ final class WatchLoop {
     func run() {
         while true {
             let requests = mailbox.take()
+            // Once for all who ask: what happened before any of these requests waits to be read now.
+            if requests.contains(where: \.isAboutNow) { readEverything() }
             for (index, request) in requests.enumerated() {
                 if case .stop(let continuation) = request {
                     return stop(continuation, refusing: requests[(index + 1)...])
                 }
                 handle(request)
             }
-            for root in roots.values {
-                root.checkRoot()
-                root.pollUnwatched()
-                root.crawl(atMost: WatchLoop.crawlSlice)
-                root.checkRoot()
-                root.audit(atMost: WatchLoop.crawlSlice)
-            }
-            // Before and after: a look-out must be gone before the same directory is watched for its place only.
-            removeRetired()
-            for root in roots.values { root.finishCrawls() }
-            removeRetired()
-            for root in roots.values { root.serve() }
+            visitRoots()
             let (ready, woken) = waitForEvents()
             for source in ready { read(source, atLeast: 1, heard: woken) }
             if let duration = suspends.takeSuspend() {
-                for root in roots.values { root.wasSuspended(for: duration) }
+                for (_, root) in wakeAll() { root.wasSuspended(for: duration) }
             }
         }
+    }
+
+    // MARK: Roots
+
+    /// Does what is to be done for the roots that are awake; those with nothing more to do fall asleep.
+    private func visitRoots() {
+        if !deadlines.isEmpty {
+            let now = hooks.now()
+            for (id, deadline) in deadlines where deadline <= now { awake.insert(id) }
+        }
+        // Who is woken meanwhile is visited next time.
+        let visited = awake.compactMap { id in roots[id].map { (id, $0) } }
+        awake = []
+        if visited.isEmpty && !hasForgotten { return }
+        for (_, root) in visited {
+            hooks.beforeVisiting()
+            root.checkRoot()
+            root.pollUnwatched()
+            root.crawl(atMost: WatchLoop.crawlSlice)
+            root.checkRoot()
+            root.audit(atMost: WatchLoop.crawlSlice)
+        }
+        // Before and after: a look-out must be gone before the same directory is watched for its place only.
+        removeRetired(of: visited.map(\.1))
+        for (_, root) in visited { root.finishCrawls() }
+        removeRetired(of: visited.map(\.1))
+        for (_, root) in visited { root.serve() }
+        for (id, root) in visited {
+            if root.isBusy || root.isAuditing { awake.insert(id) }
+            deadlines[id] = root.nextDeadline
+        }
+    }
+
+    /// All roots, each of which is to be visited.
+    private func wakeAll() -> [RootID: WatchedRoot] {
+        awake.formUnion(roots.keys)
+        return roots
     }
 
     // MARK: Requests
 
     private func handle(_ request: Request) {
+        if let id = request.root { awake.insert(id) }
         switch request {
         case .arm(let id, let settings, let waiting, let continuation):
-            roots[id]?.stop()
             let root = WatchedRoot(
                 settings, sources: sources, hooks: hooks, readEvents: { [unowned self] in readEverything() })
+            if let former = roots[id] { root.takeOver(from: former) }
             roots[id] = root
             root.arm(waiting: waiting, continuation)
+        case .retime(let id, let timing):
+            roots[id]?.rule.timing = timing
         case .nextBatch(let id, let ticket):
             if let root = roots[id] { root.enqueue(ticket) } else { request.refuse() }
         case .markDirty(let id, let ranges):
@@ -77,16 +114,16 @@ final class WatchLoop {
         case .polled(let id, let found, let took):
             roots[id]?.polled(found: found, took: took)
         case .flush(let id, let continuation):
-            readEverything()
             if let root = roots[id] { root.flush(continuation) } else { request.refuse() }
         case .audit(let id, let continuation):
             if let root = roots[id] { root.audit(continuation) } else { request.refuse() }
         case .status(let id, let continuation):
-            readEverything()
             continuation.resume(returning: roots[id]?.status)
         case .forget(let id):
             roots.removeValue(forKey: id)?.stop()
-        case .stop:
+            deadlines[id] = nil
+            hasForgotten = true
+        case .look, .stop:
             break
         }
     }
@@ -104,10 +141,10 @@ final class WatchLoop {
     ///
     /// - Returns: those in which events wait to be read, and when that was found.
     private func waitForEvents() -> (ready: [any EventSource], woken: ContinuousClock.Instant) {
-        let isBusy = roots.values.contains { $0.isBusy || $0.isAuditing }
+        let isBusy = !awake.isEmpty
         var timeout: timespec? = timespec()
         if !isBusy {
-            let deadline = roots.values.compactMap(\.nextDeadline).min()
+            let deadline = deadlines.values.min()
             timeout = deadline.map { time(until: $0) }
             hooks.beforeSleeping(deadline)
         }
@@ -158,9 +195,11 @@ final class WatchLoop {
         let (time, heard) = (Timestamp.now, heard ?? hooks.now())
         var (consumed, wanted) = (0, count)
         let lastOverflow = overflows + WatchLoop.overflowsLimit
+        // Only crawls make a root know more watches: all roots are asked about a watch once.
+        var known: [WatchID: [RootID]] = [:]
         while consumed < wanted {
             let overflowsBefore = overflows
-            let length = source.read { dispatch($0, from: source, at: time, heard) }
+            let length = source.read { dispatch($0, from: source, at: time, heard, &known) }
             if length == 0 { break }
             consumed += length
             // As long as its overflow waits in a queue, the kernel tells of none that come after it. What waits by now
@@ -171,7 +210,8 @@ final class WatchLoop {
     }
 
     private func dispatch(
-        _ event: DirectoryEvent, from source: any EventSource, at time: Timestamp, _ heard: ContinuousClock.Instant
+        _ event: DirectoryEvent, from source: any EventSource, at time: Timestamp, _ heard: ContinuousClock.Instant,
+        _ known: inout [WatchID: [RootID]]
     ) {
         if event.mask.contains(.overflow) {
             overflows += 1
@@ -179,13 +219,17 @@ final class WatchLoop {
         }
         if hooks.losesEvent(event.name) { return }
         if event.watch == .none {
-            for root in roots.values { root.recheckUnreadable() }
+            for (_, root) in wakeAll() { root.recheckUnreadable() }
             return
         }
+        let asked = known[event.watch] ?? roots.filter { $0.value.knows(watch: event.watch) }.map(\.key)
+        known[event.watch] = asked
         var isKnown = false
-        for root in roots.values where root.knows(watch: event.watch) {
+        for id in asked {
+            guard let root = roots[id], root.knows(watch: event.watch) else { continue }
             isKnown = true
             root.apply(event, at: time, heard)
+            awake.insert(id)
         }
         if event.mask.contains(.ignored) {
             source.forget(event.watch)
@@ -199,15 +243,17 @@ final class WatchLoop {
     private func tellMountChanges() {
         let changes = mounts.takeChanges()
         if changes.isEmpty { return }
-        for root in roots.values { root.mountsChanged(at: changes) }
+        for (_, root) in wakeAll() { root.mountsChanged(at: changes) }
     }
 
     private func rescan() {
-        for root in roots.values { root.rescan(missedSince: lastRead) }
+        for (_, root) in wakeAll() { root.rescan(missedSince: lastRead) }
     }
 
-    private func removeRetired() {
-        for root in roots.values { sources.retire(root.tracker.takeRetired()) }
+    /// Tells the kernel what `visited` and those that were forgotten watch no more.
+    private func removeRetired(of visited: [WatchedRoot]) {
+        hasForgotten = false
+        for root in visited { sources.retire(root.tracker.takeRetired()) }
         let isIntact = sources.removeRetired { watch in roots.values.contains { $0.knows(watch: watch) } }
         if !isIntact { rescan() }
     }

@@ -18,7 +18,7 @@ package struct WatchTiming: Hashable, Sendable {
 
 /// The instants of one batch's first and last change, and what follows from them.
 package struct SettleRule {
-    let timing: WatchTiming
+    var timing: WatchTiming
     private(set) var firstChange: ContinuousClock.Instant?
     private var lastChange: ContinuousClock.Instant?
 

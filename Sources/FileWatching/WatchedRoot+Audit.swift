@@ -102,7 +102,7 @@ extension WatchedRoot {
             }
             let watch = try sources.add(directory, path: path, noting: &shortages)
             guard let node, tracker.tree.node(watchedBy: watch) == node else { return .missing([item]) }
-            return try compare(node, with: reader.read(directory, path: path), in: directory)
+            return try compare(node, with: sources.reader.read(directory, path: path), in: directory)
         } catch {
             switch error.code {
             case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels:

@@ -20,7 +20,6 @@ final class WatchedRoot {
     let settings: RootSettings
     let sources: EventSources
     let hooks: WatcherHooks
-    var reader = DirectoryReader()
     var tracker: ChangeTracker
     var phase = WatchPhase.arming
     var callers = Callers()
@@ -100,6 +99,15 @@ final class WatchedRoot {
     func mark(_ range: PathRange) {
         tracker.dirty.mark(range)
         rule.noteChange(at: hooks.now())
+    }
+
+    /// Goes on in the place of `former`, which ends: who waits for it waits for this one.
+    func takeOver(from former: WatchedRoot) {
+        (callers, gaps) = (former.callers, former.gaps)
+        (former.callers, former.gaps) = (Callers(), GapLog())
+        former.stop()
+        // What it had not told yet is forgotten with it.
+        mark(.subtree(.root))
     }
 
     /// Answers everyone who still waits: the watcher ends.

@@ -22,6 +22,8 @@ package struct WatcherHooks: Sendable {
     package var losesEvent: @Sendable ([UInt8]) -> Bool = { _ in false }
     /// Called each time the watcher's thread is about to sleep, with the instant at which it wakes up by itself.
     package var beforeSleeping: @Sendable (ContinuousClock.Instant?) -> Void = { _ in }
+    /// Called on the watcher's thread each time it looks after a root.
+    package var beforeVisiting: @Sendable () -> Void = {}
     /// Called before a directory is watched by a backend: a reason makes that fail.
     package var watchFailure: @Sendable (WatchBackend, RelativePath) -> Errno? = { _, _ in nil }
 

@@ -455,8 +455,12 @@ struct SnapshotRuleTests {
 
     @Test("a kind of change that is not known is a modification, a reason that is not known says unreadable")
     func unknownNumbers() throws {
-        let lists = "09 81 a2 00 4161 01 03" + "0a 81 a2 00 4161 01 02"
-        let bytes = hex("a7" + fields[..<4].joined() + lists + fields[4])
+        func encoded(reason: String) -> [UInt8] {
+            let lists = "09 81 a2 00 4161 01 03" + "0a 81 a2 00 4161 01 " + reason
+            return hex("a7" + fields[..<4].joined() + lists + fields[4])
+        }
+        #expect(try Snapshot(decoding: encoded(reason: "02")).problems.map(\.reason) == [.postponed])
+        let bytes = encoded(reason: "03")
         let snapshot = try Snapshot(decoding: bytes)
         #expect(snapshot.changedPaths == [ChangedPath(path: path("a"), change: .modified)])
         #expect(snapshot.problems == [Problem(path: path("a"), reason: .unreadable, detail: "")])

@@ -29,7 +29,7 @@ import Testing
         let path = path
         return try await onThread {
             do throws(ArchiverError) {
-                _ = try ControlClient.ask(.status, about: "/root", at: path, patience: patience)
+                _ = try ControlClient.ask(ControlRequest(action: .status), about: "/root", at: path, patience: patience)
                 return nil
             } catch {
                 return error.message
@@ -51,7 +51,7 @@ import Testing
         }
         let path = path
         let response = try await onThread {
-            try ControlClient.ask(.audit, about: "/root", at: path, patience: .seconds(1500))
+            try ControlClient.ask(ControlRequest(action: .audit), about: "/root", at: path, patience: .seconds(1500))
         }
         let audit = try #require(response?.audit)
         #expect(audit.entries == 7 && audit.found == 2 && audit.repaired == 1)

@@ -137,6 +137,8 @@ public struct Problem: Hashable, Sendable {
         case unreadable = 0
         /// Kept changing while it was read.
         case unstable = 1
+        /// A large file that changes all the time and is captured less often; the last known entry was kept.
+        case postponed = 2
     }
 
     public var path: RelativePath

@@ -11,8 +11,8 @@ struct RootsSetCommand: ParsableCommand {
         commandName: "set",
         abstract: "Change how a directory is watched and what is left out of it.",
         discussion: """
-            What no option says stays as it is. How changes are gathered holds from the watcher's next start on. What is left \
-            out belongs to the snapshots: to change it, the directory is captured, which cannot be done while it is watched.
+            What no option says stays as it is. It holds at once: a watcher that runs takes it up. What is left out belongs to \
+            the snapshots: to change it, the directory is captured.
 
             Examples:
               archiver roots set ~/thesis --settle 5s --max-delay 1m
@@ -39,23 +39,19 @@ struct RootsSetCommand: ParsableCommand {
         let console = Console(global)
         let archive = try global.openArchive()
         let root = try RootContext.root(at: directory.path.resolved, in: archive)
-        let isWatched = try archive.rootSummaries().contains { $0.root == root && $0.isWatched }
         let name = Escaping.text(root.path.bytes)
-        if isWatched, rules != nil {
-            throw ArchiverError(
-                .locked, "\(root.path) is being watched",
-                remedy: "end its watcher, or start it anew with these options",
-                path: root.path)
-        }
         if isGathering {
             let settings = try archive.setWatchSettings(gathering.settings, ofRoot: root.path, isReset: usual)
             console.note("\(name): \(WatchSettingsText.text(settings) ?? "changes are gathered as usual")")
-            if isWatched { console.note("The watcher that runs goes on as it began: start it anew.") }
         }
+        let isTakenUp = try archive.reconfigureWatcher(ofRoot: root.path, exclusions: rules)
         if let rules {
-            let options = CaptureOptions(exclusions: rules, setsExclusions: true)
-            _ = try archive.capture(root.path, options)
+            if !isTakenUp {
+                let options = CaptureOptions(exclusions: rules, setsExclusions: true)
+                _ = try archive.capture(root.path, options)
+            }
             console.note("\(name): \(ExclusionText.text(rules) ?? "nothing left out")")
         }
+        if isTakenUp { console.note("Its watcher does so from now on.") }
     }
 }

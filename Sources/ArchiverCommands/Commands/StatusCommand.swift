@@ -10,7 +10,8 @@ struct StatusCommand: ParsableCommand {
         discussion: """
             Asks each running watcher, which answers once it has taken in all that changed before the question: nothing \
             here is read off a file that a dead process may have left. Tells of every remembered directory since when \
-            it is watched and how, what could not be captured, and when changes may have been seen late. More than three \
+            it is watched and how, what could not be captured, and when changes may have been seen late. Large files that \
+            change all the time are captured less often: those that wait are named, and 'archiver sync' captures them. More than three \
             roots get a line each; -v, or naming one, tells more. The exit code is 0 only if all is well, and 2 if the \
             archive is damaged; else each line that begins with “!” says why, and what to do.
 

@@ -11,16 +11,17 @@ struct FindCommand: ParsableCommand {
         commandName: "find",
         abstract: "Find names, also of what is gone.",
         discussion: """
-            The pattern is one as in a .gitignore file: '*.md' at any depth, '/docs/*.md' from the root on, 'docs/**' all \
-            below. Each name comes with its first and last version; a minus marks what is gone. In a pipe the columns are \
+            A plain word is looked for anywhere in the names: 'test' finds test.py and latest.txt. Else the pattern is one as \
+            in a .gitignore file: '*.md' at any depth, '/docs/*.md' from the root on, 'docs/**' all below. Each name comes with its first and last version; a minus marks what is gone. In a pipe the columns are \
             separated by tabs: path, kind, size, versions, first, last, deleted or not.
 
             Examples:
+              archiver find test
               archiver find '*.key' --deleted
               archiver find 'report*' --at 2026-11-20
             """)
 
-    @Argument(help: ArgumentHelp("What the names are like.", valueName: "pattern"))
+    @Argument(help: ArgumentHelp("Part of the names, or a pattern for them.", valueName: "pattern"))
     var pattern: ByteArgument
 
     @Flag(help: "Only what is gone.")
@@ -53,24 +54,32 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         let history = try HistoryContext(global, place)
+        let pattern = FindCommand.pattern(pattern.bytes)
         let kind = type.flatMap(kind)
         if let at {
             let selector = try SnapshotSelector(at.hasPrefix("@") ? at : "@" + at)
             let snapshot = try history.archive.snapshot(selector, of: history.root)
-            let found = try history.archive.entries(matching: pattern.bytes, in: snapshot)
+            let found = try history.archive.entries(matching: pattern, in: snapshot)
                 .filter { entry in
                     (kind == nil || entry.kind == kind) && (largerThan.map { entry.size > $0.bytes } ?? true)
                 }
             return try write(found, history.console)
         }
         let found = try history.indexing {
-            try history.archive.names(matching: pattern.bytes, in: history.root, progress: $0)
+            try history.archive.names(matching: pattern, in: history.root, progress: $0)
         }.filter { name in
             (!deleted || name.isDeleted) && (kind == nil || name.kind == kind)
                 && (largerThan.map { name.greatestSize > $0.bytes } ?? true)
         }
         try write(found, history.console)
         try history.tellDamage()
+    }
+
+    /// The pattern that `given` stands for: a plain word is a part of a name.
+    static func pattern(_ given: [UInt8]) -> [UInt8] {
+        if given.isEmpty || given.contains(where: Array("/*?[\\!".utf8).contains) { return given }
+        let star = UInt8(ascii: "*")
+        return [star] + given + [star]
     }
 
     private func write(_ found: [Entry], _ console: Console) throws {

@@ -31,6 +31,9 @@ struct RootSummaryJSON: Encodable {
         try settings.encode(JSONSeconds.of(summary.watchSettings.usedSettle), forKey: "settleSeconds")
         try settings.encode(JSONSeconds.of(summary.watchSettings.usedMaxDelay), forKey: "maxDelaySeconds")
         try settings.encode(JSONSeconds.of(summary.watchSettings.usedAuditInterval), forKey: "auditSeconds")
+        try settings.encode(summary.watchSettings.usedLargeFile, forKey: "largeFileBytes")
+        try settings.encode(
+            JSONSeconds.of(summary.watchSettings.usedLargeFileDelay), forKey: "largeFileDelaySeconds")
     }
 }
 

@@ -44,6 +44,7 @@ struct RootStatusJSON: Encodable {
         try object.encode(status.isWatched, forKey: "watched")
         try object.encode(status.watcher.map(WatcherJSON.init), forKey: "watcher")
         try object.encode(status.lastWatched?.rfc3339, forKey: "lastWatched")
+        try object.encode(status.retired?.rfc3339, forKey: "retired")
         try object.encode(status.latest.map(SnapshotJSON.init), forKey: "latest")
         try object.encode(status.snapshotCount, forKey: "snapshots")
         try object.encode(status.storedInLastDay, forKey: "storedInLastDay")
@@ -72,8 +73,31 @@ private struct WatcherJSON: Encodable {
         try object.encode(status.directories, forKey: "directories")
         try object.encode(status.problems.map(ProblemJSON.init), forKey: "problemPaths")
         try object.encode(status.problemCount, forKey: "problems")
+        try object.encode(status.largeFiles.map(LargeFileJSON.init), forKey: "largeFiles")
         try object.encode(status.openGaps.map(OpenGapJSON.init), forKey: "openGaps")
-        try object.encode(status.lastAudit, forKey: "lastAudit")
+        try object.encode(status.lastAudit.map { AuditJSON(root: nil, result: $0) }, forKey: "lastAudit")
+    }
+}
+
+/// A large file that waits to be captured.
+private struct LargeFileJSON: Encodable {
+    let file: WatcherStatus.LargeFile
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try file.encode(into: &object)
+    }
+}
+
+extension WatcherStatus.LargeFile {
+    /// What `status` and `watch` tell of it.
+    func encode(into object: inout KeyedEncodingContainer<JSONKey>) throws {
+        try object.encode(bytes: path.bytes, forKey: "path")
+        try object.encode(bytes, forKey: "bytes")
+        try object.encode(changed?.rfc3339, forKey: "changed")
+        try object.encode(captured?.rfc3339, forKey: "captured")
+        try object.encode(readSeconds, forKey: "readSeconds")
+        try object.encode(intervalSeconds, forKey: "intervalSeconds")
     }
 }
 
@@ -117,12 +141,13 @@ struct GapJSON: Encodable {
 
 /// What an audit came to.
 struct AuditJSON: Encodable {
-    let root: FilePath
+    /// Nil where that is said around it.
+    let root: FilePath?
     let result: AuditResult
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: root.bytes, forKey: "root")
+        if let root { try object.encode(bytes: root.bytes, forKey: "root") }
         try object.encode(result.time, forKey: "time")
         try object.encode(result.seconds, forKey: "seconds")
         try object.encode(result.entries, forKey: "entries")

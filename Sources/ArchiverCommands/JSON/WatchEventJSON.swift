@@ -53,6 +53,9 @@ struct WatchEventJSON: Encodable {
             try object.encode("problems", root)
             try object.encode(problems.map(ProblemJSON.init), forKey: "problemPaths")
             try object.encode(count, forKey: "problems")
+        case .largeFile(let root, let file):
+            try object.encode("large-file", root)
+            try file.encode(into: &object)
         case .error(let root, let error):
             try object.encode("error", root)
             try object.encode(error.code.rawValue, forKey: "code")

@@ -11,6 +11,8 @@ enum WatchSettingsText {
         let parts = [
             settings.settle.map { "settle \(DurationArgument.text($0))" },
             settings.maxDelay.map { "max delay \(DurationArgument.text($0))" }, audits,
+            settings.largeFile.map { $0 == 0 ? "no large files" : "large files from \(ByteCount.text($0)) on" },
+            settings.largeFileDelay.map { "large file delay \(DurationArgument.text($0))" },
         ].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
@@ -21,6 +23,8 @@ enum WatchSettingsText {
         if given.settle != nil { kept.settle = nil }
         if given.maxDelay != nil { kept.maxDelay = nil }
         if given.auditInterval != nil { kept.auditInterval = nil }
+        if given.largeFile != nil { kept.largeFile = nil }
+        if given.largeFileDelay != nil { kept.largeFileDelay = nil }
         return text(kept).map {
             "\(Escaping.text(directory)): as before, \($0); 'archiver roots set' changes that"
         }

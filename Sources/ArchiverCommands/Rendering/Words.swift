@@ -65,6 +65,7 @@ extension Problem.Reason {
         switch self {
         case .unreadable: "unreadable"
         case .unstable: "unstable"
+        case .postponed: "postponed"
         }
     }
 }

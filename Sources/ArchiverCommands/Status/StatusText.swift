@@ -60,6 +60,9 @@ enum StatusText {
         } else if let last = root.lastWatched {
             lines.append("  last watched \(LocalTime.text(last))")
         }
+        if let retired = root.retired {
+            lines.append("  forgotten \(LocalTime.text(retired)): it need not be watched; its snapshots stay")
+        }
         if let latest = root.latest {
             lines.append(
                 "  latest snapshot \(latest.name), \(root.snapshotCount) in all, "
@@ -70,7 +73,7 @@ enum StatusText {
     }
 
     private static func state(_ root: RootStatus, isDamaged: Bool) -> String {
-        guard root.isWatched else { return "not watched" }
+        guard root.isWatched else { return root.retired == nil ? "not watched" : "retired" }
         guard let watcher = root.watcher else { return "no answer" }
         switch watcher.phase {
         case .waiting: return "waiting"
@@ -95,6 +98,7 @@ enum StatusText {
                 + (watcher.backlog > 0 ? "; \(watcher.backlog) places to look at" : ""),
             "  last event \(time(watcher.lastEvent)), last capture \(time(watcher.lastCapture))",
         ]
+        lines += watcher.largeFiles.map { "  " + largeFile($0) }
         for gap in watcher.openGaps {
             lines.append("  since \(LocalTime.text(gap.start)) changes may be seen late (\(gap.cause.rawValue))")
         }
@@ -102,6 +106,27 @@ enum StatusText {
             lines.append("  last audit \(LocalTime.text(audit.time)): \(outcome(audit))")
         }
         return lines
+    }
+
+    /// "large.db (3.0 GiB, 3.6 s to read) is captured every 36 s while it changes".
+    static func rhythm(_ file: WatcherStatus.LargeFile) -> String {
+        let cost = file.readSeconds.map { ", \(span($0)) to read" } ?? ""
+        let rhythm = file.intervalSeconds.map { "captured every \(span($0)) while it changes" }
+        return "\(Escaping.text(file.path)) (\(ByteCount.text(file.bytes))\(cost)) is "
+            + (rhythm ?? "captured on its own")
+    }
+
+    /// That, and since when it waits.
+    private static func largeFile(_ file: WatcherStatus.LargeFile) -> String {
+        let captured = file.captured.map { ", captured \(LocalTime.text($0))" } ?? ""
+        let state = file.changed.map { "waiting since \(LocalTime.text($0))" } ?? "being read now"
+        return rhythm(file) + "; " + state + captured
+    }
+
+    /// "120 ms", "3.6 s", "36 s".
+    private static func span(_ seconds: Double) -> String {
+        let tenths = (seconds * 10).rounded() / 10
+        return seconds < 1 || seconds >= 10 ? milliseconds(seconds) : "\(tenths) s"
     }
 
     /// What an audit found.

@@ -37,6 +37,8 @@ enum WatchText {
                 "\(Plural.of(totals.files, "file")) in \(Plural.of(directories, "directory", "directories")), "
                 + ByteCount.text(totals.bytes)
             return "watching \(name(root)): \(holds)" + (isNew ? "" : ", unchanged since \(record.name)")
+        case .largeFile(let root, let file):
+            return "\(name(root)): \(StatusText.rhythm(file)), everything else at once"
         case .stopped(let root):
             return "stopped watching \(name(root))"
         default: return nil

@@ -25,16 +25,17 @@ extension Archive {
     /// The roots that the archive has snapshots of, by path, those of other machines too.
     public func rootSummaries() throws(ArchiverError) -> [RootSummary] {
         try facing {
-            try store.catalogue.roots().map { record in
+            let totals = try store.catalogue.totals(since: .now)
+            let (latest, retirements) = (try store.catalogue.latestSnapshots(), try store.catalogue.retirements())
+            return try store.catalogue.roots().map { record in
                 let root = ArchivedRoot(record)
                 return RootSummary(
-                    root: root, snapshotCount: try store.catalogue.count(.init(of: record.number)),
-                    latest: try store.catalogue.snapshots(.init(of: record.number, newestFirst: true, limit: 1)).first,
+                    root: root, snapshotCount: totals[record.number]?.snapshots ?? 0, latest: latest[record.number],
                     exclusions: try presentExclusions(ofRoot: record.path, machine: record.machine),
                     watchSettings: root.isHere
                         ? WatchSettingsFile(of: root.path, in: store.layout).read() : WatchSettings(),
                     isWatched: try root.isHere && RootLock.isWatched(root.path, in: store.layout),
-                    retired: try store.catalogue.retirement(of: record))
+                    retired: retirements[record.number])
             }
         }
     }
@@ -54,7 +55,9 @@ extension Archive {
         }
     }
 
-    /// Remembers how the root at `directory` of this machine is to be watched, from its watcher's next start on.
+    /// Remembers how the root at `directory` of this machine is to be watched.
+    ///
+    /// A watcher that runs takes it up when it is told (`reconfigureWatcher`), or at its next start.
     ///
     /// - Parameters:
     ///   - settings: what is nil here stays as it is.
@@ -67,6 +70,25 @@ extension Archive {
     ) throws(ArchiverError) -> WatchSettings {
         try facing {
             try change(settings, ofRoot: RootDirectory.resolvedAsFarAsItExists(directory), isReset: isReset)
+        }
+    }
+
+    /// Has the process that watches a root take up how that is to be watched now; blocks until it has, and has captured what
+    /// new rules let in.
+    ///
+    /// - Parameter exclusions: what is left out from now on; nil to leave that as it is.
+    /// - Returns: whether some process watches the root.
+    public func reconfigureWatcher(
+        ofRoot directory: FilePath, exclusions: ExclusionRules? = nil
+    ) throws(ArchiverError) -> Bool {
+        try facing {
+            let path = try RootDirectory.resolvedAsFarAsItExists(directory)
+            guard try RootLock.isWatched(path, in: store.layout) else { return false }
+            // All of the root may have to be read: that takes as long as it takes.
+            let response = try ControlClient.ask(
+                .configure, about: path, in: store.layout, patience: nil, exclusions: exclusions)
+            guard response?.isConfigured == true else { throw ControlClient.silence(path) }
+            return true
         }
     }
 
@@ -134,11 +156,5 @@ extension Archive {
                 rootPath: path, host: root.host, kind: kind, time: time, machine: machine, newPath: newPath?.bytes,
                 newMachine: newMachine))
         withExtendedLifetime(lock) {}
-    }
-
-    /// When `root` was retired; nil where it was not, or has been captured since.
-    func retirement(of root: ArchivedRoot) throws -> Timestamp? {
-        guard let record = try store.catalogue.root(path: root.path.bytes, machine: root.machine) else { return nil }
-        return try store.catalogue.retirement(of: record)
     }
 }

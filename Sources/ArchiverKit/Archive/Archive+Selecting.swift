@@ -94,7 +94,10 @@ extension Archive {
             filter.behind = .init(sequence: record.sequence, time: record.time, id: record.id.chunk)
             if let found = try store.catalogue.snapshots(filter).first { return found }
             throw ArchiverError(
-                .noSuchSnapshot, "there are fewer than \(steps) snapshots before \(record.id.short)",
+                .noSuchSnapshot,
+                steps == 1
+                    ? "there is no snapshot before \(record.id.short)"
+                    : "there are fewer than \(steps) snapshots before \(record.id.short)",
                 remedy: "'oldest' names the first one")
         }
     }
@@ -106,7 +109,10 @@ extension Archive {
             filter.behind = .init(time: state.time, id: state.id.chunk)
             if let found = try store.catalogue.states(filter).first { return found }
             throw ArchiverError(
-                .noSuchSnapshot, "there are fewer than \(steps) states of '\(state.title)' before \(state.id.short)",
+                .noSuchSnapshot,
+                steps == 1
+                    ? "there is no state of '\(state.title)' before \(state.id.short)"
+                    : "there are fewer than \(steps) states of '\(state.title)' before \(state.id.short)",
                 remedy: "'archiver list --states' shows what there is")
         }
     }

@@ -20,6 +20,8 @@ struct Capture {
     var written = WrittenNames()
     /// What is known of files whose times do not tell everything.
     var proofs = ReadProofs()
+    /// Which large files are captured later, each on its own; nil to capture everything.
+    var largeFiles: LargeFiles?
     /// Told of temporary files of archiver itself, which are not captured.
     var onLeftBehind: (@Sendable (RelativePath) -> Void)?
     /// What is taken although the rules leave it out.
@@ -31,7 +33,7 @@ struct Capture {
 
     /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
     private static let firstLevel = 3
-    private static let changeLevel = 9
+    static let changeLevel = 9
 
     /// Captures `ranges` of the root; all of it where it has no snapshot yet.
     ///
@@ -84,7 +86,7 @@ struct Capture {
     }
 
     /// The snapshot of `record`.
-    private func readable(_ record: SnapshotRecord) throws -> Snapshot {
+    func readable(_ record: SnapshotRecord) throws -> Snapshot {
         if losses?.contains(record.id.chunk) ?? false {
             throw StorageError.missing(record.id.chunk, in: store.layout.directory)
         }
@@ -147,12 +149,15 @@ struct Capture {
                     written.closed.contains(path) && (isInMemory || !proofs.vouches(for: path, status))
                 },
                 isLost: losses.map { losses in { losses.affect($0) } },
+                // What is lost is read at once.
+                postpones: losses == nil ? largeFiles.map { files in { files.postpones($0, $1, $2) } } : nil,
                 onLeftBehind: onLeftBehind, foreseen: foreseen)
             let time = Timestamp.now
             var read: [(path: RelativePath, changed: Timestamp)] = []
             let unknown = try scan.run(root, base: base?.tree, ranges: ranges) { change in
                 try update.add(change)
                 links.add(change)
+                if change.new == nil, let path = change.path { largeFiles?.forget(path) }
                 if change.problem == nil, let new = change.new, let signature = new.signature,
                     written.closed.contains(new.path)
                 {
@@ -160,6 +165,7 @@ struct Capture {
                 }
                 progress?.set(storedBytes: commit.storedBytes)
             }
+            for problem in largeFiles?.problems() ?? [] { try update.add(problem) }
             let end = Timestamp.now
             let tree = try update.finish() ?? unchangedTree(parent, base, rules)
             if let parent, !isLast, !ranges.contains(.subtree(.root)) {
@@ -207,13 +213,13 @@ struct Capture {
     /// The snapshot `base`, for the capture to count on from.
     ///
     /// What an archive says of it may be wrong; it must not be wrong for ever after.
-    private func withTrueTotals(_ base: Snapshot) throws -> Snapshot {
+    func withTrueTotals(_ base: Snapshot) throws -> Snapshot {
         var snapshot = base
         snapshot.totals = try nodes.totals(of: snapshot.tree, recorded: snapshot.totals)
         return snapshot
     }
 
-    private func finish(
+    func finish(
         _ commit: CommitWriter, _ root: RootDirectory, _ parent: SnapshotRecord?, _ tree: ChunkID,
         _ rules: CaptureRules, _ tally: ChangeTally, _ time: Timestamp, _ changes: [PathChange]?
     ) throws -> SnapshotRecord {
@@ -243,12 +249,13 @@ struct Capture {
         return result(nil, latest: parent, update, lookedUntil: lookedUntil)
     }
 
-    private func result(
+    func result(
         _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ update: TreeUpdate, lookedUntil: Timestamp
     ) -> CaptureResult {
         CaptureResult(
             snapshot: snapshot, latest: latest, changedPaths: update.tally.changedPaths,
-            problems: update.tally.problems, problemCount: update.tally.problemCount, deferred: update.deferred,
+            problems: update.tally.problems.filter { $0.reason != .postponed },
+            problemCount: update.tally.problemCount - update.tally.postponedCount, deferred: update.deferred,
             tree: update.seen ?? latest.tree, lookedUntil: lookedUntil)
     }
 }
@@ -260,6 +267,11 @@ struct LastLook {
     let tree: ChunkID
     /// When everything had been looked at that is in the snapshot.
     let end: Timestamp
+
+    /// What was seen when `snapshot` was made of `former`, with another large file as it is.
+    init(_ former: LastLook, with snapshot: SnapshotRecord) {
+        (self.snapshot, tree, end) = (snapshot.id, snapshot.tree, former.end)
+    }
 
     init(_ result: CaptureResult) { (snapshot, tree, end) = (result.latest.id, result.latest.tree, result.lookedUntil) }
 

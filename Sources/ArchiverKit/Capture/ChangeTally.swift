@@ -13,6 +13,8 @@ struct ChangeTally {
     private var directoryTimes = Changed()
     private(set) var problems: [Problem] = []
     private(set) var problemCount = 0
+    /// How many of them are large files that are captured later.
+    private(set) var postponedCount = 0
     private(set) var ownerNames: [UInt32: String]
     private(set) var groupNames: [UInt32: String]
     private let names = AccountNames()
@@ -64,6 +66,7 @@ struct ChangeTally {
 
     mutating func add(_ problem: Problem) {
         problemCount += 1
+        if problem.reason == .postponed { postponedCount += 1 }
         guard problems.count < Snapshot.problemsLimit else { return }
         // A problem may be told of a directory after those in it.
         let index = problems.firstIndex { problem.path < $0.path } ?? problems.endIndex

@@ -25,6 +25,8 @@ struct TreeScan {
     var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
     /// Whether some of what the base tree has of a file is lost, so that it is to be read again; nil where nothing is.
     var isLost: ((Content) -> Bool)?
+    /// Whether a file that may have changed is read later.
+    var postpones: ((RelativePath, FileStatus, Entry) -> Bool)?
     /// Told of temporary files of archiver itself.
     var onLeftBehind: ((RelativePath) -> Void)?
     /// What is taken although the rules leave it out.
@@ -74,8 +76,8 @@ struct TreeScan {
                 root, base: cursor,
                 isHidden: { status in archive.map { status.isSameObject(as: $0) } ?? false }, rules: rules,
                 foreseen: foreseen,
-                removesExcluded: removesExcluded, isDoubtful: isDoubtful, isLost: isLost, progress: progress,
-                onLeftBehind: onLeftBehind,
+                removesExcluded: removesExcluded, isDoubtful: isDoubtful, isLost: isLost, postpones: postpones,
+                progress: progress, onLeftBehind: onLeftBehind,
                 emit: { item in
                     batch.append(item)
                     if case .suspect(let suspect) = item, suspect.status.kind == .file {

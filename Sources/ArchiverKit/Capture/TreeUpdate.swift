@@ -70,6 +70,9 @@ struct TreeUpdate {
         try apply(change)
     }
 
+    /// Takes in that something is not in the tree as it is.
+    mutating func add(_ problem: Problem) throws { try add(ScanChange(old: nil, new: nil, problem: problem)) }
+
     private func matters(_ change: ScanChange) -> Bool {
         if takesDirectoryTimes || !change.isDirectoryTimeOnly { return true }
         guard let lookedUntil, let new = change.new else { return false }

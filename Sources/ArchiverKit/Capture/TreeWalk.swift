@@ -22,6 +22,7 @@ struct TreeWalk {
     private let removesExcluded: Bool
     private let isDoubtful: (RelativePath, FileStatus) -> Bool
     private let isLost: ((Content) -> Bool)?
+    private let postpones: ((RelativePath, FileStatus, Entry) -> Bool)?
     private let emit: (ScanItem) throws -> Void
     private let onLeftBehind: ((RelativePath) -> Void)?
     private let progress: OperationProgress?
@@ -38,13 +39,15 @@ struct TreeWalk {
     ///   - removesExcluded: whether what the base tree has of that counts as gone; else it is passed over.
     ///   - isDoubtful: whether a file is to be read although its times are those of the tree.
     ///   - isLost: whether the archive misses some of a file's content; nil where it misses nothing.
+    ///   - postpones: whether a file that may have changed is read later: the tree keeps what it has of it.
     ///   - onLeftBehind: told of temporary files of archiver itself.
     ///   - emit: takes what is found, in walk order.
     init(
         _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
         rules: ExclusionRules, foreseen: ForeseenRules? = nil, removesExcluded: Bool,
         isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false },
-        isLost: ((Content) -> Bool)? = nil, progress: OperationProgress?,
+        isLost: ((Content) -> Bool)? = nil,
+        postpones: ((RelativePath, FileStatus, Entry) -> Bool)? = nil, progress: OperationProgress?,
         onLeftBehind: ((RelativePath) -> Void)? = nil,
         emit: @escaping (ScanItem) throws -> Void
     ) {
@@ -57,6 +60,7 @@ struct TreeWalk {
         self.removesExcluded = removesExcluded
         self.isDoubtful = isDoubtful
         self.isLost = isLost
+        self.postpones = postpones
         self.progress = progress
         self.onLeftBehind = onLeftBehind
         self.emit = emit
@@ -310,6 +314,7 @@ struct TreeWalk {
         if let old, old.isCurrent(status) {
             if status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false) { return }
         }
+        if let old, postpones?(path, status, old) ?? false { return }
         try emit(.suspect(Suspect(path: path, directory: parent, name: name, status: status, old: old)))
     }
 

@@ -18,7 +18,7 @@ extension Archive {
         of directory: FilePath? = nil, patience: Duration = .seconds(15)
     ) throws(ArchiverError) -> ArchiveStatus {
         try facing {
-            let now = Timestamp.now
+            let dayAgo = Timestamp(seconds: Timestamp.now.seconds - Archive.secondsADay)
             let roots = try roots(directory)
             let free = try FileSystem.freeBytes(of: Descriptor.open(self.directory, O_RDONLY | O_DIRECTORY))
             let damage = findings.filter { $0.kind != .cut }
@@ -42,9 +42,13 @@ extension Archive {
                 concerns.append(Concern("nothing is watched", remedy: "run 'archiver watch DIR'"))
             }
             // Asked first: watchers capture before they answer.
-            let watched = try roots.filter { try RootLock.isWatched($0.path, in: store.layout) }
-            let answers = WatcherAnswers(of: watched.map(\.path), in: store.layout, patience: patience)
-            let statuses = try roots.map { try status(of: $0, isNamed: directory != nil, now, answers[$0.path]) }
+            let watched = roots.filter(\.isWatched).map(\.root.path)
+            let answers = WatcherAnswers(of: watched, in: store.layout, patience: patience)
+            // Asked for all roots at a time: there may be thousands.
+            let facts = try RootFacts(store, of: roots.compactMap(\.number), since: dayAgo)
+            let statuses = try roots.map { root in
+                try status(of: root, isNamed: directory != nil, facts, answers[root.root.path])
+            }
             let limits = KernelLimits.current
             return ArchiveStatus(
                 directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, states: states,
@@ -78,32 +82,45 @@ extension Archive {
     private static let leastFreeBytes: UInt64 = 256 << 20
     private static let secondsADay: Int64 = 86_400
 
+    /// A root that is to be looked at.
+    private struct AskedRoot {
+        let root: ArchivedRoot
+        /// Its number in the catalogue; nil where that knows nothing of it.
+        let number: Int64?
+        let retired: Timestamp?
+        let isWatched: Bool
+    }
+
     /// The roots of this machine that have snapshots or a watcher.
-    private func roots(_ directory: FilePath?) throws -> [ArchivedRoot] {
-        let known = try roots().filter(\.isHere)
+    private func roots(_ directory: FilePath?) throws -> [AskedRoot] {
+        let retirements = try store.catalogue.retirements()
+        let known = try store.catalogue.roots().filter { $0.machine == Machine.id }
+        func asked(_ record: RootRecord) throws -> AskedRoot {
+            let root = ArchivedRoot(record)
+            return AskedRoot(
+                root: root, number: record.number, retired: retirements[record.number],
+                isWatched: try RootLock.isWatched(root.path, in: store.layout))
+        }
         guard let directory else {
             // Nobody is to worry about what was retired, unless it is watched all the same.
-            return try known.filter { root in
-                try retirement(of: root) == nil || RootLock.isWatched(root.path, in: store.layout)
-            }
+            return try known.map(asked).filter { $0.retired == nil || $0.isWatched }
         }
         let path = try RootDirectory.resolvedAsFarAsItExists(directory)
-        if let root = known.first(where: { $0.path == path }) { return [root] }
+        if let record = known.first(where: { $0.path == path.bytes }) { return [try asked(record)] }
         guard try RootLock.isWatched(path, in: store.layout) else {
             throw ArchiverError(
                 .notWatched, "\(path) is not being watched and has no snapshots",
                 remedy: "run 'archiver watch \(path)'",
                 path: path)
         }
-        return [ArchivedRoot(here: path)]
+        let root = ArchivedRoot(here: path)
+        return [AskedRoot(root: root, number: try number(of: root), retired: nil, isWatched: true)]
     }
 
     private func status(
-        of root: ArchivedRoot, isNamed: Bool, _ now: Timestamp, _ answer: WatcherAnswers.Answer?
+        of asked: AskedRoot, isNamed: Bool, _ facts: RootFacts, _ answer: WatcherAnswers.Answer?
     ) throws -> RootStatus {
-        let number = try number(of: root)
-        let dayAgo = Timestamp(seconds: now.seconds - Archive.secondsADay)
-        let isWatched = answer != nil
+        let root = asked.root
         let lastWatched = try RootLock.lastWatched(root.path, in: store.layout)
         var watcher: WatcherStatus?
         var failure: ArchiverError?
@@ -115,25 +132,56 @@ extension Archive {
         var concerns: [Concern] = []
         if let watcher {
             concerns = RootConcerns.of(watcher)
-        } else if isWatched {
+        } else if asked.isWatched {
             concerns = [RootConcerns.silent(failure)]
-        } else if isNamed || lastWatched != nil {
+        } else if asked.retired == nil, isNamed || lastWatched != nil {
             concerns = [Concern("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
         }
-        let totals = try number.map { try store.catalogue.totals(root: $0, since: dayAgo) }
-        let latest = try number.flatMap { number in
-            try store.catalogue.snapshots(.init(of: number, newestFirst: true, limit: 1)).first
-        }
-        if let latest, let concern = try concern(about: latest) { concerns.append(concern) }
+        if let concern = asked.number.flatMap({ facts.damage[$0] }) { concerns.append(concern) }
+        let totals = asked.number.flatMap { facts.totals[$0] }
         return RootStatus(
-            root: root, isWatched: isWatched, watcher: watcher, lastWatched: lastWatched,
-            latest: latest,
+            root: root, isWatched: asked.isWatched, watcher: watcher, lastWatched: lastWatched,
+            retired: asked.retired, latest: asked.number.flatMap { facts.latest[$0] },
             snapshotCount: totals?.snapshots ?? 0, storedInLastDay: totals?.storedBytes ?? 0,
-            gaps: try gaps(of: root, since: dayAgo), concerns: concerns)
+            gaps: facts.gaps[root.path.bytes] ?? [], concerns: concerns)
+    }
+}
+
+/// What the archive knows of roots, asked for all of them at a time.
+private struct RootFacts {
+    let totals: [Int64: (snapshots: Int, storedBytes: UInt64)]
+    let latest: [Int64: SnapshotRecord]
+    /// That the latest snapshot of a root cannot be read.
+    let damage: [Int64: Concern]
+    /// Gaps of this machine, by the roots' paths.
+    let gaps: [[UInt8]: [GapRecord]]
+
+    /// - Parameters:
+    ///   - roots: the numbers of the roots that are asked about.
+    ///   - since: from when on stored bytes and gaps count.
+    init(_ store: ArchiveStore, of roots: [Int64], since: Timestamp) throws {
+        guard let first = roots.first else {
+            (totals, latest, damage, gaps) = ([:], [:], [:], [:])
+            return
+        }
+        let (wanted, only) = (Set(roots), roots.count == 1 ? first : nil)
+        totals = try store.catalogue.totals(of: only, since: since)
+        latest = try store.catalogue.latestSnapshots(of: only).filter { wanted.contains($0.key) }
+        let gaps = try store.catalogue.gaps(root: only, since: since).filter { $0.machine == Machine.id }
+        self.gaps = Dictionary(grouping: gaps, by: \.rootPath)
+        let places = try store.catalogue.locations(of: latest.values.map(\.id.chunk))
+        damage = try latest.compactMapValues { record in
+            if let place = places[record.id.chunk], let bytes = try? store.read(record.id.chunk, at: place),
+                (try? Snapshot(decoding: bytes)) != nil
+            {
+                return nil
+            }
+            return try RootFacts.concern(about: record, store)
+        }
     }
 
-    /// That the latest snapshot cannot be read; nil where it can.
-    private func concern(about latest: SnapshotRecord) throws -> Concern? {
+    /// That the latest snapshot cannot be read; nil where any copy of it can.
+    private static func concern(about latest: SnapshotRecord, _ store: ArchiveStore) throws -> Concern? {
         do throws(StorageError) { _ = try store.snapshot(latest.id) } catch {
             guard error.code == .damaged else { throw error }
             return Concern(

@@ -25,6 +25,9 @@ public struct RootStatus: Sendable {
     public let watcher: WatcherStatus?
     /// When its latest watcher was last at work; nil where it never was watched.
     public let lastWatched: Timestamp?
+    /// When it was retired ('archiver roots forget'): it is not expected to be watched; nil where it was not, or has been
+    /// captured since.
+    public let retired: Timestamp?
     public let latest: SnapshotRecord?
     public let snapshotCount: Int
     /// Bytes that its snapshots added to the archive in the last day.

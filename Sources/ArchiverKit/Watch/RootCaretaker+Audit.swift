@@ -27,8 +27,16 @@ extension RootCaretaker {
         return await task.value
     }
 
+    /// Audits at intervals from now on, as the settings say.
+    func beginAudits() {
+        audits.withLock { audits in
+            audits?.cancel()
+            audits = Task { [weak self] in await self?.auditPeriodically() }
+        }
+    }
+
     /// Audits at intervals until cancelled.
-    func auditPeriodically() async {
+    private func auditPeriodically() async {
         let interval = settings.usedAuditInterval
         if interval == .zero { return }
         while !Task.isCancelled {
@@ -60,7 +68,7 @@ extension RootCaretaker {
         let (time, start) = (Timestamp.now, ContinuousClock.now)
         let watching = await watch.audit()
         // What others captured meanwhile may be a state that the watcher would not have captured like that.
-        if let caughtUp = try await capture([]).snapshot { service.tell(.snapshot(caughtUp)) }
+        if let caughtUp = try await capture([]).snapshot { announce(caughtUp) }
         journal.beginCollecting()
         let progress = OperationProgress()
         let (archive, rules, path) = (service.archive, rules, path)
@@ -84,11 +92,11 @@ extension RootCaretaker {
             time: time, seconds: 0, entries: progress.reading.entries, found: 0,
             repaired: (watching?.missingWatches ?? 0) + (watching?.strayWatches ?? 0), snapshot: nil)
         if !ranges.isEmpty {
-            let capture = try await capture(ranges, cause: .audit)
+            let capture = try await capture(ranges, cause: .audit, postpones: false)
             if let snapshot = capture.snapshot {
                 result.snapshot = snapshot.id
                 result.found = Int(snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed)
-                service.tell(.snapshot(snapshot))
+                announce(snapshot)
             }
         }
         result.seconds = (ContinuousClock.now - start).seconds

@@ -7,6 +7,8 @@ internal import Glibc
 extension RootCaretaker {
     /// How long an answer may wait for what changed just before the question.
     private static let probeLimit = Duration.seconds(10)
+    /// The most large files that are told of.
+    private static let toldFiles = 20
 
     /// How the watching stands.
     ///
@@ -14,7 +16,7 @@ extension RootCaretaker {
     /// question came was read, and captured if it could be within a moment.
     func status() async -> WatcherStatus {
         let start = ContinuousClock.now
-        let isCurrent = await isSettled()
+        let isCurrent = await isSettled(withLargeFiles: false)
         let kernel = await watch.status()
         let stats = kernel?.stats
         var status = WatcherStatus(
@@ -25,7 +27,7 @@ extension RootCaretaker {
                 watched: stats?.watchedDirectories ?? 0, polled: stats?.polledDirectories ?? 0,
                 unreadable: stats?.unreadableDirectories ?? 0, mountPoints: stats?.mountPoints ?? 0,
                 leftOut: stats?.excludedDirectories ?? 0),
-            problemCount: 0, problems: [],
+            problemCount: 0, problems: [], largeFiles: Array(largeFiles.waiting.prefix(RootCaretaker.toldFiles)),
             openGaps: (kernel?.openGaps ?? [:]).map { WatcherStatus.OpenGap(cause: $0.recorded, start: $1) }
                 .sorted { $0.start < $1.start },
             lastAudit: nil, failure: nil, degradations: [])
@@ -34,9 +36,13 @@ extension RootCaretaker {
     }
 
     /// Whether everything that changed before the call is captured, after a wait of at most `probeLimit`.
-    func isSettled() async -> Bool {
+    ///
+    /// - Parameter withLargeFiles: whether those that are captured less often count.
+    func isSettled(withLargeFiles: Bool) async -> Bool {
         guard journal.phase == .watching else { return false }
-        let isDone = await FirstAnswer.isDone(within: RootCaretaker.probeLimit) { await self.settle() }
+        let isDone = await FirstAnswer.isDone(within: RootCaretaker.probeLimit) {
+            await self.settle(withLargeFiles: withLargeFiles)
+        }
         // The end of the watching ends the wait as well.
         return isDone && !service.shouldStop
     }

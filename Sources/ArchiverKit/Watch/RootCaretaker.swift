@@ -21,17 +21,20 @@ final class RootCaretaker: Sendable {
     private let lock: Locked<FileLock?>
     /// When the watcher before this one was last at work; nil where there was none.
     private let lastWatched: Timestamp?
-    /// What is left out.
-    let rules: ExclusionRules
-    private let lastLook = Locked<LastLook?>(nil)
-    /// How changes are gathered.
-    let settings: WatchSettings
-    private let linkIndex = LinkIndex()
-    private let proofs = ReadProofs()
+    /// What is left out, and how changes are gathered, as its user has said last.
+    let conduct: Locked<(rules: ExclusionRules, settings: WatchSettings)>
+    let lastLook = Locked<LastLook?>(nil)
+    let linkIndex = LinkIndex()
+    let proofs = ReadProofs()
+    /// Large files that are captured on their own.
+    let largeFiles: LargeFiles
+    /// The readings of large files: one after another, and the alarm for the next.
+    let readings = Locked<Task<Bool, Never>?>(nil)
+    let readingAlarm = Locked<Task<Void, Never>?>(nil)
     /// Comes to 1 when the root is being watched.
     private let armed = Milestones()
     /// Flushes whose changes are captured.
-    private let captured = Milestones()
+    let captured = Milestones()
     private let subscription: Subscription
     /// The directory that is being watched; another one may come to stand at the path.
     private let identity = Locked<FileStatus?>(nil)
@@ -39,14 +42,15 @@ final class RootCaretaker: Sendable {
     private let isAwaited = Atomic(false)
     private let server = Locked<ControlServer?>(nil)
     /// Which opening of the archive the lock is of.
-    private let archiveNumber = Locked(0)
     /// Those who want to know of each snapshot.
     let feeds = ControlFeeds()
+    let archiveNumber = Locked(0)
+    let audits = Locked<Task<Void, Never>?>(nil)
     let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
 
     /// After a failed capture, the next is tried after this long, then twice as long, and so on.
-    private var firstRetry: Duration { Duration.seconds(1) / service.options.timeScale }
-    private var lastRetry: Duration { Duration.seconds(60) / service.options.timeScale }
+    var firstRetry: Duration { Duration.seconds(1) / service.options.timeScale }
+    var lastRetry: Duration { Duration.seconds(60) / service.options.timeScale }
 
     /// - Parameters:
     ///   - path: absolute, without symbolic links as far as it exists.
@@ -59,15 +63,14 @@ final class RootCaretaker: Sendable {
     ) throws {
         self.service = service
         self.path = path
-        self.rules = rules
-        self.settings = settings
+        conduct = Locked((rules, settings))
+        largeFiles = LargeFiles(LargeFileRule(settings))
         self.lock = Locked(lock)
         self.lastWatched = lastWatched
         let archive = try FileStatus.read(Descriptor.open(service.archive.latest.directory, O_RDONLY | O_DIRECTORY))
         watch = watcher.watch(
             path, excluding: [FileIdentity(archive)], rules: rules,
-            timing: WatchTiming(
-                settle: settings.usedSettle, maxDelay: settings.usedMaxDelay, timeScale: service.options.timeScale))
+            timing: WatchTiming(settings, timeScale: service.options.timeScale))
         let journal = journal
         subscription = watch.events.subscribe { [weak service] event in
             guard let news = WatchNews.take(event, of: path, into: journal) else { return }
@@ -89,7 +92,7 @@ final class RootCaretaker: Sendable {
         guard let stats = try await arm() else { return service.tell(.stopped(root: path)) }
         armed.reach(1)
         if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
-        let first = try await capture([.subtree(.root)])
+        let first = try await capture([.subtree(.root)], postpones: false)
         journal.enter(.watching)
         service.tell(
             .watching(
@@ -98,9 +101,9 @@ final class RootCaretaker: Sendable {
         feeds.wake()
         tellProblems(first)
         if service.shouldStop { hasten() }
-        let audits = Task { await auditPeriodically() }
+        beginAudits()
         await captureChanges()
-        audits.cancel()
+        audits.withLock { $0?.cancel() }
         let openGaps = await watch.status()?.openGaps ?? [:]
         watch.stop()
         await record(open: openGaps)
@@ -135,7 +138,7 @@ final class RootCaretaker: Sendable {
     }
 
     /// Notes in the lock's file that the watcher is at work.
-    private func touchLock() {
+    func touchLock() {
         lock.withLock { $0?.touch() }
     }
 
@@ -193,13 +196,21 @@ final class RootCaretaker: Sendable {
             await service.deliver()
             return response
         case .sync:
-            let isSynced = await isSettled()
+            let isSynced = await isSettled(withLargeFiles: true)
             await service.deliver()
             return ControlResponse(isSynced: isSynced)
         case .subscribe:
             return .notUnderstood
         case .mark:
             return await mark(request.name)
+        case .configure:
+            do {
+                try await configure(request.exclusions)
+            } catch {
+                return ControlResponse(failure: WatcherStatus.Trouble(message: error.message, remedy: error.remedy))
+            }
+            await service.deliver()
+            return ControlResponse(isConfigured: true)
         case .audit:
             let result = await audit()
             await service.deliver()
@@ -218,11 +229,14 @@ final class RootCaretaker: Sendable {
     }
 
     /// Returns once everything that changed before the call is captured and durable, or watching has ended.
-    func settle() async {
+    ///
+    /// - Parameter withLargeFiles: whether those that are captured less often are captured now.
+    func settle(withLargeFiles: Bool = true) async {
         // Before that, there is nobody who could tell what changed.
         await armed.wait(for: 1)
         guard let flush = await watch.flush() else { return }
         await captured.wait(for: flush)
+        if withLargeFiles { await captureWaitingFiles() }
     }
 
     // MARK: Capturing
@@ -237,21 +251,23 @@ final class RootCaretaker: Sendable {
                 retry = min(retry * 2, lastRetry)
             }
         }
+        await endReadings()
         // A batch taken before may lack the last changes: only what a flush of our own makes due has them all.
         guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return }
-        _ = await take(last)
+        _ = await take(last, isLast: true)
     }
 
     /// Captures what a batch leads to.
     ///
+    /// - Parameter isLast: whether nothing may be left for later.
     /// - Returns: false where that failed and is to be tried again.
-    private func take(_ batch: ChangeBatch) async -> Bool {
+    private func take(_ batch: ChangeBatch, isLast: Bool = false) async -> Bool {
         if !batch.gaps.isEmpty { await record(batch.gaps.map(gap)) }
         if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audit() } }
-        if !batch.isEmpty {
+        if !batch.isEmpty || isLast && !largeFiles.waiting.isEmpty {
             journal.add(batch.written)
             do {
-                try await capture(batch)
+                try await capture(batch, postpones: !isLast)
             } catch {
                 watch.markDirty(batch.ranges)
                 let error = ArchiverError(any: error)
@@ -266,19 +282,22 @@ final class RootCaretaker: Sendable {
         return true
     }
 
-    private func capture(_ batch: ChangeBatch) async throws(ArchiverError) {
+    private func capture(_ batch: ChangeBatch, postpones: Bool) async throws(ArchiverError) {
         let start = ContinuousClock.now
-        let result = try await capture(batch.ranges)
+        let result = try await capture(batch.ranges, postpones: postpones)
         if !batch.polled.isEmpty { watch.polled(found: result.snapshot != nil, took: ContinuousClock.now - start) }
-        if let snapshot = result.snapshot {
-            service.tell(.snapshot(snapshot))
-            feeds.wake()
-        }
+        if let snapshot = result.snapshot { announce(snapshot) }
         tellProblems(result)
     }
 
+    /// Tells everybody of a snapshot that is durable.
+    func announce(_ snapshot: SnapshotRecord) {
+        service.tell(.snapshot(snapshot))
+        feeds.wake()
+    }
+
     /// Waits, but not beyond the service's end.
-    private func pause(_ duration: Duration) async {
+    func pause(_ duration: Duration) async {
         let clock = ContinuousClock()
         let end = clock.now + duration
         while clock.now < end, !service.shouldStop {
@@ -286,10 +305,14 @@ final class RootCaretaker: Sendable {
         }
     }
 
-    func capture(_ ranges: [PathRange], cause: Cause = .watch) async throws(ArchiverError) -> CaptureResult {
+    /// - Parameter postpones: whether large files are captured later, each on its own; else those that wait are captured, too.
+    func capture(
+        _ ranges: [PathRange], cause: Cause = .watch, postpones: Bool = true
+    ) async throws(ArchiverError) -> CaptureResult {
         let (archive, progress) = (service.archive, service.progress)
         let options = CaptureOptions(cause: cause, exclusions: rules, setsExclusions: true)
         journal.captureBegins()
+        defer { journal.captureStops() }
         let ranges = journal.addDeferred(to: ranges)
         let written = journal.written
         let result = try await Blocking.run { [self] () throws(ArchiverError) in
@@ -301,9 +324,13 @@ final class RootCaretaker: Sendable {
                 try checkIdentity(of: root)
                 let capture = Capture(
                     store: archive.store, nodes: archive.nodes, options: options, progress: progress,
-                    linkIndex: linkIndex, written: written, proofs: proofs, lastLook: lastLook.withLock { $0 })
+                    linkIndex: linkIndex, written: written, proofs: proofs, largeFiles: postpones ? largeFiles : nil,
+                    lastLook: lastLook.withLock { $0 })
                 let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
-                let result = try capture.runLocked(root, ranges)
+                // Only now does nobody else find large files to leave for later.
+                let result = try capture.runLocked(
+                    root, postpones ? ranges : ranges.adding(largeFiles.waitingRanges))
+                if !postpones { largeFiles.capturedAll() }
                 lastLook.withLock { $0 = LastLook(result) }
                 withExtendedLifetime(lock) {}
                 try service.archive.check(opened)
@@ -312,13 +339,14 @@ final class RootCaretaker: Sendable {
             }
         }
         journal.captureEnded(ranges, result, of: cause, at: .now)
+        followLargeFiles()
         // What is captured is announced, whether or not this succeeds.
         await enterUnrecorded()
         return result
     }
 
     /// Refuses the bare mount point of a root that was unmounted: that is not the root's new, empty state.
-    private func checkIdentity(of root: RootDirectory) throws {
+    func checkIdentity(of root: RootDirectory) throws {
         let known = identity.withLock { $0 }
         if let known, !known.isSameObject(as: root.status), known.device != root.status.device {
             let listed = try Descriptor.open(root.path, O_RDONLY | O_DIRECTORY)
@@ -330,7 +358,7 @@ final class RootCaretaker: Sendable {
         identity.withLock { $0 = root.status }
     }
 
-    private func tellProblems(_ result: CaptureResult) {
+    func tellProblems(_ result: CaptureResult) {
         guard result.problemCount > 0 else { return }
         if journal.takeAreNew() {
             service.tell(.problems(root: path, result.problems, count: result.problemCount))
@@ -354,14 +382,14 @@ final class RootCaretaker: Sendable {
 
     private func gap(_ gap: Gap) -> GapRecord { self.gap(gap.cause.recorded, from: gap.start, to: gap.end) }
 
-    private func gap(_ cause: GapCause, from start: Timestamp, to end: Timestamp) -> GapRecord {
+    func gap(_ cause: GapCause, from start: Timestamp, to end: Timestamp) -> GapRecord {
         GapRecord(
             rootPath: path.bytes, host: CurrentProcess.hostName, cause: cause, start: start, end: end,
             machine: Machine.id)
     }
 
     /// Enters gaps into the archive; where that fails now, with the next capture.
-    private func record(_ gaps: [GapRecord]) async {
+    func record(_ gaps: [GapRecord]) async {
         for gap in gaps { service.tell(.gap(gap)) }
         journal.add(gaps)
         await enterUnrecorded()

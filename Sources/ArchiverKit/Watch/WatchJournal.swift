@@ -8,10 +8,11 @@ internal import SystemPackage
 
 /// The memory of a root's caretaker; any thread may use it.
 final class WatchJournal: Sendable {
-    private struct State {
+    fileprivate struct State {
         var phase = WatcherStatus.Phase.reading
         var lastCapture: Timestamp?
-        var isCapturing = false
+        /// Captures under way.
+        var captures = 0
         var problems: [RelativePath: Problem] = [:]
         /// Where the next capture has to look too.
         var deferred: Set<PathRange> = []
@@ -36,7 +37,7 @@ final class WatchJournal: Sendable {
     private let state = Locked(State())
 
     /// Paths with problems that are kept; beyond them only the latest are known.
-    private static let problemsLimit = 10_000
+    fileprivate static let problemsLimit = 10_000
 
     // MARK: Phases
 
@@ -69,7 +70,11 @@ final class WatchJournal: Sendable {
     }
 
     func captureBegins() {
-        state.withLock { $0.isCapturing = true }
+        state.withLock { $0.captures += 1 }
+    }
+
+    func captureStops() {
+        state.withLock { $0.captures -= 1 }
     }
 
     /// Adds to `ranges` what earlier captures have left for a next one.
@@ -78,9 +83,7 @@ final class WatchJournal: Sendable {
     func addDeferred(to ranges: [PathRange]) -> [PathRange] {
         let deferred = state.withLock { $0.deferred }
         if deferred.isEmpty { return ranges }
-        if deferred.contains(.subtree(.root)) || ranges.contains(.subtree(.root)) { return [.subtree(.root)] }
-        let rest = deferred.filter { range in !ranges.contains { $0.covers(range.path) } }
-        return (ranges + rest).sorted()
+        return ranges.adding(Array(deferred))
     }
 
     /// Takes in that the root was compared with its latest snapshot within `ranges`.
@@ -88,29 +91,26 @@ final class WatchJournal: Sendable {
     /// The names that were written to belong to the batch that a capture of the cause `watch` is of.
     func captureEnded(_ ranges: [PathRange], _ result: CaptureResult, of cause: Cause, at time: Timestamp) {
         state.withLock { state in
-            state.isCapturing = false
             state.lastCapture = time
             state.failure = nil
             if cause == .watch { (state.writtenBefore, state.written) = (state.written.withoutClosed, WrittenNames()) }
-            let known = state.problems
-            if !state.problems.isEmpty {
-                state.problems = state.problems.filter { path, _ in !ranges.contains { $0.covers(path) } }
-            }
             state.deferred = state.deferred.filter { range in !ranges.contains { $0.covers(range.path) } }
             state.deferred.formUnion(result.deferred)
-            for problem in result.problems where state.problems.count < WatchJournal.problemsLimit {
-                state.problems[problem.path] = problem
-                if known[problem.path] != problem { state.hasNewProblems = true }
-            }
-            if !state.problems.values.contains(where: \.mayPass) { state.pause = .zero }
-            state.looked?.append(contentsOf: ranges)
+            state.take(result.problems, within: ranges)
+        }
+    }
+
+    /// Takes in that the large file at `path` was captured on its own.
+    func captureEnded(of path: RelativePath, _ result: CaptureResult, at time: Timestamp) {
+        state.withLock { state in
+            state.lastCapture = time
+            state.take(result.problems, within: [.entry(path)])
         }
     }
 
     /// - Returns: whether the capture before failed for another reason, or not at all.
     func captureFailed(_ error: ArchiverError) -> Bool {
         state.withLock { state in
-            state.isCapturing = false
             defer { state.failure = WatcherStatus.Trouble(message: error.message, remedy: error.remedy) }
             return state.failure?.message != error.message
         }
@@ -183,13 +183,37 @@ final class WatchJournal: Sendable {
         state.withLock { state in
             status.phase = state.phase
             status.lastCapture = state.lastCapture
-            if state.isCapturing { status.backlog += 1 }
+            status.backlog += state.captures
             status.problemCount = state.problems.count
             status.problems = Array(state.problems.values.sorted { $0.path < $1.path }.prefix(20))
             status.failure = state.failure
             status.degradations = state.degradations
             status.lastAudit = state.lastAudit
         }
+    }
+}
+
+extension WatchJournal.State {
+    /// Takes in the problems of a capture that looked at `ranges`.
+    fileprivate mutating func take(_ problems: [Problem], within ranges: [PathRange]) {
+        let known = self.problems
+        if !known.isEmpty { self.problems = known.filter { path, _ in !ranges.contains { $0.covers(path) } } }
+        for problem in problems where self.problems.count < WatchJournal.problemsLimit {
+            self.problems[problem.path] = problem
+            if known[problem.path] != problem { hasNewProblems = true }
+        }
+        if !self.problems.values.contains(where: \.mayPass) { pause = .zero }
+        looked?.append(contentsOf: ranges)
+    }
+}
+
+extension [PathRange] {
+    /// These ranges and others, in walk order, not overlapping.
+    func adding(_ others: [PathRange]) -> [PathRange] {
+        if others.isEmpty { return self }
+        if others.contains(.subtree(.root)) || contains(.subtree(.root)) { return [.subtree(.root)] }
+        let rest = others.filter { range in !contains { $0.covers(range.path) } }
+        return (self + rest).sorted()
     }
 }
 

@@ -3,7 +3,7 @@
 public import ArchiveFormat
 public import ArchiveStorage
 public import Exclusions
-internal import FileIO
+package import FileIO
 internal import FileWatching
 internal import Locking
 public import Mementos
@@ -51,6 +51,10 @@ public final class WatchService: Sendable {
     package struct Hooks: Sendable {
         /// Called before gaps are entered into the archive; what it throws makes that fail.
         package var beforeEnteringGaps: @Sendable () throws -> Void = {}
+        /// Called before a large file is read on its own; may block.
+        package var beforeReading: @Sendable (RelativePath) -> Void = { _ in }
+        /// How long reading a large file is to be taken to have lasted; nil for what it did.
+        package var readingTime: @Sendable (RelativePath) -> Duration? = { _ in nil }
 
         package init() {}
     }
@@ -89,6 +93,8 @@ public final class WatchService: Sendable {
         case audited(root: FilePath, AuditResult)
         /// Paths that could not be captured as they are: the first ones, and how many.
         case problems(root: FilePath, [Problem], count: Int)
+        /// A large file changes all the time: from now on it is captured less often than the rest.
+        case largeFile(root: FilePath, WatcherStatus.LargeFile)
         /// A capture failed; it will be tried again.
         case error(root: FilePath, ArchiverError)
         /// Here observers missed events, because they were too slow; so many of them told of something that was not as it
@@ -121,7 +127,8 @@ public final class WatchService: Sendable {
         // The process may change its current directory before `run`.
         paths = roots.map(\.absolute)
         self.options = options
-        outbox = EventOutbox(events, limit: options.eventLimit)
+        // Each root tells some at its beginning, all of them at a time.
+        outbox = EventOutbox(events, limit: max(options.eventLimit, 4 * roots.count))
     }
 
     /// Watches until `stop`.

@@ -20,11 +20,21 @@ public struct WatchSettings: Sendable, Hashable {
     public var maxDelay: Duration?
     /// How often everything is compared with the latest snapshot, zero for never; nil for the usual hour.
     public var auditInterval: Duration?
+    /// Files of this many bytes and more are captured on their own, and less often where they change all the time; zero for
+    /// none, nil for the usual 512 MiB.
+    public var largeFile: UInt64?
+    /// Such a file is captured at the latest this long after a change; nil for the usual 5 minutes.
+    public var largeFileDelay: Duration?
 
-    public init(settle: Duration? = nil, maxDelay: Duration? = nil, auditInterval: Duration? = nil) {
+    public init(
+        settle: Duration? = nil, maxDelay: Duration? = nil, auditInterval: Duration? = nil, largeFile: UInt64? = nil,
+        largeFileDelay: Duration? = nil
+    ) {
         self.settle = settle
         self.maxDelay = maxDelay
         self.auditInterval = auditInterval
+        self.largeFile = largeFile
+        self.largeFileDelay = largeFileDelay
     }
 
     /// How long a root must be quiet.
@@ -33,12 +43,17 @@ public struct WatchSettings: Sendable, Hashable {
     public var usedMaxDelay: Duration { maxDelay ?? .seconds(2) }
     /// How often everything is compared, zero for never.
     public var usedAuditInterval: Duration { auditInterval ?? .seconds(3600) }
+    /// From how many bytes on a file is captured on its own, zero for none.
+    public var usedLargeFile: UInt64 { largeFile ?? 512 << 20 }
+    /// How long after a change such a file is captured at the latest.
+    public var usedLargeFileDelay: Duration { max(largeFileDelay ?? .seconds(300), usedMaxDelay) }
 
     /// These settings, and where they say nothing, those of `former`.
     func filled(from former: WatchSettings) -> WatchSettings {
         WatchSettings(
             settle: settle ?? former.settle, maxDelay: maxDelay ?? former.maxDelay,
-            auditInterval: auditInterval ?? former.auditInterval)
+            auditInterval: auditInterval ?? former.auditInterval, largeFile: largeFile ?? former.largeFile,
+            largeFileDelay: largeFileDelay ?? former.largeFileDelay)
     }
 
     /// - Throws: `ArchiverError` where a capture would be due before it may be.
@@ -46,8 +61,19 @@ public struct WatchSettings: Sendable, Hashable {
         guard usedSettle > usedMaxDelay else { return }
         throw ArchiverError(
             .unsuitableSettings,
-            "\(root) would have to be quiet for \(usedSettle), but a capture may wait no longer than \(usedMaxDelay)",
+            "\(root) would have to be quiet for \(usedSettle.words), but a capture may wait no longer than "
+                + usedMaxDelay.words,
             remedy: "give --settle and --max-delay together", path: root)
+    }
+}
+
+extension Duration {
+    /// "1 second", "120 seconds", "0.25 seconds".
+    var words: String {
+        let milliseconds = (seconds * 1000).rounded() / 1000
+        if milliseconds == 1 { return "1 second" }
+        return milliseconds == milliseconds.rounded() && milliseconds < 1e15
+            ? "\(Int64(milliseconds)) seconds" : "\(milliseconds) seconds"
     }
 }
 
@@ -61,6 +87,8 @@ struct WatchSettingsFile {
         var settleSeconds: Double?
         var maxDelaySeconds: Double?
         var auditSeconds: Double?
+        var largeFileBytes: UInt64?
+        var largeFileDelaySeconds: Double?
     }
 
     private let root: FilePath
@@ -81,13 +109,15 @@ struct WatchSettingsFile {
         else { return WatchSettings() }
         return WatchSettings(
             settle: Self.duration(content.settleSeconds), maxDelay: Self.duration(content.maxDelaySeconds),
-            auditInterval: Self.duration(content.auditSeconds))
+            auditInterval: Self.duration(content.auditSeconds), largeFile: content.largeFileBytes,
+            largeFileDelay: Self.duration(content.largeFileDelaySeconds))
     }
 
     func write(_ settings: WatchSettings) throws {
         let content = Content(
             root: root.string, settleSeconds: settings.settle?.seconds, maxDelaySeconds: settings.maxDelay?.seconds,
-            auditSeconds: settings.auditInterval?.seconds)
+            auditSeconds: settings.auditInterval?.seconds, largeFileBytes: settings.largeFile,
+            largeFileDelaySeconds: settings.largeFileDelay?.seconds)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try Directory.create(folder, permissions: 0o700, durable: true)

@@ -24,14 +24,24 @@ struct WatchedPaths {
             if roots.updateValue(root, forKey: resolved) == nil { paths.append(resolved) }
         }
         for inner in paths {
-            let outer = paths.filter { $0 != inner && inner.starts(with: $0) }
-                .max { $0.components.count < $1.components.count }
-            guard let outer, let root = roots[outer] ?? nil else { continue }
+            guard let outer = WatchedPaths.innermost(of: roots, above: inner), let root = roots[outer] ?? nil else {
+                continue
+            }
             if try WatchedPaths.captures(root, inner, roots[inner] ?? nil, rules(outer)) {
                 covered.append((inner, outer))
             }
         }
-        paths.removeAll { path in covered.contains { $0.inner == path } }
+        let inners = Set(covered.map(\.inner))
+        paths.removeAll(where: inners.contains)
+    }
+
+    /// The nearest of `roots` above `path`: as many are asked for as it has directories above it, not as there are roots.
+    private static func innermost(of roots: [FilePath: RootDirectory?], above path: FilePath) -> FilePath? {
+        var above = path
+        while above.removeLastComponent() {
+            if roots[above] != nil { return above }
+        }
+        return nil
     }
 
     /// - Returns: the root's real path and its directory; none where it is waited for.

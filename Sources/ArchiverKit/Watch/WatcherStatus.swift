@@ -42,6 +42,20 @@ public struct WatcherStatus: Codable, Sendable {
         public var remedy: String?
     }
 
+    /// A large file that has changed and is captured less often than the rest.
+    public struct LargeFile: Codable, Sendable, Hashable {
+        public var path: RelativePath
+        public var bytes: UInt64
+        /// When it changed first since it was captured; nil while it is being read.
+        public var changed: Timestamp?
+        /// When it was last captured by this watcher; nil where it was not yet.
+        public var captured: Timestamp?
+        /// How long reading it took then, in seconds.
+        public var readSeconds: Double?
+        /// How often it is captured while it changes all the time, in seconds.
+        public var intervalSeconds: Double?
+    }
+
     /// The watching process.
     public var process: Int32
     public var phase: Phase
@@ -49,7 +63,7 @@ public struct WatcherStatus: Codable, Sendable {
     public var backend: String
     /// When the watching began.
     public var since: Timestamp
-    /// Whether everything that changed before the question was captured before the answer.
+    /// Whether everything that changed before the question was captured before the answer, but for `largeFiles`.
     public var isCurrent: Bool
     /// How long that took, in seconds.
     public var probeSeconds: Double
@@ -64,6 +78,8 @@ public struct WatcherStatus: Codable, Sendable {
     public var problemCount: Int
     /// The first of them.
     public var problems: [Problem]
+    /// Large files that have changed and are captured on their own, less often than the rest: the first of them.
+    public var largeFiles: [LargeFile]
     /// Spans that are not over, in which changes may be seen late.
     public var openGaps: [OpenGap]
     public var lastAudit: AuditResult?

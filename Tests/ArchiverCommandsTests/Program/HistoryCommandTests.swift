@@ -162,6 +162,10 @@ struct HistoryCommandTests {
         #expect(try names("*", "--larger-than", "60K") == ["data.bin"])
         #expect(try names("/book/*", "--at", "1h").isEmpty, "nothing was an hour ago")
         #expect(try names("nothing*").isEmpty)
+        // A plain word is a part of the name.
+        #expect(try names("o") == ["book", "book/one.md", "notes", "notes/todo.txt"])
+        #expect(try names("one.md") == ["book/one.md"] && names("no", "--type", "d") == ["notes"])
+        #expect(try names("/one.md").isEmpty && names("data") == ["data.bin"])
         let zeros = try work.run("find", "*.md", "--print0", "--root", work.root.string).output
         #expect(zeros == Array("book/first.md\0book/one.md\0".utf8))
         #expect(try work.run("find", "*", "--type", "x", "--root", work.root.string).status == 64)

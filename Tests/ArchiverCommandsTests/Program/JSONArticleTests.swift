@@ -1,5 +1,7 @@
 // The article on JSON output says what the commands write.
 
+import ArchiveFormat
+import ArchiveStorage
 import FileIO
 import Foundation
 import Glibc
@@ -7,6 +9,9 @@ import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+
+@testable import ArchiverCommands
+@testable import ArchiverKit
 
 @Suite(.blocking)
 struct JSONArticleTests {
@@ -21,8 +26,8 @@ struct JSONArticleTests {
     func commands() throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
         let optional = try JSONArticleTests.optionalFields(article)
-        let sections = article.components(separatedBy: "\n### archiver ").dropFirst()
-        #expect(sections.count > 15)
+        let halves = article.components(separatedBy: "\n## While a directory is watched\n")
+        #expect(halves.count == 2)
 
         let work = try Workplace()
         symlink("notes/todo.txt", work.path("tree/link").string)
@@ -31,6 +36,19 @@ struct JSONArticleTests {
         try work.remove("tree/plan.md")
         try work.write("notes/todo.txt", "three\n")
         try work.write("new", "new\n")
+        try Archive.open(work.archive).save(["score": 9002], as: "game")
+        try expectFields(of: halves[0], optional, work)
+        let watcher = try work.start("watch", work.root.string)
+        _ = try watcher.line { $0.contains("  watching \(work.root)") && !$0.contains("first capture") }
+        try expectFields(of: halves[1], optional, work)
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+    }
+
+    /// Runs the commands that a part of the article has sections of.
+    private func expectFields(of article: String, _ optional: Set<String>, _ work: Workplace) throws {
+        let sections = article.components(separatedBy: "\n### archiver ").dropFirst()
+        #expect(!sections.isEmpty)
         for section in sections {
             let command = try #require(section.split(separator: "\n").first).split(separator: " ").map(String.init)
             let block = try #require(section.firstMatch(of: /```json\n([\s\S]*?)\n```/)?.1)
@@ -42,6 +60,42 @@ struct JSONArticleTests {
                 at: command[0])
             #expect(differences.isEmpty, "\(command): \(differences)")
         }
+    }
+
+    @Test("Every event of watch has the fields that the article says")
+    func events() throws {
+        let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
+        let start = try #require(article.range(of: "\n## watch\n"))
+        let block = try #require(article[start.upperBound...].firstMatch(of: /```json\n([\s\S]*?)\n```/)?.1)
+        let documented = try #require(Shape.json(Array(block.utf8)) as? [[String: Any]])
+        let root: FilePath = "/home/ann"
+        let problem = Problem(path: .root, reason: .postponed, detail: "large")
+        let file = WatcherStatus.LargeFile(
+            path: .root, bytes: 7, changed: .tenOClock(0), captured: .tenOClock(1), readSeconds: 3.6,
+            intervalSeconds: 36)
+        let audit = AuditResult(time: .tenOClock(0), seconds: 0.1, entries: 1, found: 0, repaired: 0, snapshot: nil)
+        let events: [WatchService.Event] = [
+            .waiting(root: root), .covered(root: root, by: root), .starting(root: root),
+            .watching(root: root, directories: 1, snapshot: .made(1, at: 0), isNew: true), .gap(.lasting(0, to: 1)),
+            .degraded(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),
+            .audited(root: root, audit), .problems(root: root, [problem], count: 1), .largeFile(root: root, file),
+            .error(root: root, ArchiverError(.system, "m", remedy: "r")), .dropped(events: 1, troubles: 0),
+            .stopped(root: root),
+        ]
+        #expect(documented.count == events.count)
+        for event in events {
+            let written = try #require(
+                Shape.json(Array(JSONText.of(WatchEventJSON(event)).utf8)) as? [String: Any])
+            let name = written["event"] as? String ?? ""
+            let example = try #require(documented.first { $0["event"] as? String == name }, "\(name)")
+            let differences = Shape.differences(documented: example, written: written, ["remedy"], at: name)
+            #expect(differences.isEmpty, "\(differences)")
+        }
+        let snapshot = try JSON.object(Array(JSONText.of(WatchEventJSON(.snapshot(.made(1, at: 0)))).utf8))
+        let listed = try #require(article.range(of: "\n### archiver list --limit 1\n"))
+        let list = try #require(article[listed.upperBound...].firstMatch(of: /```json\n([\s\S]*?)\n```/)?.1)
+        let fields = try #require(JSON.array(Array(list.utf8)).first).keys
+        #expect(Set(snapshot.keys) == Set(fields).union(["event"]))
     }
 
     @Test("capture names the root by its path, wherever it is called")

@@ -14,7 +14,13 @@ struct RootSettingsTests {
 
     private func settings() throws -> [String: Double] {
         let root = try #require(JSON.array(work.run("roots", "--json").output).first)
-        return try #require(root["settings"] as? [String: Double])
+        var settings = try #require(root["settings"] as? [String: Double])
+        // As usual where nobody says otherwise.
+        let large = (
+            settings.removeValue(forKey: "largeFileBytes"), settings.removeValue(forKey: "largeFileDelaySeconds")
+        )
+        #expect(large == (536_870_912, 300))
+        return settings
     }
 
     /// Watches until the first capture is done.
@@ -38,6 +44,10 @@ struct RootSettingsTests {
         // A setting that does not fit the remembered ones changes nothing.
         let refused = try work.run("watch", work.root.string, "--settle", "2m")
         #expect(refused.status == 64 && refused.errorText.contains("--max-delay"), "\(refused.errorText)")
+        #expect(
+            refused.errorText.contains(
+                "would have to be quiet for 120 seconds, but a capture may wait no longer than 60 "),
+            "\(refused.errorText)")
         #expect(try settings()["settleSeconds"] == 5)
     }
 
@@ -72,20 +82,85 @@ struct RootSettingsTests {
         #expect(try work.run("roots", "set", "/nowhere", "--settle", "1s").status != 0)
     }
 
-    @Test("roots set changes what is left out, but not while the root is watched")
+    /// Paths in the latest snapshot.
+    private func entries() throws -> Set<String> {
+        let entries = try JSON.array(
+            work.run("show", "--entries", "latest", "--root", work.root.string, "--json").output)
+        return Set(entries.compactMap { $0["path"] as? String })
+    }
+
+    @Test("roots set changes what is left out of a root that nobody watches")
     func rules() throws {
         #expect(try work.run("capture", work.root.string).status == 0)
         let set = try work.run("roots", "set", work.root.string, "--exclude", "notes/")
         #expect(set.status == 0 && set.errorText.contains("left out: notes/"), "\(set.errorText)")
-        #expect(try work.run("show", "--entries", "latest").text.contains("todo.txt") == false)
-        let watcher = try work.start("watch", work.root.string, "--json")
+        #expect(!set.errorText.contains("watcher"), "\(set.errorText)")
+        #expect(try !entries().contains("notes/todo.txt"))
+    }
+
+    @Test(
+        "a watcher that runs takes up new rules: what they let in is captured, and what they leave out no longer watched"
+    )
+    func rulesWhileWatched() throws {
+        let watcher = try work.start("watch", work.root.string, "--exclude", "notes/", "--json")
         _ = try watcher.line { $0.contains("\"event\":\"watching\"") }
-        let refused = try work.run("roots", "set", work.root.string, "--reset-exclusions")
-        #expect(refused.status == 11 && refused.errorText.contains("is being watched"))
-        let later = try work.run("roots", "set", work.root.string, "--settle", "1s")
-        #expect(later.status == 0 && later.errorText.contains("start it anew"), "\(later.errorText)")
+        #expect(try !entries().contains("notes/todo.txt") && entries().contains("data.bin"))
+        let set = try work.run("roots", "set", work.root.string, "--exclude", "*.bin")
+        #expect(set.status == 0, "\(set.errorText)")
+        #expect(set.errorText.contains("left out: *.bin") && set.errorText.contains("Its watcher does so from now on."))
+        #expect(try entries().contains("notes/todo.txt") && !entries().contains("data.bin"))
+        // It goes on with them: changes of what is let in are captured as they come, those of the rest are none.
+        try work.write("data.bin", "changed")
+        try work.write("notes/todo.txt", "three")
+        _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
+        #expect(try work.run("cat", "latest:notes/todo.txt", "--root", work.root.string).text == "three")
+        #expect(try !entries().contains("data.bin"))
+        let status = try work.run("status")
+        #expect(status.status == 0, "\(status.text)")
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
+        // The next one goes on with them, too.
+        let next = try watchOnce()
+        #expect(next.errorText.contains("as before, left out: *.bin"), "\(next.errorText)")
+    }
+
+    @Test("a watcher that runs takes up new settings")
+    func settingsWhileWatched() throws {
+        let watcher = try work.start(
+            "watch", work.root.string, "--settle", "1h", "--max-delay", "1h", "--large-file", "1K", "--json")
+        _ = try watcher.line { $0.contains("\"event\":\"watching\"") }
+        let set = try work.run(
+            "roots", "set", work.root.string, "--settle", "10ms", "--max-delay", "1s", "--large-file", "512M",
+            "--large-file-delay", "5m")
+        #expect(set.status == 0 && set.errorText.contains("Its watcher does so from now on."), "\(set.errorText)")
+        #expect(set.errorText.contains("large files from 512.0 MiB on, large file delay 5m"), "\(set.errorText)")
+        // Nobody asks: only the settle time has it captured.
+        try work.write("empty", "changed")
+        _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
+        #expect(try settings() == ["settleSeconds": 0.01, "maxDelaySeconds": 1, "auditSeconds": 3600])
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+    }
+
+    @Test("what a large file waits for when its watcher is killed is found by the next one")
+    func killedWhileLargeFileWaits() throws {
+        let noise = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7 &* 31) }
+        try work.write("large", noise)
+        let watcher = try work.start(
+            "watch", work.root.string, "--large-file", "1M", "--large-file-delay", "1h", "--json")
+        _ = try watcher.line { $0.contains("\"event\":\"watching\"") }
+        try work.write("large", [1] + noise)
+        _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
+        // Read just now, it rests while the small file is captured.
+        try work.write("large", [2, 2] + noise)
+        try work.write("empty", "small")
+        _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
+        watcher.send(SIGKILL)
+        _ = try watcher.finish()
+        #expect(try work.run("cat", "latest:empty", "--root", work.root.string).text == "small")
+        _ = try watchOnce()
+        #expect(try work.run("cat", "latest:large", "--root", work.root.string).output == [2, 2] + noise)
+        #expect(try work.run("check", "--data").status == 0)
     }
 
     @Test("settings move with their root, and a file that is damaged is as none")

@@ -110,6 +110,10 @@ struct RootsTests {
         let concerns = try place.run("status")
         #expect(concerns.status == 0, "\(concerns.text)")
         #expect(try roots().first?["retired"] is String)
+        // It need not be watched, whoever asks.
+        let named = try place.run("status", place.root.string)
+        #expect(named.status == 0 && named.text.contains("retired  \(place.root)"), "\(named.text)")
+        #expect(named.text.contains("it need not be watched; its snapshots stay"), "\(named.text)")
         #expect(try place.listed().count == 1)
         try place.write("empty", "back")
         #expect(try place.run("capture", place.root.string).status == 0)

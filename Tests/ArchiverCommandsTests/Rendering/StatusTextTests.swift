@@ -18,7 +18,8 @@ struct StatusTextTests {
         var watcher = WatcherStatus(
             process: 42, phase: .watching, backend: "inotify", since: .tenOClock(0), isCurrent: true,
             probeSeconds: 0.0123, lastEvent: .tenOClock(5), lastCapture: .tenOClock(6), backlog: 0,
-            directories: WatcherStatus.Directories(watched: 3), problemCount: 0, problems: [], openGaps: [],
+            directories: WatcherStatus.Directories(watched: 3), problemCount: 0, problems: [], largeFiles: [],
+            openGaps: [],
             lastAudit: nil, failure: nil, degradations: [])
         change(&watcher)
         return watcher
@@ -26,11 +27,12 @@ struct StatusTextTests {
 
     private static func root(
         _ path: FilePath = "/home/ann", watcher: WatcherStatus?, isWatched: Bool = true, lastWatched: Timestamp? = nil,
-        latest: SnapshotRecord? = nil, gaps: [GapRecord] = [], concerns: [Concern] = []
+        retired: Timestamp? = nil, latest: SnapshotRecord? = nil, gaps: [GapRecord] = [], concerns: [Concern] = []
     ) -> RootStatus {
         RootStatus(
             root: ArchivedRoot(path: path, host: "here"), isWatched: isWatched, watcher: watcher,
-            lastWatched: lastWatched, latest: latest, snapshotCount: latest == nil ? 0 : 2, storedInLastDay: 2048,
+            lastWatched: lastWatched, retired: retired, latest: latest, snapshotCount: latest == nil ? 0 : 2,
+            storedInLastDay: 2048,
             gaps: gaps, concerns: concerns)
     }
 
@@ -40,6 +42,19 @@ struct StatusTextTests {
                 directory: "/archive", storedBytes: 1024, freeBytes: 1 << 30, roots: roots,
                 limits: WatchLimits(watches: 1000, instances: 128, queuedEvents: 16_384, marks: 2000),
                 concerns: concerns), .plain)
+    }
+
+    @Test("A large file that waits is told with what reading it takes, and how often that is done")
+    func largeFile() {
+        let file = WatcherStatus.LargeFile(
+            path: RelativePath(Array("db/large".utf8)) ?? .root, bytes: 3 << 30, changed: .tenOClock(3),
+            captured: .tenOClock(2), readSeconds: 3.6, intervalSeconds: 36)
+        let lines = Self.lines([Self.root(watcher: Self.watcher { $0.largeFiles = [file] })])
+        let rhythm = "db/large (3.0 GiB, 3.6 s to read) is captured every 36 s while it changes"
+        #expect(lines.contains("  \(rhythm); waiting since \(Self.time(3)), captured \(Self.time(2))"), "\(lines)")
+        #expect(lines.first == "up to date  /home/ann")
+        #expect(
+            WatchText.course(.largeFile(root: "/home/ann", file)) == "/home/ann: \(rhythm), everything else at once")
     }
 
     @Test("All is well: who watches since when, what it has seen, what the archive holds")

@@ -53,6 +53,7 @@ final class WatchLog: Sendable {
         case .unavailable: note("unavailable")
         case .available: note("available")
         case .problems: note("problems")
+        case .largeFile: note("large file")
         case .error(_, let error): note("error \(error.code.rawValue)")
         }
     }

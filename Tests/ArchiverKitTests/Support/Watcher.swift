@@ -75,6 +75,7 @@ final class Watcher {
             case .unavailable: "unavailable"
             case .available: "available"
             case .problems: "problems"
+            case .largeFile: "largeFile"
             case .error: "error"
             case .dropped: "dropped"
             case .stopped: "stopped"

@@ -21,6 +21,30 @@ enum LargeFiles {
         }
     }
 
+    /// A file of `bytes` bytes of noise.
+    static func makeNoise(at path: FilePath, bytes: Int) throws {
+        try writing(path) { file in
+            var random = SeededGenerator(seed: UInt64(bytes))
+            for start in stride(from: 0, to: bytes, by: pieceBytes) {
+                try file.write(random.noise(min(pieceBytes, bytes - start)))
+            }
+        }
+    }
+
+    /// Fills `count` pages of a file with other noise, in place.
+    static func changePages(of path: FilePath, bytes: Int, count: Int, page: Int, seed: UInt64) throws {
+        guard let file = fopen(path.string, "r+") else { throw BenchmarkError("\(path): \(Errno(rawValue: errno))") }
+        defer { fclose(file) }
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<count {
+            guard fseek(file, random.below(bytes / page) * page, SEEK_SET) == 0 else {
+                throw BenchmarkError("\(path): cannot seek")
+            }
+            try OpenFile(pointer: file, path: path).write(random.noise(page))
+        }
+        guard fflush(file) == 0 else { throw BenchmarkError("\(path): \(Errno(rawValue: errno))") }
+    }
+
     /// A file of `bytes` bytes, of which 1 MiB in each GiB (each 1,024th part) is there.
     static func makeSparse(at path: FilePath, bytes: Int) throws {
         try writing(path) { file in

@@ -76,6 +76,30 @@ struct LinesAppended: Line {
     }
 }
 
+/// Ten random pages of a file of 100 MiB of noise, as a database changes them.
+struct PagesChanged: Line {
+    private static let (page, pages) = (4096, 10)
+
+    let name = "large-pages"
+    let summary = "ten random pages changed in a large file"
+    let diskBytes = 1 << 30
+
+    func run(in workshop: Workshop) throws -> [Row] {
+        let bytes = 100 * workshop.scale.largeUnit >> 10
+        return try workshop.withPlace("pages") { tree in
+            let file = tree.appending("database")
+            try LargeFiles.makeNoise(at: file, bytes: bytes)
+            return try workshop.captureChange(
+                name, "10 random pages of 4 KiB changed in \(Figure.bytes(bytes))", tree, peers: [Restic(), Borg()],
+                goals: [.storedBytes(4 * PagesChanged.pages * PagesChanged.page)]
+            ) { change in
+                try LargeFiles.changePages(
+                    of: file, bytes: bytes, count: PagesChanged.pages, page: PagesChanged.page, seed: UInt64(change))
+            }
+        }
+    }
+}
+
 extension Workshop {
     /// First captures of `tree`, and restores of it.
     fileprivate func captureAndRestore(
@@ -108,11 +132,12 @@ extension Workshop {
             + contest(line, "restore, \(title)", restores, yardstick: "restic", goals: goals)
     }
 
-    /// Captures of `tree` after each of the changes that `change` makes, by archiver and restic.
+    /// Captures of `tree` after each of the changes that `change` makes, by archiver and others.
     fileprivate func captureChange(
-        _ line: String, _ title: String, _ tree: FilePath, goals: [Goal] = [], change: (Int) throws -> Void
+        _ line: String, _ title: String, _ tree: FilePath, peers: [any StoreProgram] = [Restic()], goals: [Goal] = [],
+        change: (Int) throws -> Void
     ) throws -> [Row] {
-        let programs = installed([archiver, Restic()])
+        let programs = installed([archiver] + peers)
         let stores = programs.map { _ in place("store") }
         defer { for store in stores { remove(store) } }
         for (program, store) in zip(programs, stores) {

@@ -22,7 +22,8 @@ enum Lines {
             RestoreToEmpty(million, .ofMillion), RestoreInPlace(million), DiffOfTwo(million),
             GitReplay(), HistoryQuestions(), GrowthOfFiles(), GrowthOfSnapshots(), ManySnapshots(), Rebuild(),
             StateSaves(), StartUp(),
-            SparseFile(), DenseFile(), ByteInserted(), LinesAppended(), CoreLoops(), InstructionCounts(),
+            SparseFile(), DenseFile(), ByteInserted(), LinesAppended(), PagesChanged(), CoreLoops(),
+            InstructionCounts(),
         ]
         return lines
     }

@@ -1,6 +1,7 @@
 // Asking the process that watches a root.
 
 internal import ArchiveStorage
+internal import Exclusions
 internal import FileIO
 internal import SystemPackage
 
@@ -12,26 +13,25 @@ enum ControlClient {
     ///   - patience: how long it may take to answer; nil for as long as it lives.
     ///   - isForAll: whether the other roots of the process are asked about, too.
     ///   - name: what a mark is called.
+    ///   - exclusions: what is to be left out from now on.
     /// - Returns: nil where nobody listens.
     /// - Throws: `ArchiverError` where the watcher does not answer, or says that it cannot.
     static func ask(
         _ action: ControlRequest.Action, about root: FilePath, in layout: ArchiveLayout, patience: Duration?,
-        isForAll: Bool = false, name: String? = nil
+        isForAll: Bool = false, name: String? = nil, exclusions: ExclusionRules? = nil
     ) throws(ArchiverError) -> ControlResponse? {
         try ask(
-            action, about: root, at: RootLock.socket(of: root, in: layout), patience: patience, isForAll: isForAll,
-            name: name)
+            ControlRequest(action: action, isForAll: isForAll ? true : nil, name: name, exclusions: exclusions),
+            about: root, at: RootLock.socket(of: root, in: layout), patience: patience)
     }
 
     /// Asks whoever listens at `path`.
     static func ask(
-        _ action: ControlRequest.Action, about root: FilePath, at path: FilePath, patience: Duration?,
-        isForAll: Bool = false, name: String? = nil
+        _ request: ControlRequest, about root: FilePath, at path: FilePath, patience: Duration?
     ) throws(ArchiverError) -> ControlResponse? {
         try facing {
             let deadline = patience.map { ContinuousClock.now + $0 }
-            let question = try ControlMessage.line(
-                ControlRequest(action: action, isForAll: isForAll ? true : nil, name: name))
+            let question = try ControlMessage.line(request)
             guard let socket = try connect(to: path, deadline, root) else { return nil }
             guard let line = try answer(to: question, socket, deadline) else { throw silence(root) }
             guard let response: ControlResponse = try? ControlMessage.decode(line) else {

@@ -1,6 +1,7 @@
 // What is said between a running watcher and those who ask it: one line of JSON each way.
 
 internal import ArchiveFormat
+internal import Exclusions
 internal import FileIO
 
 #if canImport(FoundationEssentials)
@@ -22,6 +23,8 @@ struct ControlRequest: Codable, Sendable {
         case mark
         /// Tell of each snapshot from now on.
         case subscribe
+        /// Take up the settings that are remembered, and `exclusions` where there are some.
+        case configure
     }
 
     let action: Action
@@ -31,6 +34,8 @@ struct ControlRequest: Codable, Sendable {
     var name: String?
     /// The last snapshot that a subscriber knows, as hex digits.
     var after: String?
+    /// What is left out from now on; nil to leave that as it is.
+    var exclusions: ExclusionRules?
 }
 
 /// The watcher's answer.
@@ -43,6 +48,8 @@ struct ControlResponse: Codable, Sendable {
     var isSynced: Bool?
     /// The operation that is the mark, as hex digits.
     var mark: String?
+    /// Whether what was to be taken up is in force, and captured.
+    var isConfigured: Bool?
     var failure: WatcherStatus.Trouble?
 
     /// Another root and its status.

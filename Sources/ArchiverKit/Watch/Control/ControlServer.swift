@@ -23,7 +23,7 @@ final class ControlServer: Sendable {
     /// Connections at once: each takes a descriptor, and a thread's memory while it is silent.
     private static let connectionLimit = 128
     /// Bytes of the longest question.
-    private static let questionLimit = 4096
+    private static let questionLimit = 16 << 20
 
     /// Begins to answer.
     ///

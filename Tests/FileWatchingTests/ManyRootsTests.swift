@@ -1,0 +1,66 @@
+// Many roots of one watcher: what happens in one is no work for the others.
+
+import Exclusions
+import FileIO
+import FileWatching
+import Locking
+import SystemPackage
+import TestTraits
+import Testing
+
+@Suite("Many roots of one watcher", .blocking)
+struct ManyRootsTests {
+    @Test("the watcher looks after the root in which something happens, and after no other")
+    func visits() async throws {
+        let slot = await WatcherSlot.take()
+        let tree = try TemporaryTree()
+        try tree.run((0..<200).map { "mkdir root\($0)" }.joined(separator: "\n"))
+        let visits = Locked(0)
+        var hooks = WatcherHooks()
+        hooks.beforeVisiting = { visits.withLock { $0 += 1 } }
+        let watcher = try TreeWatcher(hooks: hooks)
+        var watches: [RootWatch] = []
+        for number in 0..<200 {
+            let watch = watcher.watch(
+                FilePath(tree.root + "/root\(number)"), timing: WatchTiming(settle: .milliseconds(5)))
+            _ = try await watch.arm()
+            watches.append(watch)
+        }
+        let waiting = watches.dropFirst().map { watch in Task { await watch.nextBatch() } }
+        // Each of them is asked once, so that their requests have arrived.
+        for watch in watches { _ = await watch.status() }
+        let before = visits.withLock { $0 }
+        for number in 0..<10 {
+            try tree.run("write root0/file \(number)")
+            let batch = try #require(await watches[0].nextBatch())
+            #expect(!batch.isEmpty)
+        }
+        let count = visits.withLock { $0 } - before
+        #expect(count < 200, "\(count) visits for ten changes in one of 200 roots")
+        await watcher.stop()
+        for task in waiting { #expect(await task.value == nil) }
+        withExtendedLifetime(slot) {}
+    }
+
+    @Test("a root that is begun anew with other timing and rules answers who waited before")
+    func begunAnew() async throws {
+        let slot = await WatcherSlot.take()
+        let tree = try TemporaryTree()
+        let watch = try TreeWatcher().watch(
+            FilePath(tree.root), timing: WatchTiming(settle: .seconds(3600), maxDelay: .seconds(3600)))
+        _ = try await watch.arm()
+        let waiting = Task { await watch.nextBatch() }
+        _ = await watch.status()
+        _ = try await watch.begin(anew: .init(), timing: WatchTiming(settle: .milliseconds(5)))
+        let batch = try #require(await waiting.value)
+        #expect(batch.ranges == [.subtree(.root)])
+        #expect(await watch.flush() == 1)
+        _ = await watch.nextBatch()
+        watch.retime(WatchTiming(settle: .milliseconds(1), maxDelay: .milliseconds(1)))
+        try tree.run("write file x")
+        #expect(
+            try #require(await watch.nextBatch()).ranges.contains(
+                .entry(try #require(RelativePath(Array("file".utf8))))))
+        withExtendedLifetime(slot) {}
+    }
+}
