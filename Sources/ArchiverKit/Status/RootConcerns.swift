@@ -29,16 +29,25 @@ enum RootConcerns {
         }
         if watcher.problemCount > 0 {
             let first = watcher.problems.first.map { ": \($0.path) (\($0.detail))" } ?? ""
+            let what =
+                watcher.problemCount == 1
+                ? "1 path could not be captured as it is"
+                : "\(watcher.problemCount) paths could not be captured as they are"
+            // What only keeps changing is looked at again by itself.
+            let isDenied = watcher.problems.contains { $0.reason != .unstable }
             concerns.append(
                 Concern(
-                    "\(watcher.problemCount) paths could not be captured as they are\(first)",
-                    remedy: "give the watcher's user access to them, or leave them out with --exclude"))
+                    what + first,
+                    remedy: isDenied
+                        ? "give the watcher's user access, or leave out with --exclude what nobody needs"
+                        : "wait: what keeps changing is captured again and again"))
         }
         if watcher.directories.unreadable > 0 {
             concerns.append(
                 Concern(
-                    "\(watcher.directories.unreadable) directories cannot be read",
-                    remedy: "give the watcher's user access to them, or leave them out with --exclude"))
+                    watcher.directories.unreadable == 1
+                        ? "1 directory cannot be read" : "\(watcher.directories.unreadable) directories cannot be read",
+                    remedy: "give the watcher's user access, or leave out with --exclude what nobody needs"))
         }
         return concerns
     }

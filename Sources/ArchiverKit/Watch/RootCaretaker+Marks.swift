@@ -9,7 +9,7 @@ extension RootCaretaker {
     /// Whoever asked may have gone long before: the mark is made all the same.
     func mark(_ name: String?) async -> ControlResponse {
         guard let name else { return .notUnderstood }
-        guard await isSettled() else {
+        guard await isSettled(withLargeFiles: true) else {
             return ControlResponse(failure: WatcherStatus.Trouble(message: unsettled, remedy: "mark again later"))
         }
         let (archive, path, service) = (self.service.archive, self.path, self.service)

@@ -41,9 +41,9 @@ final class RootCaretaker: Sendable {
     /// Whether the root is not there and its appearance is waited for.
     private let isAwaited = Atomic(false)
     private let server = Locked<ControlServer?>(nil)
-    /// Which opening of the archive the lock is of.
     /// Those who want to know of each snapshot.
     let feeds = ControlFeeds()
+    /// Which opening of the archive the lock is of.
     let archiveNumber = Locked(0)
     let audits = Locked<Task<Void, Never>?>(nil)
     let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)

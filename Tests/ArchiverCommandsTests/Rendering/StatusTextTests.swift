@@ -44,6 +44,24 @@ struct StatusTextTests {
                 concerns: concerns), .plain)
     }
 
+    @Test("One path and one directory are told in the singular, and what keeps changing needs no access")
+    func singular() {
+        func concerns(_ count: Int, _ reason: Problem.Reason) -> [Concern] {
+            RootConcerns.of(
+                Self.watcher {
+                    ($0.problemCount, $0.directories.unreadable) = (count, count)
+                    $0.problems = [Problem(path: .root, reason: reason, detail: "why")]
+                })
+        }
+        let one = concerns(1, .unreadable)
+        #expect(one.map(\.message) == ["1 path could not be captured as it is:  (why)", "1 directory cannot be read"])
+        #expect(one.allSatisfy { $0.remedy?.hasPrefix("give the watcher's user access") ?? false })
+        let two = concerns(2, .unstable)
+        #expect(
+            two.map(\.message) == ["2 paths could not be captured as they are:  (why)", "2 directories cannot be read"])
+        #expect(two.first?.remedy == "wait: what keeps changing is captured again and again")
+    }
+
     @Test("A large file that waits is told with what reading it takes, and how often that is done")
     func largeFile() {
         let file = WatcherStatus.LargeFile(
