@@ -19,7 +19,7 @@ struct RootSettingsTests {
         let large = (
             settings.removeValue(forKey: "largeFileBytes"), settings.removeValue(forKey: "largeFileDelaySeconds")
         )
-        #expect(large == (536_870_912, 300))
+        #expect(large == (0, 300))
         return settings
     }
 
@@ -130,10 +130,10 @@ struct RootSettingsTests {
             "watch", work.root.string, "--settle", "1h", "--max-delay", "1h", "--large-file", "1K", "--json")
         _ = try watcher.line { $0.contains("\"event\":\"watching\"") }
         let set = try work.run(
-            "roots", "set", work.root.string, "--settle", "10ms", "--max-delay", "1s", "--large-file", "512M",
+            "roots", "set", work.root.string, "--settle", "10ms", "--max-delay", "1s", "--large-file", "0",
             "--large-file-delay", "5m")
         #expect(set.status == 0 && set.errorText.contains("Its watcher does so from now on."), "\(set.errorText)")
-        #expect(set.errorText.contains("large files from 512.0 MiB on, large file delay 5m"), "\(set.errorText)")
+        #expect(set.errorText.contains("no large files, large file delay 5m"), "\(set.errorText)")
         // Nobody asks: only the settle time has it captured.
         try work.write("empty", "changed")
         _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
