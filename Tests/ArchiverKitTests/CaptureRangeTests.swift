@@ -84,6 +84,24 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
+    @Test("a file that lost its second name and gets another one has both names in the snapshot")
+    func linkedAgain() throws {
+        let sandbox = try Sandbox()
+        let links = LinkIndex()
+        try sandbox.root.write("a", "x")
+        try sandbox.root.makeLink("b", to: "a")
+        try sandbox.capture()
+        func capture(_ name: FilePath) throws {
+            let result = try sandbox.capture([.entry(.at(name))], .watch, linkIndex: links)
+            let listing = try TreeListing(of: sandbox.root.directory)
+            try sandbox.restored(try #require(result.snapshot)).expect(equals: listing, "after \(name)")
+        }
+        try sandbox.root.remove("b")
+        try capture("b")
+        try sandbox.root.makeLink("c", to: "a")
+        try capture("c")
+    }
+
     @Test("a directory's time makes a snapshot only where the snapshot before should have had it")
     func missedDirectoryTimes() throws {
         let sandbox = try Sandbox()
@@ -115,11 +133,12 @@ import Testing
 extension Sandbox {
     /// Captures ranges of the root, in walk order.
     fileprivate func capture(
-        _ ranges: [PathRange], _ cause: Cause = .capture, lastLook: LastLook? = nil
+        _ ranges: [PathRange], _ cause: Cause = .capture, lastLook: LastLook? = nil,
+        linkIndex: LinkIndex = LinkIndex()
     ) throws -> CaptureResult {
         let capture = Capture(
             store: archive.store, nodes: archive.nodes, options: CaptureOptions(cause: cause), progress: nil,
-            lastLook: lastLook)
+            linkIndex: linkIndex, lastLook: lastLook)
         return try capture.run(RootDirectory.open(root.directory), ranges: ranges)
     }
 }

@@ -66,19 +66,11 @@ package final class Reclaimer {
         if let refusal = store.refusal { throw refusal }
         self.store = store
         self.options = options
-        let path = store.layout.lock(Reclaimer.lockName)
-        guard let taken = try storing({ () throws(FileError) in try FileLock.tryExclusive(path) }) else {
-            let holder = try? FileLock.holder(of: path)
-            let process = holder.map { ": process \($0.process) (\($0.command))" } ?? ""
-            throw StorageError(
-                .inUse, store.layout.directory,
-                "space of \(store.layout.directory) is being given back already, or it is being checked\(process)",
-                remedy: "wait until that has ended")
+        guard let taken = try store.withoutReclaimers(isWaiting: false) else {
+            throw StorageError(.readOnly, store.layout.directory, "the archive cannot be written to")
         }
         lock = taken
     }
-
-    fileprivate static let lockName = "reclaim.lock"
 
     /// Drops what can be dropped.
     ///
@@ -288,13 +280,22 @@ package final class Reclaimer {
 }
 
 extension ArchiveStore {
-    /// Waits for the reclaimer, and keeps others away as long as the lock lives: nothing is dropped meanwhile.
+    /// Keeps reclaimers away as long as the lock lives: nothing is dropped meanwhile.
     ///
+    /// - Parameter isWaiting: whether to wait for one that is at work.
     /// - Returns: nil where the archive cannot be written to.
-    package func withoutReclaimers() throws(StorageError) -> FileLock? {
+    /// - Throws: `StorageError` of the code `inUse` where one is at work that is not waited for.
+    package func withoutReclaimers(isWaiting: Bool = true) throws(StorageError) -> FileLock? {
         guard isWritable else { return nil }
-        let path = layout.lock(Reclaimer.lockName)
-        return try storing { () throws(FileError) in try FileLock.exclusive(path) }
+        let path = layout.lock("reclaim.lock")
+        if isWaiting { return try storing { () throws(FileError) in try FileLock.exclusive(path) } }
+        if let lock = try storing({ () throws(FileError) in try FileLock.tryExclusive(path) }) { return lock }
+        let holder = try? FileLock.holder(of: path)
+        let process = holder.map { ": process \($0.process) (\($0.command))" } ?? ""
+        throw StorageError(
+            .inUse, layout.directory,
+            "space of \(layout.directory) is being given back, or all of it is being checked\(process)",
+            remedy: "wait until that has ended")
     }
 }
 

@@ -11,7 +11,8 @@ struct PruneCommand: ParsableCommand {
         discussion: """
             What is still needed is copied together, and what nothing needs goes. Watchers and restores go on meanwhile. \
             Interrupted, the same command finishes the job: nothing is ever missing. With --dry-run nothing changes, and \
-            the size afterwards is an estimate.
+            the size afterwards is an estimate. What was forgotten in the last 7 days stays, so that 'archiver unforget' can \
+            bring it back; with --now it goes at once.
 
             Examples:
               archiver prune --dry-run
@@ -20,6 +21,9 @@ struct PruneCommand: ParsableCommand {
 
     @Flag(name: [.customShort("n"), .long], help: "Tell what would go, and change nothing.")
     var dryRun = false
+
+    @Flag(help: "Also give back what was forgotten in the last 7 days.")
+    var now = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -33,7 +37,8 @@ struct PruneCommand: ParsableCommand {
         do {
             defer { line.end() }
             result = try archive.prune(
-                isDryRun: dryRun, isCancelled: isInterrupted, progress: progress)
+                grace: now ? .zero : Archive.defaultGrace, isDryRun: dryRun, isCancelled: isInterrupted,
+                progress: progress)
         }
         if console.isJSON {
             try console.output.line(JSONText.of(PruneJSON(result)))

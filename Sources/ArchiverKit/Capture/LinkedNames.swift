@@ -61,7 +61,11 @@ final class LinkIndex: Sendable {
             guard state.tree != nil, state.tree == parent else { return }
             state.tree = tree
             for (path, groups) in changed.changes {
-                if let old = groups.old { state.names[old]?.remove(path) }
+                if let old = groups.old {
+                    state.names[old]?.remove(path)
+                    // A group without names is not known: its file may have one name left, which is in no group.
+                    if state.names[old]?.isEmpty ?? false { state.names[old] = nil }
+                }
                 if let new = groups.new { state.names[new, default: []].insert(path) }
             }
         }

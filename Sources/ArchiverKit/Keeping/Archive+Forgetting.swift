@@ -74,17 +74,20 @@ extension Archive {
 
     /// Lists forgotten snapshots and saved states again.
     ///
-    /// - Throws: `ArchiverError`: `noSuchSnapshot` where one is not forgotten, or its bytes were reclaimed; then nothing is
-    ///   brought back.
+    /// - Throws: `ArchiverError`: `noSuchSnapshot` where one is not forgotten, or its bytes were reclaimed, `inUse` while
+    ///   another process gives space back; then nothing is brought back.
     public func unforget(_ forgotten: [ForgottenSelection]) throws(ArchiverError) {
         try whileKeeping {
+            // What is found now must be there when it is listed.
+            let lock = try store.withoutReclaimers(isWaiting: false)
+            defer { withExtendedLifetime(lock) {} }
             for one in forgotten {
                 guard try store.catalogue.isForgotten(one.id) else {
                     throw ArchiverError(
                         .noSuchSnapshot, "\(one.id.hex.prefix(8)) is not forgotten",
                         remedy: "'archiver list --forgotten' shows what is")
                 }
-                guard try selected(forgotten: one.id) != nil else { throw Archive.reclaimed(one.id) }
+                guard try isWhole(forgotten: one.id) else { throw Archive.reclaimed(one.id) }
             }
             try store.unforget(Set(forgotten.map(\.id)))
         }
@@ -137,6 +140,19 @@ extension Archive {
     private static func reclaimed(_ id: ChunkID) -> ArchiverError {
         ArchiverError(
             .noSuchSnapshot, "\(id.hex.prefix(8)) cannot be brought back: its bytes are not in the archive any more")
+    }
+
+    /// Whether the archive has all that a forgotten record needs.
+    private func isWhole(forgotten id: ChunkID) throws -> Bool {
+        guard try selected(forgotten: id) != nil else { return false }
+        var (mark, isWhole) = (LiveMark(store), true)
+        do {
+            try mark.visit(forgotten: id) { if try !store.catalogue.holds($0) { isWhole = false } }
+        } catch let error as StorageError {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            return false
+        }
+        return isWhole
     }
 
     /// What a forgotten record is; nil where it cannot be read any more.

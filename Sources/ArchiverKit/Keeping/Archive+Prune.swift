@@ -27,19 +27,24 @@ public struct PruneResult: Sendable, Hashable {
 }
 
 extension Archive {
+    /// A week.
+    public static var defaultGrace: Duration { .seconds(7 * 86_400) }
+
     /// Gives the space of what is forgotten back to the file system.
     ///
     /// Captures and restores go on meanwhile. It can be ended at any moment, by killing the process, too: then the next
     /// run does the rest.
     ///
     /// - Parameters:
+    ///   - grace: for so long what was forgotten can be brought back, and stays; `defaultGrace` unless told otherwise.
     ///   - isDryRun: whether only to tell what would go.
     ///   - isCancelled: asked now and then whether to end early.
     ///   - progress: counters that are moved forward meanwhile: entries that were looked at, then bytes of segments.
     /// - Throws: `ArchiverError` of the codes `inUse` where another process does the same, `damaged` where it cannot be told
     ///   what is needed, `cancelled` after an early end.
     public func prune(
-        isDryRun: Bool = false, isCancelled: @escaping @Sendable () -> Bool = { false },
+        grace: Duration = defaultGrace, isDryRun: Bool = false,
+        isCancelled: @escaping @Sendable () -> Bool = { false },
         progress: OperationProgress? = nil
     ) throws(ArchiverError) -> PruneResult {
         try facing {
@@ -52,7 +57,12 @@ extension Archive {
             }
             var mark = LiveMark(store, progress)
             let reclaimer = try Reclaimer(store, options)
-            let result = try reclaimer.run { try mark.run(&$0) }
+            let since =
+                grace > .zero
+                ? Timestamp(seconds: Timestamp.now.seconds - grace.components.seconds) : Timestamp(seconds: .max)
+            let result = try reclaimer.run { live in
+                try mark.run(forgottenSince: since) { live.insert($0) }
+            }
             return PruneResult(
                 isDryRun: isDryRun, bytesBefore: UInt64(result.bytesBefore), bytesAfter: UInt64(result.bytesAfter),
                 segments: result.segments, dropped: result.dropped, movedBytes: UInt64(result.movedBytes),

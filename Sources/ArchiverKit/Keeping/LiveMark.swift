@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import FileIO
 
 /// Visits what is listed, each node and each list of slices once: the cost follows what is different, not how many
 /// snapshots there are.
@@ -18,23 +19,44 @@ struct LiveMark {
         nodes = StoredNodes(store)
     }
 
-    /// Adds to `live` what is listed by now and was not visited yet.
+    /// Gives everything to `add` that is needed by now and was not given yet.
     ///
+    /// - Parameter forgottenSince: what was forgotten at this instant or after can still be brought back, and is needed.
     /// - Throws: `ArchiverError` of the code `damaged` where something of it cannot be read: what that needs is not known.
-    mutating func run(_ live: inout ChunkSet) throws {
+    mutating func run(forgottenSince: Timestamp, _ add: (ChunkID) throws -> Void) throws {
         for id in try store.catalogue.snapshotIDs() where visited.insert(id.chunk).inserted {
             try naming("snapshot \(id.short)") {
-                let snapshot = try store.snapshot(id)
-                live.insert(id.chunk)
-                try visit(tree: snapshot.tree, &live)
+                let tree = try store.snapshot(id).tree
+                try add(id.chunk)
+                try visit(tree: tree, add)
             }
         }
         for id in try store.catalogue.stateIDs() where visited.insert(id.chunk).inserted {
             try naming("the saved state \(id.short)") {
-                let record = try store.stateRecord(id)
-                live.insert(id.chunk)
-                try visit(record.content, &live)
+                let content = try store.stateRecord(id).content
+                try add(id.chunk)
+                try visit(content, add)
             }
+        }
+        for record in try store.catalogue.forgotten(since: forgottenSince) {
+            do { try visit(forgotten: record.id, add) } catch let error as StorageError {
+                // What is lost of it cannot be brought back, and is missed by nobody.
+                guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            }
+        }
+    }
+
+    /// Gives everything to `add` that a forgotten snapshot or saved state needs and that was not given yet.
+    mutating func visit(forgotten id: ChunkID, _ add: (ChunkID) throws -> Void) throws {
+        guard visited.insert(id).inserted else { return }
+        switch try store.forgottenValue(id) {
+        case .snapshot(let record):
+            try add(id)
+            try visit(tree: record.tree, add)
+        case .state(let state):
+            try add(id)
+            try visit(store.stateRecord(state.id).content, add)
+        case nil: return
         }
     }
 
@@ -48,29 +70,29 @@ struct LiveMark {
         }
     }
 
-    private mutating func visit(tree: ChunkID, _ live: inout ChunkSet) throws {
+    private mutating func visit(tree: ChunkID, _ add: (ChunkID) throws -> Void) throws {
         var waiting = [tree]
         while let id = waiting.popLast() {
             guard visited.insert(id).inserted else { continue }
-            live.insert(id)
+            try add(id)
             switch try nodes.node(id, level: nil) {
             case .inner(_, let children): for child in children { waiting.append(child.id) }
             case .leaf(let entries):
-                for entry in entries { try visit(entry.content, &live) }
+                for entry in entries { try visit(entry.content, add) }
                 progress?.add(entries: entries.count)
             }
         }
     }
 
-    private mutating func visit(_ content: Content, _ live: inout ChunkSet) throws {
+    private mutating func visit(_ content: Content, _ add: (ChunkID) throws -> Void) throws {
         switch content {
         case .none, .inline, .linkTarget: return
-        case .slices(let slices): for slice in slices { if let chunk = slice.chunk { live.insert(chunk) } }
+        case .slices(let slices): for slice in slices { if let chunk = slice.chunk { try add(chunk) } }
         case .sliceLists(let lists):
             for list in lists where visited.insert(list.list).inserted {
-                live.insert(list.list)
+                try add(list.list)
                 for slice in try ContentReader.slices(in: list, of: store) {
-                    if let chunk = slice.chunk { live.insert(chunk) }
+                    if let chunk = slice.chunk { try add(chunk) }
                 }
             }
         }

@@ -90,6 +90,19 @@ final class FaultPlace {
         try shell("cp -a \(tree) \(kept(announced.count - 1))")
     }
 
+    /// Forgets the announced snapshots at the places that `isGoing`, but for the last one.
+    func forget(_ isGoing: (Int) -> Bool) throws {
+        let last = announced.count - 1
+        let going = announced.indices.filter { $0 != last && isGoing($0) }
+        let outcome = try run(["forget"] + going.map { announced[$0] } + ["--root", tree.string])
+        guard outcome.status == 0 else { throw Wrong(description: "forget: \(outcome.errorText)") }
+        let left = announced.indices.filter { !going.contains($0) }
+        for (new, old) in left.enumerated() where new != old {
+            try shell("rm -rf \(kept(new)) && mv \(kept(old)) \(kept(new))")
+        }
+        announced = left.map { announced[$0] }
+    }
+
     /// Has segments filled and sealed quickly.
     func fillSegments(at bytes: Int) throws {
         try shell(#"sed -i -E 's/("segmentBytes" *: *)[0-9]+/\1\#(bytes)/' \#(archive)/archive.json"#)

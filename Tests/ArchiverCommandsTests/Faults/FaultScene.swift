@@ -26,7 +26,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
         self.verify = verify
     }
 
-    static let all = captures + restores + catalogues + states
+    static let all = captures + restores + catalogues + prunes + states
 
     // MARK: Captures
 
@@ -144,6 +144,34 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
                 try place.checkAfterwards()
             })
     }
+
+    // MARK: Giving space back
+
+    static let prunes = [
+        FaultScene(
+            "giving space back",
+            prepare: { place in
+                try place.capture()
+                try place.fillSegments(at: 12_000)
+                for number in 0..<10 {
+                    try place.write("text", "version \(number)\n" + String(repeating: "\(number * 7919)\n", count: 900))
+                    try place.write(
+                        "noise", (0..<6_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* (number + 3) / 11) })
+                    try place.capture()
+                }
+                try place.forget { $0 % 4 != 0 }
+            },
+            words: { _ in program + ["prune", "--now", "--json"] },
+            verify: { place, outcome in
+                try place.checkArchive(states: [])
+                try place.checkAnnounced()
+                let again = try place.run("prune", "--now", "--json")
+                if again.status != 0 { throw FaultPlace.Wrong(description: "prune again: \(again.errorText)") }
+                try place.checkArchive(states: [])
+                try place.checkAnnounced()
+                try place.checkAfterwards()
+            })
+    ]
 
     private static let program = [Workplace.program.string]
 }

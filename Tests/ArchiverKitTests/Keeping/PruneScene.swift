@@ -61,6 +61,16 @@ final class PruneScene {
         snapshots = snapshots.indices.filter { !gone.contains($0) }.map { snapshots[$0] }
     }
 
+    /// Counts on `snapshot` again, which was brought back.
+    func expectBack(_ snapshot: SnapshotRecord) throws {
+        snapshots.insert(snapshot, at: 0)
+        let listed = try archive.snapshots().map(\.id)
+        #expect(listed.contains(snapshot.id))
+    }
+
+    /// Counts on `snapshot` no more.
+    func leaveOut(_ snapshot: SnapshotRecord) { snapshots.removeAll { $0.id == snapshot.id } }
+
     /// Forgets the snapshot at `index`.
     func forget(at index: Int) throws { try store.forget([snapshots.remove(at: index).id.chunk]) }
 

@@ -31,19 +31,19 @@ import Testing
         let scene = try PruneScene()
         try write(100, scene, &random)
         let whole = try scene.bytes
-        #expect(try scene.archive.prune().dropped == 0)
+        #expect(try scene.archive.prune(grace: .zero).dropped == 0)
         try scene.thin { $0 % 10 == 0 }
         let thinned = try scene.segments()
-        let foreseen = try scene.archive.prune(isDryRun: true)
+        let foreseen = try scene.archive.prune(grace: .zero, isDryRun: true)
         #expect(try scene.segments() == thinned, "a dry run changes nothing")
-        let result = try scene.archive.prune()
+        let result = try scene.archive.prune(grace: .zero)
         let left = try scene.bytes
         #expect(left * 3 < whole, "\(left) of \(whole) bytes are left")
         #expect(result.bytesBefore >= UInt64(whole) && result.freedBytes > 0)
         #expect(foreseen.freedBytes > 0 && foreseen.isDryRun)
         try scene.expectAllKept()
         try scene.expectAllKept(scene.rebuild(), "with a new catalogue")
-        #expect(try scene.archive.prune().freedBytes == 0, "there is nothing more to give back")
+        #expect(try scene.archive.prune(grace: .zero).freedBytes == 0, "there is nothing more to give back")
     }
 
     @Test("a segment that was dropped and turns up again brings nothing back")
@@ -53,14 +53,14 @@ import Testing
         try write(40, scene, &random)
         let before = try scene.segments()
         try scene.thin { $0 % 8 == 0 }
-        _ = try scene.archive.prune()
+        _ = try scene.archive.prune(grace: .zero)
         let after = try scene.segments()
         let gone = before.filter { after[$0.key] == nil }
         #expect(!gone.isEmpty)
         for (path, bytes) in gone { try Files("/").write(path, bytes) }
         try scene.expectAllKept(nil, "with old segments")
         try scene.expectAllKept(scene.rebuild(), "with old segments and a new catalogue")
-        _ = try Archive.open(scene.archive.directory).prune()
+        _ = try Archive.open(scene.archive.directory).prune(grace: .zero)
         for path in gone.keys { #expect(!Files("/").exists(path), "\(path) is left") }
     }
 
@@ -84,10 +84,12 @@ import Testing
         #expect(try !commit.claim(id))
         let archive = scene.archive
         async let pruned = onThread {
-            try archive.prune(isCancelled: {
-                waits.signal()
-                return false
-            })
+            try archive.prune(
+                grace: .zero,
+                isCancelled: {
+                    waits.signal()
+                    return false
+                })
         }
         try await onThread { waits.wait() }
         #expect(try Archive.open(scene.archive.directory).store.catalogue.location(of: id) != nil)
@@ -128,14 +130,14 @@ import Testing
         for steps in 0..<40 {
             let archive = try Archive.open(scene.archive.directory)
             do {
-                _ = try archive.prune(isCancelled: after(steps * 3))
+                _ = try archive.prune(grace: .zero, isCancelled: after(steps * 3))
                 break
             } catch {
                 #expect(error.code == .cancelled)
             }
             if steps % 8 == 0 { try scene.expectAllKept(nil, "after \(steps * 3) steps") }
         }
-        _ = try scene.archive.prune()
+        _ = try scene.archive.prune(grace: .zero)
         try scene.expectAllKept()
     }
 
@@ -145,7 +147,7 @@ import Testing
         try scene.root.write("file", "text")
         try scene.capture()
         let lock = try scene.store.withoutReclaimers()
-        ArchiverError.expect(.inUse) { _ = try scene.archive.prune() }
+        ArchiverError.expect(.inUse) { _ = try scene.archive.prune(grace: .zero) }
         withExtendedLifetime(lock) {}
     }
 
@@ -164,9 +166,40 @@ import Testing
         try scene.thin { $0 < 3 }
         let before = try scene.segments()
         let archive = try Archive.open(scene.archive.directory)
-        let error = ArchiverError.expect(.damaged) { _ = try archive.prune() }
+        let error = ArchiverError.expect(.damaged) { _ = try archive.prune(grace: .zero) }
         #expect(error?.message.hasPrefix("snapshot \(scene.snapshots[0].id.short)") ?? false)
         #expect(try scene.segments() == before)
+    }
+
+    @Test("what was forgotten lately stays and can be brought back; what is gone cannot, and that is said")
+    func broughtBack() throws {
+        var random = SeededGenerator("bringing back")
+        let scene = try PruneScene()
+        try write(30, scene, &random)
+        let archive = scene.archive
+        let early = try #require(scene.snapshots.first)
+        try scene.forget(at: 0)
+        _ = try archive.prune()
+        try archive.unforget([archive.forgotten(withIDPrefix: early.id.hex)])
+        try scene.expectBack(early)
+        try archive.forget([.snapshot(early)])
+        scene.leaveOut(early)
+        for number in scene.snapshots.indices.dropLast() where number % 3 != 0 {
+            try archive.forget([.snapshot(scene.snapshots[number])])
+        }
+        let gone = scene.snapshots.indices.dropLast().filter { $0 % 3 != 0 }.map { scene.snapshots[$0] }
+        for snapshot in gone { scene.leaveOut(snapshot) }
+        _ = try archive.prune(grace: .zero)
+        for snapshot in gone + [early] {
+            guard let found = try? archive.forgotten(withIDPrefix: snapshot.id.hex) else { continue }
+            do {
+                try archive.unforget([found])
+                try scene.expectBack(snapshot)
+            } catch {
+                #expect((error as? ArchiverError)?.code == .noSuchSnapshot)
+            }
+        }
+        try scene.expectAllKept()
     }
 
     /// Captures, forgetting, saving and forgetting states, pruning with and without an end, and new catalogues, in any order
@@ -189,18 +222,18 @@ import Testing
                     try scene.forget(at: random.below(scene.snapshots.count - 1))
                 }
             case 8:
-                _ = try scene.archive.prune()
+                _ = try scene.archive.prune(grace: .zero)
             case 9:
                 let archive = try Archive.open(scene.archive.directory)
-                _ = try? archive.prune(isCancelled: after(random.below(30)))
+                _ = try? archive.prune(grace: .zero, isCancelled: after(random.below(30)))
             case 10:
-                _ = try Archive.open(scene.archive.directory).prune(isDryRun: true)
+                _ = try Archive.open(scene.archive.directory).prune(grace: .zero, isDryRun: true)
             default:
                 try scene.reopen(withNewCatalogue: random.below(2) == 0)
             }
             if step % 20 == 19 { try scene.expectAllKept(nil, "step \(step)") }
         }
-        _ = try scene.archive.prune()
+        _ = try scene.archive.prune(grace: .zero)
         try scene.expectAllKept(scene.rebuild(), "in the end")
     }
 }
