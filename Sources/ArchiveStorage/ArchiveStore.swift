@@ -213,7 +213,7 @@ package final class ArchiveStore: Sendable {
     /// Begins to use what the archive holds, for what will refer to it: it stays until the epoch ends.
     package func beginEpoch() throws(StorageError) -> Epoch {
         if let refusal { throw refusal }
-        guard catalogue.isInPlace else { throw StorageError.replaced(layout.directory) }
+        guard try catalogue.isInPlace() else { throw StorageError.replaced(layout.directory) }
         return try epochs().enter()
     }
 

@@ -57,7 +57,10 @@ package final class Catalogue: Sendable {
     }
 
     /// Whether its path still leads to it: what others enter is in another file else.
-    var isInPlace: Bool { file == nil || FileIdentity(at: path) == file }
+    func isInPlace() throws(StorageError) -> Bool {
+        guard let file else { return true }
+        return try storing { () throws(FileError) in try FileIdentity.find(path) } == file
+    }
 
     /// A catalogue in memory, for an archive that cannot be written to.
     ///

@@ -17,12 +17,24 @@ package struct FileIdentity: Hashable, Sendable {
         self.init(device: status.device, inode: status.inode)
     }
 
-    /// What `path` leads to; nil where that cannot be told.
+    /// What `path` leads to; nil where there is nothing, or it cannot be told.
     ///
     /// The file is not opened for it: closing it again would end locks that this process has on it (fcntl(2)).
     package init?(at path: FilePath) {
+        guard let found = try? FileIdentity.find(path) else { return nil }
+        self = found
+    }
+
+    /// What `path` leads to; nil where there is nothing.
+    ///
+    /// - Throws: `FileError` where that cannot be told.
+    package static func find(_ path: FilePath) throws(FileError) -> FileIdentity? {
         var status = stat()
-        guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
-        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        if path.withPlatformString({ stat($0, &status) }) == 0 {
+            return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        }
+        let code = Errno.current
+        if code == .noSuchFileOrDirectory || code == .notDirectory { return nil }
+        throw FileError("examine", path, code)
     }
 }

@@ -92,7 +92,7 @@ import Testing
         try sandbox.root.makeLink("b", to: "a")
         try sandbox.capture()
         func capture(_ name: FilePath) throws {
-            let result = try sandbox.capture([.entry(.at(name))], .watch, linkIndex: links)
+            let result = try sandbox.capture([.entry(.root), .entry(.at(name))], linkIndex: links)
             let listing = try TreeListing(of: sandbox.root.directory)
             try sandbox.restored(try #require(result.snapshot)).expect(equals: listing, "after \(name)")
         }

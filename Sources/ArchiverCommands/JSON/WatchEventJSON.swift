@@ -36,7 +36,7 @@ struct WatchEventJSON: Encodable {
             try object.encode(snapshot.id.hex, forKey: "latest")
             try object.encode(isNew, forKey: "isNew")
         case .snapshot(let record):
-            try ListedSnapshotJSON(record, gaps).encode(to: encoder)
+            try ListedSnapshotJSON(record, gaps, isPinned: false).encode(to: encoder)
             try object.encode("snapshot", forKey: "event")
         case .gap(let gap):
             try GapJSON(gap).encode(to: encoder)

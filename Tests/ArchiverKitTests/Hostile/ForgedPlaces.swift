@@ -111,7 +111,7 @@ extension ForgedArchive {
             "a gap of texts", "INSERT INTO gap VALUES (zeroblob(32), 1, 'overflow', 'a', 'b', 'c', 'd', 'e');"),
         catalogue(
             "an operation of texts",
-            "INSERT INTO operation VALUES (zeroblob(32), 1, 'restore', 'a', 'b', 'c', 'd', 'e', 'f');"),
+            "INSERT INTO operation VALUES (zeroblob(32), 1, 'restore', 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
         catalogue(
             "a notice of texts",
             "INSERT INTO notice SELECT zeroblob(32), path, machine, 'moved', 9223372036854775807, 'b', path, 'd' "

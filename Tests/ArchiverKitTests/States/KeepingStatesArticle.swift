@@ -83,6 +83,18 @@ struct KeepingStatesArticle {
         #expect(caretaker.originator.captureState().position == 1)
     }
 
+    @Test("a caretaker keeps some states")
+    func retention() async throws {
+        // begin
+        let caretaker = Caretaker(of: Player(), titled: "player", in: archive, keeping: .latest(100))
+        // end
+        for _ in 0..<120 {
+            caretaker.originator.walk()
+            try await caretaker.save()
+        }
+        #expect(try await (100...110).contains(caretaker.history().count))
+    }
+
     // begin
     struct Settings: VersionedState, Codable, Sendable {
         var volume: Double
