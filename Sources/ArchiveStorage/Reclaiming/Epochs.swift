@@ -71,6 +71,9 @@ final class Epochs: Sendable {
         return Int(current & 1)
     }
 
+    /// The side of the epoch before this one, which is that of the next one, too.
+    func sideBefore() throws(StorageError) -> Int { Int((try read() &+ 1) & 1) }
+
     /// Whether nobody has a share in the epoch of `side` any more.
     ///
     /// - Parameter layout: of the archive: the question is asked through another opening of the file, as this one may

@@ -200,7 +200,12 @@ package final class Reclaimer {
     /// Waits for the commits that may have looked at what was condemned just before.
     private func waitForCommits() throws(StorageError) {
         let epochs = try store.epochs()
-        let side = try epochs.advance()
+        // A reclaimer that ended early may have begun this epoch while commits of the one before went on.
+        try wait(for: epochs.sideBefore(), epochs)
+        try wait(for: epochs.advance(), epochs)
+    }
+
+    private func wait(for side: Int, _ epochs: Epochs) throws(StorageError) {
         while try !epochs.hasEnded(side, store.layout) {
             if options.isCancelled() { throw StorageError.cancelled(store.layout.directory) }
             usleep(Reclaimer.pause)
