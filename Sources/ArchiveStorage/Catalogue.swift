@@ -100,9 +100,12 @@ package final class Catalogue: Sendable {
     }
 
     /// Refuses to have SQLite open anything but files: it would wait at a FIFO.
+    ///
+    /// They are not opened for that: another connection of this process would lose its locks, and the next process would
+    /// write into the middle of what this one writes (sqlite.org/howtocorrupt.html, 2.2).
     private static func checkFiles(at path: FilePath) throws(StorageError) {
         for file in files(at: path) {
-            do { _ = try Descriptor.openFile(file, O_RDONLY) } catch {
+            do { try Descriptor.checkFile(at: file) } catch {
                 if error.code == .noSuchFileOrDirectory { continue }
                 guard error.code == .notSupported else { throw StorageError(error) }
                 throw StorageError(.damaged, path, error.description, remedy: "remove what is there")

@@ -18,6 +18,17 @@ extension Descriptor {
         return file
     }
 
+    /// Refuses what `openFile` would refuse at `path`, without opening it.
+    ///
+    /// Closing any descriptor of a file ends all locks that the process has on it (fcntl(2)), also those of a library.
+    package static func checkFile(at path: FilePath) throws(FileError) {
+        var status = stat()
+        guard path.withPlatformString({ stat($0, &status) }) == 0 else { throw FileError("open", path, .current) }
+        guard let kind = FileKind(mode: status.st_mode) else { return }
+        guard kind == .file else { throw FileError("\(FileError.useOfOther)\(name(kind)) at", path, .notSupported) }
+        guard path.withPlatformString({ access($0, R_OK) }) == 0 else { throw FileError("open", path, .current) }
+    }
+
     private static func name(_ kind: FileKind) -> String {
         switch kind {
         case .file: "file"

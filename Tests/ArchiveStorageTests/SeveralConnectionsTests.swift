@@ -1,0 +1,40 @@
+// Several objects of one archive in one process: none takes the locks of another away.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import ArchiveStorage
+
+@Suite("Several connections of one process", .blocking)
+struct SeveralConnectionsTests {
+    /// The locks that this process has on the file at `path` (proc_locks(5)).
+    private func locks(on path: FilePath) throws -> [String] {
+        let file = try #require(FileIdentity(at: path))
+        return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count > 5, words[1] == "POSIX", words[4] == "\(getpid())",
+                words[5].hasSuffix(":\(file.inode)")
+            else { return nil }
+            return words.dropFirst().joined(separator: " ")
+        }
+    }
+
+    @Test("whoever opens an archive once more and lets it go leaves the catalogue's locks as they are")
+    func opening() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let place = directory.path.appending("archive")
+        let store = try ArchiveStore.open(place, creating: true)
+        let files = ["", "-shm"].map { FilePath(store.layout.catalogue.string + $0) }
+        _ = try store.catalogue.segments()
+        let before = try files.map(locks)
+        #expect(before.allSatisfy { !$0.isEmpty }, "\(before)")
+        for _ in 0..<3 { _ = try ArchiveStore.open(place, creating: false).catalogue.segments() }
+        #expect(try files.map(locks) == before)
+        withExtendedLifetime(store) {}
+    }
+}
