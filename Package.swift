@@ -82,6 +82,7 @@ let package = Package(
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "Compression", "Exclusions", "FileIO", "FileWatching", "Locking",
                 "Mementos", "SnapshotTree",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

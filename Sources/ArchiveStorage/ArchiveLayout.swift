@@ -22,6 +22,10 @@ package struct ArchiveLayout: Sendable, Hashable {
     package var catalogue: FilePath { directory.appending("catalogue.sqlite") }
     /// What was cut off segments; may be deleted.
     package var salvage: FilePath { directory.appending("salvage") }
+    /// Room for giving space back on a full disk; may be deleted.
+    package var ballast: FilePath { directory.appending("ballast") }
+    /// What was removed from all history; may be deleted.
+    package var certificates: FilePath { directory.appending("certificates") }
     package var locks: FilePath { directory.appending("locks") }
 
     /// The segment at `path` relative to `segments`.

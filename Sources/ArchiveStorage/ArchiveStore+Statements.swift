@@ -17,10 +17,10 @@ extension ArchiveStore {
     package func enter(_ policy: PolicyRecord) throws(StorageError) { try enter(plain: policy) }
 
     /// Forgets snapshots and states, as one commit: they are listed no more, and their bytes stay.
-    package func forget(_ records: Set<ChunkID>) throws(StorageError) {
+    package func forget(_ records: Set<ChunkID>, reason: ForgettingReason = .asked) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: ForgottenRecords, listed: any ListedRecord)] = []
-        for record in ForgottenRecords.splitting(records, at: try timeAfter(records)) {
+        for record in ForgottenRecords.splitting(records, at: try timeAfter(records), reason: reason) {
             statements.append((record, record))
         }
         try enter(statements)

@@ -94,7 +94,7 @@ package final class ArchiveStore: Sendable {
         }
     }
 
-    private static func open(
+    static func open(
         _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ lock: UseLock, isNew: Bool
     ) throws(StorageError) -> (store: ArchiveStore, summary: CatalogueUpdate.Summary) {
         let catalogue = try Catalogue(at: layout.catalogue)
@@ -154,6 +154,9 @@ package final class ArchiveStore: Sendable {
 
     /// Forgets what was read, so that what is read next is read from the disk.
     package func forgetReadBlocks() { reader.forget() }
+
+    /// Closes segments that were read and that somebody has removed since, which gives their space back.
+    package func closeRemovedSegments() { reader.closeRemoved() }
 
     /// A reader that has read nothing yet: it meets damage that came after what this object remembers.
     func newReader() -> BlockReader { BlockReader(layout: layout, catalogue: catalogue) }

@@ -33,6 +33,11 @@ final class BlockReader: Sendable {
         files.withLock { $0 = [:] }
     }
 
+    /// Closes the segments that somebody has removed: until then the file system keeps their space.
+    func closeRemoved() {
+        files.withLock { files in files = files.filter { !$0.value.isRemoved } }
+    }
+
     /// The bytes of the chunk `id`, verified: of a block that was read lately, or of any copy that is whole.
     func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
         if let recent = recentChunk(id) { return recent }

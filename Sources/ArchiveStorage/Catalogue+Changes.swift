@@ -11,6 +11,16 @@ package struct PlacedCounts: Sendable, Hashable {
     package let counts: ChangeCounts
 }
 
+/// The first and the last change of a name.
+package struct ChangeEnds: Sendable, Hashable {
+    package let first: PlacedChange
+    package let last: PlacedChange
+    /// How many changes there are.
+    package let count: Int
+    /// Whether what has the name was ever as large as is asked for.
+    package let isLarger: Bool
+}
+
 extension Catalogue {
     /// What happened at `path` before `end`, the newest first.
     package func changes(
@@ -42,21 +52,39 @@ extension Catalogue {
     }
 
     /// How much each snapshot before `end` changed at the directory `path` and below it, the newest first.
+    ///
+    /// - Parameter limit: the most snapshots; then no more is read than the latest changes of each name below.
     package func counts(
         below path: RelativePath, root: Int64, before end: HistoryPlace = .end, limit: Int? = nil
     ) throws(StorageError) -> [PlacedCounts] {
-        let paths = path.isRoot ? "" : "AND \(Catalogue.isBelow)"
-        let sql = """
-            SELECT change.sequence, change.seconds, SUM(kind = 1), SUM(kind = 2 OR kind = 4), SUM(kind = 3), COUNT(*)
-            FROM path JOIN change ON change.path = path.id
-            WHERE change.root = ? AND path.root = change.root AND (change.sequence, change.seconds) < (?, ?) \(paths)
-            GROUP BY change.sequence, change.seconds
-            ORDER BY change.sequence DESC, change.seconds DESC LIMIT ?
+        let sums = "SUM(kind = 1), SUM(kind = 2 OR kind = 4), SUM(kind = 3), COUNT(*)"
+        let order = """
+            GROUP BY change.sequence, change.seconds ORDER BY change.sequence DESC, change.seconds DESC LIMIT ?
             """
-        var arguments: StatementArguments = [root, end.sequence, end.seconds]
-        if !path.isRoot { arguments += Catalogue.range(below: path) }
-        arguments += [Int64(clamping: limit ?? -1)]
-        return try read { db in
+        if path.isRoot {
+            let sql = """
+                SELECT sequence, seconds, \(sums) FROM change WHERE root = ? AND (sequence, seconds) < (?, ?) \(order)
+                """
+            return try counts(sql, [root, end.sequence, end.seconds, Int64(clamping: limit ?? -1)])
+        }
+        let start = try limit.map { limit throws(StorageError) in
+            try startOfNewest(limit, below: path, root: root, before: end)
+        }
+        let sql = """
+            SELECT change.sequence, change.seconds, \(sums)
+            FROM path CROSS JOIN change ON change.path = path.id
+            WHERE path.root = ? AND \(Catalogue.isBelow) AND (change.sequence, change.seconds) < (?, ?)
+                AND (change.sequence, change.seconds) >= (?, ?) \(order)
+            """
+        let (low, high) = (start ?? .start, end)
+        let places: StatementArguments = [
+            high.sequence, high.seconds, low.sequence, low.seconds, Int64(clamping: limit ?? -1),
+        ]
+        return try counts(sql, [root] + Catalogue.range(below: path) + places)
+    }
+
+    private func counts(_ sql: String, _ arguments: StatementArguments) throws(StorageError) -> [PlacedCounts] {
+        try read { db in
             var found: [PlacedCounts] = []
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 counters.changesRead.add(Int(row.integer(5)))
@@ -67,6 +95,55 @@ extension Catalogue {
             }
             return found
         }
+    }
+
+    /// The place of the last but `limit` snapshot that changed something below `path`: a name is asked only for what is newer
+    /// than the places that are known already.
+    private func startOfNewest(
+        _ limit: Int, below path: RelativePath, root: Int64, before end: HistoryPlace
+    ) throws(StorageError) -> HistoryPlace {
+        let names = "SELECT id FROM path WHERE root = ? AND \(Catalogue.isBelow)"
+        let newest = """
+            SELECT sequence, seconds FROM change WHERE path = ? AND (sequence, seconds) < (?, ?) AND (sequence, seconds) > (?, ?)
+            ORDER BY sequence DESC, seconds DESC LIMIT ?
+            """
+        return try readTogether { db in
+            let changes = try db.cachedStatement(sql: newest)
+            // The newest last.
+            var places: [HistoryPlace] = []
+            try db.cachedStatement(sql: names).forEachRow([root] + Catalogue.range(below: path)) { name in
+                let start: HistoryPlace = places.count < limit ? .start : places[0]
+                let arguments: StatementArguments = [
+                    name.integer(0), end.sequence, end.seconds, start.sequence, start.seconds, limit,
+                ]
+                try changes.forEachRow(arguments) { row in
+                    counters.changesRead.add()
+                    let place = HistoryPlace(sequence: row.integer(0), seconds: row.integer(1))
+                    let index = places.firstIndex { $0 >= place } ?? places.count
+                    if index < places.count, places[index] == place { return true }
+                    places.insert(place, at: index)
+                    if places.count > limit { places.removeFirst() }
+                    return places.count < limit || places[0] < place
+                }
+                return true
+            }
+            return places.count < limit ? .start : places[0]
+        }
+    }
+
+    /// The last time before `end` that something else got the name `path`.
+    package func renaming(
+        to path: RelativePath, root: Int64, before end: HistoryPlace
+    ) throws(StorageError) -> PlacedChange? {
+        let sql = """
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            FROM path JOIN change INDEXED BY changeOfName ON change.path = path.id
+                JOIN path AS other ON other.id = change.other
+            WHERE path.root = ? AND path.path = ? AND (change.sequence, change.seconds) < (?, ?) AND kind = 1
+                AND change.other IS NOT NULL
+            ORDER BY change.sequence DESC, change.seconds DESC LIMIT 1
+            """
+        return try placedChanges(sql, [root, Data(path.bytes), end.sequence, end.seconds]).first
     }
 
     /// What removed the paths that are gone, at `path` and below it, by path.
@@ -87,10 +164,46 @@ extension Catalogue {
         try read { db in
             try db.cachedStatement(sql: "SELECT path FROM path WHERE root = ? ORDER BY path").forEachRow([root]) {
                 row in
-                counters.changesRead.add()
+                counters.namesRead.add()
                 try body(try Catalogue.path(row.bytes(0)))
                 return true
             }
+        }
+    }
+
+    /// The first and the last change of a name, and how many there are; nil where no snapshot behind the first has changed it.
+    ///
+    /// - Parameter size: to say whether it was ever larger than this, in bytes.
+    package func ends(of path: RelativePath, root: Int64, largerThan size: UInt64?) throws(StorageError) -> ChangeEnds?
+    {
+        func sql(_ order: String) -> String {
+            """
+            SELECT path.path, sequence, seconds, kind, object, size, NULL, versions FROM path JOIN change ON change.path = path.id
+            WHERE path.root = ? AND path.path = ? ORDER BY sequence \(order), seconds \(order) LIMIT 1
+            """
+        }
+        let larger = """
+            SELECT 1 FROM path JOIN change ON change.path = path.id WHERE path.root = ? AND path.path = ? AND size > ? LIMIT 1
+            """
+        let arguments: StatementArguments = [root, Data(path.bytes)]
+        return try readTogether { db in
+            var ends: [PlacedChange] = []
+            var count = 0
+            for order in ["ASC", "DESC"] {
+                try db.cachedStatement(sql: sql(order)).forEachRow(arguments) { row in
+                    ends.append(try Catalogue.placedChange(row))
+                    count = Int(clamping: row.integer(7))
+                    return false
+                }
+            }
+            counters.changesRead.add(ends.count)
+            guard let first = ends.first, let last = ends.last else { return nil }
+            let isLarger = try size.map { size in
+                let found = try Int.fetchOne(
+                    db.cachedStatement(sql: larger), arguments: arguments + [Int64(clamping: size)])
+                return found != nil
+            }
+            return ChangeEnds(first: first, last: last, count: count, isLarger: isLarger ?? true)
         }
     }
 
@@ -123,6 +236,7 @@ extension Catalogue {
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 found = try reader.record(row)
+                counters.snapshotsRead.add()
                 return false
             }
             return found

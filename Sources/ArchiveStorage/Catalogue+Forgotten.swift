@@ -11,6 +11,8 @@ package struct ForgottenRecord: Sendable, Hashable {
     package let id: ChunkID
     /// When it was forgotten.
     package let time: Timestamp
+    /// Why.
+    package let reason: ForgettingReason
 }
 
 extension Catalogue {
@@ -19,7 +21,7 @@ extension Catalogue {
         let ofState = try db.cachedStatement(sql: "DELETE FROM state WHERE id = ?")
         let ofSnapshot = try db.cachedStatement(sql: "DELETE FROM snapshot WHERE id = ?")
         for id in forgotten.records {
-            guard try say(id, isKept: false, at: forgotten.time, in: db) else { continue }
+            guard try say(id, isKept: false, at: forgotten.time, forgotten.reason, in: db) else { continue }
             let arguments: StatementArguments = [Data(id.bytes)]
             try ofState.execute(arguments: arguments)
             if db.changesCount > 0 { continue }
@@ -31,14 +33,19 @@ extension Catalogue {
     /// Notes that a record is forgotten, or kept after all.
     ///
     /// - Returns: whether that is new; of what is said of a record the latest counts, and at one time that it is kept.
-    fileprivate func say(_ id: ChunkID, isKept: Bool, at time: Timestamp, in db: Database) throws -> Bool {
+    fileprivate func say(
+        _ id: ChunkID, isKept: Bool, at time: Timestamp, _ reason: ForgettingReason = .asked, in db: Database
+    ) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO forgotten VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
-                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, isKept = excluded.isKept
+                INSERT INTO forgotten VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, isKept = excluded.isKept,
+                    reason = excluded.reason
                 WHERE (excluded.seconds, excluded.nanoseconds, excluded.isKept) > (seconds, nanoseconds, isKept)
                 """)
-        try statement.execute(arguments: [Data(id.bytes), time.seconds, time.nanoseconds, isKept])
+        try statement.execute(arguments: [
+            Data(id.bytes), time.seconds, time.nanoseconds, isKept, Int64(clamping: reason.rawValue),
+        ])
         return db.changesCount > 0
     }
 
@@ -70,7 +77,7 @@ extension Catalogue {
         let order = newestFirst ? "DESC" : "ASC"
         let (low, high) = (since ?? .least, until ?? .greatest)
         let sql = """
-            SELECT id, seconds, nanoseconds FROM forgotten
+            SELECT id, seconds, nanoseconds, reason FROM forgotten
             WHERE NOT isKept AND (seconds, nanoseconds) >= (?, ?) AND (seconds, nanoseconds) <= (?, ?)
             ORDER BY seconds \(order), nanoseconds \(order), id \(order) LIMIT ?
             """
@@ -80,7 +87,7 @@ extension Catalogue {
                 low.seconds, low.nanoseconds, high.seconds, high.nanoseconds, limit ?? -1,
             ]
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
-                found.append(ForgottenRecord(id: try row.id(0), time: try row.time(seconds: 1, nanoseconds: 2)))
+                found.append(try ForgottenRecord(row))
                 return true
             }
             return found
@@ -91,16 +98,25 @@ extension Catalogue {
     package func forgotten(idPrefix: String, limit: Int) throws(StorageError) -> [ForgottenRecord] {
         guard let range = Catalogue.idRange(idPrefix) else { return [] }
         let sql = """
-            SELECT id, seconds, nanoseconds FROM forgotten WHERE NOT isKept AND id BETWEEN ? AND ? ORDER BY id LIMIT ?
+            SELECT id, seconds, nanoseconds, reason FROM forgotten
+            WHERE NOT isKept AND id BETWEEN ? AND ? ORDER BY id LIMIT ?
             """
         return try read { db in
             var found: [ForgottenRecord] = []
             try db.cachedStatement(sql: sql).forEachRow([range.low, range.high, limit]) { row in
-                found.append(ForgottenRecord(id: try row.id(0), time: try row.time(seconds: 1, nanoseconds: 2)))
+                found.append(try ForgottenRecord(row))
                 return true
             }
             return found
         }
+    }
+}
+
+extension ForgottenRecord {
+    fileprivate init(_ row: CatalogueRow) throws {
+        id = try row.id(0)
+        time = try row.time(seconds: 1, nanoseconds: 2)
+        reason = ForgettingReason(rawValue: row.number(3))
     }
 }
 
@@ -144,7 +160,8 @@ extension RecordKind {
                 id BLOB PRIMARY KEY NOT NULL,
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
-                isKept INTEGER NOT NULL
+                isKept INTEGER NOT NULL,
+                reason INTEGER NOT NULL
             ) WITHOUT ROWID;
             CREATE INDEX forgottenByTime ON forgotten (seconds, nanoseconds, id) WHERE NOT isKept;
             """, name: { "what is forgotten, \($0)" }

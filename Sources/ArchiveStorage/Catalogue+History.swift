@@ -18,7 +18,7 @@ enum HistoryState: Int64 {
 }
 
 /// Where a snapshot stands in the table, by which it is found at once.
-private struct SnapshotRow {
+struct SnapshotRow: Comparable {
     let root: Int64
     let sequence: Int64
     let seconds: Int64
@@ -26,6 +26,11 @@ private struct SnapshotRow {
     let id: Data
 
     static let columns = "root, sequence, seconds, nanoseconds, id"
+
+    init(root: Int64, sequence: Int64, seconds: Int64, nanoseconds: Int64, id: Data) {
+        (self.root, self.sequence, self.seconds, self.nanoseconds) = (root, sequence, seconds, nanoseconds)
+        self.id = id
+    }
 
     init(_ row: Row) throws {
         root = try row.value(0)
@@ -42,6 +47,17 @@ private struct SnapshotRow {
         nanoseconds = Int64(record.time.nanoseconds)
         id = Data(record.id.chunk.bytes)
     }
+
+    /// In the order of one root's snapshots.
+    static func < (left: SnapshotRow, right: SnapshotRow) -> Bool {
+        let (one, other) = (
+            (left.sequence, left.seconds, left.nanoseconds), (right.sequence, right.seconds, right.nanoseconds)
+        )
+        return one == other ? left.id.lexicographicallyPrecedes(right.id) : one < other
+    }
+
+    /// In the order of the columns.
+    var arguments: StatementArguments { [root, sequence, seconds, nanoseconds, id] }
 }
 
 // MARK: Filling
@@ -53,7 +69,8 @@ extension Catalogue {
             SELECT id FROM snapshot WHERE root = ? AND (sequence, seconds, nanoseconds, id) < (?, ?, ?, ?)
             ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
             """
-        let id = try Data.fetchOne(db.cachedStatement(sql: sql), arguments: position(record, root: root))
+        let place = SnapshotRow(record, root: root)
+        let id = try Data.fetchOne(db.cachedStatement(sql: sql), arguments: place.arguments)
         return try id.map { try snapshotID($0) }
     }
 
@@ -63,17 +80,7 @@ extension Catalogue {
             WHERE root = ? AND (sequence, seconds, nanoseconds, id) > (?, ?, ?, ?)
             ORDER BY sequence, seconds, nanoseconds, id LIMIT 1
             """
-        return try Row.fetchOne(
-            db.cachedStatement(sql: sql),
-            arguments: [row.root, row.sequence, row.seconds, row.nanoseconds, row.id]
-        ).map(SnapshotRow.init)
-    }
-
-    private static func position(_ record: SnapshotRecord, root: Int64) -> StatementArguments {
-        [
-            root, Int64(clamping: record.sequence), record.time.seconds, record.time.nanoseconds,
-            Data(record.id.chunk.bytes),
-        ]
+        return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: row.arguments).map(SnapshotRow.init)
     }
 
     private static func snapshotID(_ bytes: Data) throws -> SnapshotID {
@@ -84,24 +91,28 @@ extension Catalogue {
     /// Enters what the snapshot at `place` changed.
     func insert(_ changes: [PathChange], at place: HistoryPlace, root: Int64, into db: Database) throws {
         if changes.isEmpty { return }
-        let insertion = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        let insertion = try db.cachedStatement(sql: "INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        let replacement = try db.cachedStatement(sql: "REPLACE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         let later = try db.cachedStatement(
             sql: "SELECT 1 FROM change WHERE path = ? AND (sequence, seconds) > (?, ?) LIMIT 1")
-        let update = try db.cachedStatement(sql: "UPDATE path SET isGone = ? WHERE id = ?")
+        let update = try db.cachedStatement(sql: "UPDATE path SET isGone = ?, versions = versions + ? WHERE id = ?")
         for change in changes {
             let path = try enterPath(change.path, root: root, into: db)
             let other = try change.other.map { try enterPath($0, root: root, into: db).number }
-            try insertion.execute(arguments: [
+            let row: StatementArguments = [
                 path.number, place.sequence, place.seconds, root, change.kind.rawValue, change.object.rawValue,
                 Int64(clamping: change.size), other,
-            ])
-            let isGone = change.kind == .removed
+            ]
+            try insertion.execute(arguments: row)
+            let isNew = db.changesCount > 0
+            if !isNew { try replacement.execute(arguments: row) }
+            var isGone = change.kind == .removed
             if isGone != path.isGone,
-                try Int64.fetchOne(later, arguments: [path.number, place.sequence, place.seconds]) == nil
+                try Int64.fetchOne(later, arguments: [path.number, place.sequence, place.seconds]) != nil
             {
-                try update.execute(arguments: [isGone, path.number])
+                isGone = path.isGone
             }
+            try update.execute(arguments: [isGone, isNew ? 1 : 0, path.number])
         }
     }
 
@@ -111,7 +122,7 @@ extension Catalogue {
         let bytes = Data(path.bytes)
         let known = try db.cachedStatement(sql: "SELECT id, isGone FROM path WHERE root = ? AND path = ?")
         if let row = try Row.fetchOne(known, arguments: [root, bytes]) { return (try row.value(0), try row.value(1)) }
-        try db.cachedStatement(sql: "INSERT INTO path (root, path, isGone) VALUES (?, ?, 0)")
+        try db.cachedStatement(sql: "INSERT INTO path (root, path, isGone, versions) VALUES (?, ?, 0, 0)")
             .execute(arguments: [root, bytes])
         return (db.lastInsertedRowID, false)
     }
@@ -127,6 +138,7 @@ extension Catalogue {
         let sql = "SELECT \(SnapshotRow.columns) FROM snapshot WHERE id = ?"
         let found = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(id.chunk.bytes)])
         guard let row = try found.map(SnapshotRow.init) else { return }
+        try forgetRun(holding: row, in: db)
         try forgetChanges(of: row, in: db)
         if let next = try Catalogue.successor(of: row, in: db) { try forgetChanges(of: next, in: db) }
     }
@@ -135,6 +147,7 @@ extension Catalogue {
     func forgetChanges(ofRoot root: Int64, in db: Database) throws {
         try db.execute(sql: "DELETE FROM change WHERE root = ?", arguments: [root])
         try db.execute(sql: "DELETE FROM path WHERE root = ?", arguments: [root])
+        try db.execute(sql: "DELETE FROM run WHERE root = ?", arguments: [root])
         try db.execute(sql: "UPDATE snapshot SET history = 0 WHERE root = ?", arguments: [root])
     }
 
@@ -153,7 +166,7 @@ extension Catalogue {
             sql: "DELETE FROM path WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM change WHERE path = ?1)")
         let update = try db.cachedStatement(
             sql: """
-                UPDATE path SET isGone = COALESCE((
+                UPDATE path SET versions = versions - 1, isGone = COALESCE((
                     SELECT kind = 3 FROM change WHERE path = ?1 ORDER BY sequence DESC, seconds DESC LIMIT 1
                 ), 0) WHERE id = ?1
                 """)
@@ -163,7 +176,7 @@ extension Catalogue {
         }
     }
 
-    private static func snapshot(_ id: SnapshotID, in db: Database) throws -> (record: SnapshotRecord, root: Int64)? {
+    static func snapshot(_ id: SnapshotID, in db: Database) throws -> (record: SnapshotRecord, root: Int64)? {
         var found: (SnapshotRecord, Int64)?
         var reader = SnapshotReader(db)
         try db.cachedStatement(sql: "SELECT \(SnapshotReader.columns) FROM snapshot WHERE id = ?")

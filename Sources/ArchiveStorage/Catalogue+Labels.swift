@@ -24,6 +24,23 @@ extension Catalogue {
         }
     }
 
+    /// The labels of snapshots that begin with `text`, each once: one step in the index a label, however many have it.
+    package func labels(beginning text: String, limit: Int) throws(StorageError) -> [String] {
+        let sql = "SELECT MIN(label) FROM snapshot WHERE label IS NOT NULL AND label >= ?"
+        return try readTogether { db in
+            let next = try db.cachedStatement(sql: sql)
+            var labels: [String] = []
+            var least = Data(text.utf8)
+            while labels.count < limit, let bytes = try Data.fetchOne(next, arguments: [least]),
+                bytes.starts(with: text.utf8)
+            {
+                labels.append(String(decoding: bytes, as: UTF8.self))
+                least = bytes + [0]
+            }
+            return labels
+        }
+    }
+
     /// The SQL for the label of a record that is entered: the one that was given late, else its own.
     ///
     /// - Parameters:

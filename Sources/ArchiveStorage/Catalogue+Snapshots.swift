@@ -20,6 +20,7 @@ extension Catalogue {
                 records.append(try reader.record(row))
                 return true
             }
+            counters.snapshotsRead.add(records.count)
             return records
         }
     }
@@ -97,7 +98,8 @@ extension Catalogue {
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
         let root = try Catalogue.enterRoot(place, host: record.host, into: db)
         try noteHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
-        let isInHistory = try changes != nil && Catalogue.predecessor(of: record, root: root, in: db) == record.parent
+        let predecessor = try Catalogue.predecessor(of: record, root: root, in: db)
+        let isInHistory = changes != nil && predecessor == record.parent
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO snapshot
@@ -111,6 +113,7 @@ extension Catalogue {
             record.label.map { Data($0.utf8) }, Int64(clamping: record.sequence), state.rawValue,
         ])
         guard db.changesCount > 0 else { return }
+        try addToRuns(record, after: predecessor, root: root, in: db)
         try forgetChanges(afterInsertionOf: record, root: root, in: db)
         if isInHistory, let changes { try insert(changes, at: HistoryPlace(record), root: root, into: db) }
     }
@@ -134,6 +137,8 @@ struct SnapshotReader {
 
     mutating func record(_ row: CatalogueRow) throws -> SnapshotRecord {
         let root = try root(row.integer(0))
+        // Of one that no snapshot has, the row would not be found again by its record.
+        guard let sequence = UInt64(exactly: row.integer(1)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         guard let facts = SnapshotFacts(row.bytes(6), &causes) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         return SnapshotRecord(
             id: SnapshotID(try row.id(4)),
@@ -148,7 +153,7 @@ struct SnapshotReader {
             changes: facts.changes,
             problems: facts.problems,
             storedBytes: row.number(5),
-            sequence: row.number(1),
+            sequence: sequence,
             machine: root.machine,
             isAside: facts.isAside)
     }

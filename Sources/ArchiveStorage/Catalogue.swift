@@ -94,6 +94,12 @@ package final class Catalogue: Sendable {
         checkpoints?.end()
     }
 
+    /// Closes the database: what uses it from now on fails.
+    func close() throws(StorageError) {
+        finishCheckpoints()
+        do { try queue.close() } catch { throw Catalogue.failure(error, path) }
+    }
+
     /// The database and what SQLite keeps beside it (sqlite.org/tempfiles.html).
     private static func files(at path: FilePath) -> [FilePath] {
         ["", "-wal", "-shm", "-journal"].map { FilePath(path.string + $0) }

@@ -77,13 +77,15 @@ enum CatalogueSchema {
 
     /// What each snapshot changed, by path and by snapshot; `snapshot.history` says of which snapshots it is known.
     ///
-    /// A path is gone where its latest change removed it.
+    /// A path is gone where its latest change removed it; `versions` counts its changes. A run holds neighbouring snapshots
+    /// without a pause between them, from the one that the key names to the last, summed up; not every snapshot is in one.
     private static let history = """
         CREATE TABLE path (
             id INTEGER PRIMARY KEY,
             root INTEGER NOT NULL REFERENCES root,
             path BLOB NOT NULL,
             isGone INTEGER NOT NULL,
+            versions INTEGER NOT NULL,
             UNIQUE (root, path)
         );
         CREATE INDEX pathGone ON path (root, path) WHERE isGone;
@@ -99,5 +101,23 @@ enum CatalogueSchema {
             PRIMARY KEY (path, sequence, seconds)
         ) WITHOUT ROWID;
         CREATE INDEX changeBySnapshot ON change (root, sequence, seconds);
+        CREATE INDEX changeOfName ON change (path, sequence, seconds) WHERE other IS NOT NULL;
+        CREATE TABLE run (
+            root INTEGER NOT NULL REFERENCES root,
+            sequence INTEGER NOT NULL,
+            seconds INTEGER NOT NULL,
+            nanoseconds INTEGER NOT NULL,
+            id BLOB NOT NULL,
+            lastSequence INTEGER NOT NULL,
+            lastSeconds INTEGER NOT NULL,
+            lastNanoseconds INTEGER NOT NULL,
+            lastID BLOB NOT NULL,
+            snapshots INTEGER NOT NULL,
+            added INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            removed INTEGER NOT NULL,
+            storedBytes INTEGER NOT NULL,
+            PRIMARY KEY (root, sequence, seconds, nanoseconds, id)
+        ) WITHOUT ROWID;
         """
 }

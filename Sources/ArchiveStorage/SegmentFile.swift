@@ -54,6 +54,9 @@ package final class SegmentFile: Sendable {
         Int(try storing { () throws(FileError) in try FileStatus.read(descriptor) }.size)
     }
 
+    /// Whether the file has no name any more.
+    var isRemoved: Bool { (try? FileStatus.read(descriptor))?.links == 0 }
+
     /// Checks that the segment is of this format and archive.
     package func readHeader() throws(StorageError) -> SegmentHeader {
         let bytes = try read(at: 0, count: SegmentHeader.byteCount)

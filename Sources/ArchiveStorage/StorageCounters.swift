@@ -22,6 +22,10 @@ package final class StorageCounters: Sendable {
         package var questions = 0
         /// Rows of the index of paths that were read.
         package var changesRead = 0
+        /// Names in the index of paths that were read.
+        package var namesRead = 0
+        /// Rows of snapshots that were read.
+        package var snapshotsRead = 0
         /// Transactions of the catalogue that write.
         package var transactions = 0
 
@@ -35,6 +39,8 @@ package final class StorageCounters: Sendable {
                 synchronizations: now.synchronizations - earlier.synchronizations,
                 lookups: now.lookups - earlier.lookups, questions: now.questions - earlier.questions,
                 changesRead: now.changesRead - earlier.changesRead,
+                namesRead: now.namesRead - earlier.namesRead,
+                snapshotsRead: now.snapshotsRead - earlier.snapshotsRead,
                 transactions: now.transactions - earlier.transactions)
         }
     }
@@ -47,13 +53,16 @@ package final class StorageCounters: Sendable {
     let lookups = Counter()
     let questions = Counter()
     let changesRead = Counter()
+    let namesRead = Counter()
+    let snapshotsRead = Counter()
     let transactions = Counter()
 
     package var counts: Counts {
         Counts(
             segmentsScanned: segmentsScanned.value, blocksRead: blocksRead.value, blocksWritten: blocksWritten.value,
             nodesWritten: nodesWritten.value, synchronizations: synchronizations.value, lookups: lookups.value,
-            questions: questions.value, changesRead: changesRead.value, transactions: transactions.value)
+            questions: questions.value, changesRead: changesRead.value,
+            namesRead: namesRead.value, snapshotsRead: snapshotsRead.value, transactions: transactions.value)
     }
 
     /// Counts a block that was appended to a segment.

@@ -35,12 +35,13 @@ struct ArchiverCommand: ParsableCommand {
             WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
             ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self, MarkCommand.self, TurnsCommand.self,
             RewindCommand.self,
-            KeepCommand.self, PinCommand.self, UnpinCommand.self, LabelCommand.self, ForgetCommand.self,
-            UnforgetCommand.self,
+            KeepCommand.self, PinCommand.self, UnpinCommand.self, LabelCommand.self, NoteCommand.self,
+            ForgetCommand.self, UnforgetCommand.self,
             LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
             SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
-            RedoCommand.self, OperationsCommand.self, CheckCommand.self, PruneCommand.self, RepairCommand.self,
+            RedoCommand.self, OperationsCommand.self, CheckCommand.self, UsageCommand.self, PruneCommand.self,
+            PurgeCommand.self, RepairCommand.self,
         ])
 
     /// Here, too, so that these options can be written before the command.

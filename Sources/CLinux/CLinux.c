@@ -115,6 +115,11 @@ int64_t clinux_free_bytes(int descriptor) {
     return fstatvfs(descriptor, &s) == 0 ? (int64_t)(s.f_bavail * s.f_frsize) : -1;
 }
 
+int64_t clinux_total_bytes(int descriptor) {
+    struct statvfs s;
+    return fstatvfs(descriptor, &s) == 0 ? (int64_t)(s.f_blocks * s.f_frsize) : -1;
+}
+
 int clinux_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
@@ -207,6 +212,16 @@ int clinux_lower_priority(void) {
     int share = setpriority(PRIO_PROCESS, (id_t)thread, 19);
     long disk = syscall(SYS_ioprio_set, 1, thread, 3 << 13);
     return share != 0 || disk != 0 ? -1 : 0;
+}
+
+static struct timespec process_start;
+
+__attribute__((constructor)) static void note_process_start(void) {
+    clock_gettime(CLOCK_MONOTONIC, &process_start);
+}
+
+unsigned long long clinux_start_nanoseconds(void) {
+    return (unsigned long long)process_start.tv_sec * 1000000000ull + (unsigned long long)process_start.tv_nsec;
 }
 
 int clinux_clock_is_kept(void) {

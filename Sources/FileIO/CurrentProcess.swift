@@ -33,6 +33,11 @@ package enum CurrentProcess {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// How long the process's own code has been running; what the system took to load it is not in it.
+    package static var age: Duration {
+        .nanoseconds(Int64(clamping: monotonicNanoseconds &- UInt64(clinux_start_nanoseconds())))
+    }
+
     /// Lets the process open as many files as the system allows it: the soft limit becomes the hard one.
     ///
     /// - Returns: the limit now in force.

@@ -1,7 +1,8 @@
 // What the kernel says of a file without opening it: statx(2).
 
 internal import CLinux
-internal import SystemPackage
+internal import Glibc
+package import SystemPackage
 
 /// The status of one file-system object.
 package struct FileStatus: Sendable, Hashable {
@@ -60,6 +61,13 @@ extension FileStatus {
         } catch {
             throw FileError("stat", path(), error)
         }
+    }
+
+    /// The length in bytes of the file at `path`, which is not opened; nil where there is none.
+    package static func size(at path: FilePath) -> UInt64? {
+        var status = stat()
+        guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
+        return UInt64(clamping: status.st_size)
     }
 
     private static func read(_ name: UnsafePointer<CChar>, in directory: CInt) throws(Errno) -> FileStatus? {

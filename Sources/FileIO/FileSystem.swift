@@ -39,6 +39,15 @@ package struct FileSystem: Sendable, Hashable {
         return UInt64(count)
     }
 
+    /// Bytes of the file system that holds an open file, used and free ones.
+    package static func totalBytes(
+        of file: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
+    ) throws(FileError) -> UInt64 {
+        let count = clinux_total_bytes(file.number)
+        if count < 0 { throw FileError("stat", path(), .current) }
+        return UInt64(count)
+    }
+
     /// The name that mount(8) knows it by, or its magic number.
     package var name: String { known?.name ?? "0x\(String(magic, radix: 16))" }
 

@@ -50,10 +50,17 @@ struct StateRecordTests {
         let (low, high) = (ChunkID(hashing: [1]), ChunkID(hashing: [2]))
         let ids = [low, high].sorted()
         let record = ForgottenRecords(time: Timestamp(seconds: 5), records: [high, low])
-        #expect(record.encoded() == hex("a2 00 8105 01 82 5820" + ids[0].hex + "5820" + ids[1].hex))
+        let fields = "00 8105 01 82 5820" + ids[0].hex + "5820" + ids[1].hex
+        #expect(record.encoded() == hex("a2" + fields))
+        for (number, reason) in [(1, ForgettingReason.policy), (2, .room), (9, ForgettingReason(rawValue: 9))] {
+            let record = ForgottenRecords(time: Timestamp(seconds: 5), records: [high, low], reason: reason)
+            #expect(record.encoded() == hex("a3" + fields + "02 0\(number)"))
+            #expect(try ForgottenRecords(decoding: record.encoded()) == record)
+        }
         for text in [
             "a2 00 8105 01 80", "a2 00 8105 01 82 5820" + ids[1].hex + "5820" + ids[0].hex,
             "a2 00 8105 01 82 5820" + ids[0].hex + "5820" + ids[0].hex, "a1 00 8105", "a1 01 81 5820" + ids[0].hex,
+            "a3" + fields + "02 00",
         ] {
             #expect(throws: FormatError.self, "\(text)") { try ForgottenRecords(decoding: hex(text)) }
             #expect(throws: DecodingError.self, "\(text)") {
@@ -87,7 +94,7 @@ struct StateRecordTests {
             let laterState = try extended(state.encoded(), with: 8 + random.number(bits: 20))
             #expect(try StateRecord(decoding: laterState) == state, "seed \(random.seed)")
             #expect(try CBORDecoder().decode(StateRecord.self, from: laterState) == state, "seed \(random.seed)")
-            let laterForgotten = try extended(forgotten.encoded(), with: 2 + random.number(bits: 20))
+            let laterForgotten = try extended(forgotten.encoded(), with: 3 + random.number(bits: 20))
             #expect(try ForgottenRecords(decoding: laterForgotten) == forgotten, "seed \(random.seed)")
         }
     }
@@ -109,7 +116,7 @@ struct StateRecordTests {
                 #expect(read.encoded() == item.map { known(0...7, of: $0).encoded() }, "seed \(random.seed)")
             }
             if let read = try? ForgottenRecords(decoding: bytes) {
-                #expect(read.encoded() == item.map { known(0...1, of: $0).encoded() }, "seed \(random.seed)")
+                #expect(read.encoded() == item.map { known(0...2, of: $0).encoded() }, "seed \(random.seed)")
             }
             _ = try? CBORDecoder().decode(StateRecord.self, from: bytes)
         }
@@ -144,6 +151,8 @@ extension SeededGenerator {
     }
 
     fileprivate mutating func forgottenRecords() -> ForgottenRecords {
-        ForgottenRecords(time: timestamp(), records: Set((0...below(4)).map { _ in chunkID() }))
+        ForgottenRecords(
+            time: timestamp(), records: Set((0...below(4)).map { _ in chunkID() }),
+            reason: ForgettingReason(rawValue: UInt64(below(4))))
     }
 }

@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import FileWatching
+import SnapshotTree
 import SystemPackage
 import TestSupport
 import TestTraits
@@ -102,6 +103,39 @@ import Testing
         try capture("c")
     }
 
+    @Test("a file that says nothing of its inode and gets another name has both")
+    func linkedUnsettled() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("a", "x")
+        try sandbox.root.write("c", "x")
+        try sandbox.capture()
+        // As it is where a file had changed just before it was read.
+        try sandbox.removeSignature(of: "a")
+        try sandbox.root.makeLink("b", to: "a")
+        let result = try sandbox.capture([.entry(.root), .entry(.at("b"))])
+        let listing = try TreeListing(of: sandbox.root.directory)
+        try sandbox.restored(try #require(result.snapshot)).expect(equals: listing, "after the link")
+    }
+
+    @Test("names of one file that were read in different states are looked at once more")
+    func torn() throws {
+        func change(_ name: FilePath, _ group: UInt64?, changed: Int64?) throws -> ScanChange {
+            let signature = changed.map { Signature(inode: group ?? 1, changed: Timestamp(seconds: $0)) }
+            let entry = Entry(
+                path: try .at(name), kind: .file, permissions: 0o644, modified: Timestamp(seconds: 1), linkGroup: group,
+                signature: signature)
+            return ScanChange(old: nil, new: entry)
+        }
+        var links = LinkedNames()
+        for (name, group, changed) in [
+            ("a", 7, 1), ("b", 7, 2), ("c", 8, 3), ("d", 8, 3), ("e", 9, nil), ("f", 9, 4), ("g", nil, 5),
+        ] as [(FilePath, UInt64?, Int64?)] {
+            links.add(try change(name, group, changed: changed))
+        }
+        let expected = try ["a", "b", "e", "f"].map { PathRange.entry(try .at($0)) }
+        #expect(links.torn.sorted() == expected)
+    }
+
     @Test("a directory's time makes a snapshot only where the snapshot before should have had it")
     func missedDirectoryTimes() throws {
         let sandbox = try Sandbox()
@@ -131,6 +165,24 @@ import Testing
 }
 
 extension Sandbox {
+    /// Makes a snapshot in which the entry at `path` has no signature.
+    fileprivate func removeSignature(of path: FilePath) throws {
+        let latest = try archive.snapshot(.latest)
+        var entry = try #require(try archive.entry(at: .at(path), in: latest))
+        entry.signature = nil
+        let commit = try archive.store.beginCommit()
+        let writer = NodeWriter(archive.store, commit: commit, level: 1)
+        var editor = try TreeEditor(base: latest.tree, source: archive.nodes, sink: writer)
+        try editor.apply(.put(entry))
+        let tree = try editor.finish()
+        try writer.flush()
+        var snapshot = try archive.store.snapshot(latest.id)
+        (snapshot.tree, snapshot.parent) = (tree, latest.id)
+        snapshot.sequence += 1
+        snapshot.time = latest.time.advanced(byNanoseconds: 1)
+        _ = try commit.commit(snapshot, base: nil)
+    }
+
     /// Captures ranges of the root, in walk order.
     fileprivate func capture(
         _ ranges: [PathRange], _ cause: Cause = .capture, lastLook: LastLook? = nil,

@@ -104,7 +104,8 @@ import Testing
         try sandbox.root.write("d7/f70", "as it is later\n")
         archive = try sandbox.reopened()
         let whole = try CostTests.counts(archive) { _ = try archive.capture(sandbox.root.directory) }
-        #expect(whole.nodesWritten == height && whole.blocksWritten <= 3)
+        // Nodes that stand on chains of other lengths do not share a block.
+        #expect(whole.nodesWritten == height && whole.blocksWritten <= height + 1)
         #expect(whole.synchronizations == 2 && whole.transactions <= 2)
 
         archive = try sandbox.reopened()

@@ -73,6 +73,40 @@ import Testing
             try socket.readLine(after: &rest).map { try ControlMessage.decode($0) as ControlNews }?.event == .stopped)
     }
 
+    @Test("a note is written down at the socket, and what is wrong with one is said")
+    func notes() async throws {
+        let sandbox = try Sandbox()
+        let (archive, root) = (sandbox.archive, sandbox.root.directory)
+        let watcher = try await Watcher(archive, roots: [root])
+        let first = try #require(try archive.snapshots().last)
+        try sandbox.root.write("changing", "1")
+        let second = try await watcher.nextSnapshot()
+        let path = RootLock.socket(of: root, in: archive.store.layout)
+        let ask = { @Sendable (text: String?, snapshot: String?) in
+            try await onThread {
+                var request = ControlRequest(action: .note)
+                (request.text, request.snapshot) = (text, snapshot)
+                return try ControlClient.ask(request, about: root, at: path, patience: .seconds(1500))?.note
+            }
+        }
+        let latest = try await ask("about the latest", nil)
+        let named = try await ask("about the first", first.id.hex)
+        let notes = try archive.notes(of: first.root)
+        #expect(notes.map(\.id.hex) == [latest, named])
+        #expect(notes.map(\.snapshot) == [second.id, first.id])
+        #expect(notes.map(\.text) == ["about the latest", "about the first"])
+        let wrong: [(String?, String?, ArchiverError.Code)] = [
+            (" \n", nil, .system), (String(repeating: "x", count: 65_537), nil, .system), (nil, nil, .system),
+            ("x", "3fa9", .system), ("x", SnapshotID(ChunkID(hashing: [1])).hex, .system),
+        ]
+        for (text, snapshot, code) in wrong {
+            let refusal = await #expect(throws: ArchiverError.self) { _ = try await ask(text, snapshot) }
+            #expect(refusal?.code == code && refusal?.remedy != nil, "\(text?.prefix(9) ?? "-")")
+        }
+        #expect(try archive.notes().count == 2)
+        try await watcher.stop()
+    }
+
     @Test("who names a snapshot that is not there, or asks where nobody watches, is told")
     func refused() async throws {
         let sandbox = try Sandbox()

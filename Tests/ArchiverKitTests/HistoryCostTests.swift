@@ -5,6 +5,7 @@ import ArchiveStorage
 import FileIO
 import SnapshotTree
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -103,5 +104,70 @@ import Testing
         #expect(costs[0].changesRead == costs[1].changesRead)
         #expect(costs[0].blocksRead == costs[1].blocksRead)
         #expect(costs[0].lookups == costs[1].lookups)
+    }
+
+    @Test("find, and the log of a directory with -n, read names and not versions")
+    func namesAndNotVersions() throws {
+        var finds: [StorageCounters.Counts] = []
+        for count in [300, 1_500] {
+            let sandbox = try HistoryCostTests.sandbox(snapshots: count)
+            let find = try HistoryCostTests.counts(sandbox) { archive, root in
+                let names = try archive.names(matching: Array("f1001".utf8), in: root)
+                #expect(names.map(\.versionCount) == [(count - 2) / 200 + 2])
+                #expect(try archive.names(matching: Array("seven".utf8), in: root).map(\.versionCount) == [7])
+            }
+            #expect(find.changesRead == 4, "the first and the last change of each")
+            #expect(find.snapshotsRead <= 12)
+            finds.append(find)
+            for directory in ["", "d"] {
+                let log = try HistoryCostTests.counts(sandbox) { archive, root in
+                    let query = HistoryQuery(limit: 5)
+                    let versions = try archive.history(ofDirectory: .at(FilePath(directory)), in: root, query)
+                    #expect(versions.map(\.snapshot.sequence) == (0..<5).map { UInt64(count - $0) })
+                }
+                #expect(log.changesRead <= (directory.isEmpty ? 10 : 420), "at most two changes of each of 201 names")
+                #expect(log.blocksRead == 0 && log.snapshotsRead <= 6)
+            }
+        }
+        #expect(finds[0].namesRead == finds[1].namesRead && finds[0].snapshotsRead == finds[1].snapshotsRead)
+        #expect(finds[0].blocksRead == finds[1].blocksRead)
+    }
+
+    @Test("deleted reads a row for each answer, among however many changes")
+    func deletedReadsItsAnswers() throws {
+        let sandbox = try Sandbox()
+        for file in 0..<20 { try sandbox.root.write("f\(file)", "\(file)") }
+        try sandbox.capture()
+        for step in 0..<40 {
+            try sandbox.root.write("f\(step % 17)", "step \(step)")
+            if step % 20 == 5 { try sandbox.root.remove("f\(17 + step / 20)") }
+            try sandbox.capture()
+        }
+        let cost = try HistoryCostTests.counts(sandbox) { archive, root in
+            let deleted = try archive.deletedPaths(in: root).map(\.path)
+            #expect(try deleted == [.at("f18"), .at("f17")])
+        }
+        #expect(cost.changesRead == 2 && cost.blocksRead == 0 && cost.transactions == 0)
+    }
+
+    @Test("grep reads each block once")
+    func grepReadsBlocksOnce() throws {
+        let sandbox = try Sandbox()
+        var random = SeededGenerator("grep reads each block once")
+        for file in 0..<4 { try sandbox.root.write("f\(file)", "") }
+        for step in 0..<30 {
+            for file in 0..<4 where step == 0 || random.oneIn(2) {
+                try sandbox.root.append("f\(file)", Array("\nline \(step)\n".utf8) + random.text(3000))
+            }
+            try sandbox.root.write("always", "\(step)")
+            try sandbox.capture()
+        }
+        let archive = sandbox.archive
+        let written = archive.store.counters.counts.blocksWritten
+        let cost = try HistoryCostTests.counts(sandbox) { archive, root in
+            let found = try archive.lines(matching: LineQuery(Array("^line".utf8)), in: root)
+            #expect(found.lines.count > 40 && found.unreadable.isEmpty)
+        }
+        #expect(cost.blocksRead <= written, "\(written) blocks are there")
     }
 }

@@ -71,10 +71,44 @@ import Testing
         #expect(try catalogue.unknownHistoryCount(root: number) > 0, note)
         #expect(try index(of: root, archive) == byCommits, "made anew; \(note)")
 
+        try expectNames(root, archive, note)
+        try expectLimits(root, archive, note)
         let snapshots = try archive.snapshots(SnapshotQuery(root: root))
         #expect(snapshots.count > 10)
         let moved = try sandbox.reopened()
         #expect(try index(of: root, moved) == byCommits, "opened again; \(note)")
+    }
+
+    /// What `find` says of every name is what its history says.
+    private func expectNames(_ root: ArchivedRoot, _ archive: Archive, _ note: Comment) throws {
+        let names = try archive.names(matching: Array("*".utf8), in: root)
+        #expect(!names.isEmpty, note)
+        for name in names {
+            let versions = try archive.history(of: name.path, in: root, HistoryQuery(followsRenames: false))
+            #expect(versions.count == name.versionCount, "\(name.path); \(note.rawValue)")
+            #expect(versions.last?.snapshot == name.first && versions.first?.snapshot == name.last, note)
+            #expect(versions.first?.kind == name.kind && versions.first?.size == name.size, note)
+            #expect(versions.first?.isPresent == !name.isDeleted, note)
+        }
+        let size = names.map(\.size).max() ?? 0
+        let larger = try archive.names(matching: Array("*".utf8), largerThan: size / 2, in: root)
+        let expected = try names.filter { name in
+            try archive.history(of: name.path, in: root, HistoryQuery(followsRenames: false))
+                .contains { $0.size > size / 2 }
+        }
+        #expect(larger == expected, note)
+    }
+
+    /// The newest versions of a directory are the first of all of them.
+    private func expectLimits(_ root: ArchivedRoot, _ archive: Archive, _ note: Comment) throws {
+        let directories = try archive.names(matching: Array("*/".utf8), in: root).map(\.path) + [.root]
+        for path in directories.suffix(8) {
+            let all = try archive.history(ofDirectory: path, in: root)
+            for limit in [1, 2, 5] {
+                let newest = try archive.history(ofDirectory: path, in: root, HistoryQuery(limit: limit))
+                #expect(newest == Array(all.prefix(limit)), "\(path), \(limit); \(note.rawValue)")
+            }
+        }
     }
 
     private struct Index: Equatable {

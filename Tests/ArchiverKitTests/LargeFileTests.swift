@@ -60,6 +60,34 @@ import Testing
         }
     }
 
+    @Test("pages that change all the time cost at most four times as much in the long run, too")
+    func manyRounds() throws {
+        var random = SeededGenerator()
+        print("pages, again and again: seed \(random.seed)")
+        let sandbox = try Sandbox()
+        let count = 1_500_000
+        var bytes = LargeFileTests.noise(count, &random)
+        try sandbox.root.write("database", bytes)
+        try sandbox.capture()
+        // Longer than a chain of differences may get, so that chunks are stored whole again.
+        let rounds = 40
+        var stored: UInt64 = 0
+        for _ in 0..<rounds {
+            for _ in 0..<10 {
+                let start = random.below(count / LargeFileTests.page) * LargeFileTests.page
+                bytes.replaceSubrange(
+                    start..<(start + LargeFileTests.page), with: LargeFileTests.noise(LargeFileTests.page, &random))
+            }
+            try sandbox.root.write("database", bytes)
+            stored += try sandbox.capture().storedBytes
+        }
+        print("pages, again and again: \(stored / UInt64(rounds)) bytes a snapshot")
+        #expect(stored < UInt64(rounds * 4 * 10 * LargeFileTests.page))
+        let target = sandbox.base.directory.appending("restored")
+        _ = try sandbox.archive.restore(sandbox.archive.snapshot(.latest), RestoreOptions(target: target))
+        #expect(try Files(target).read("database") == bytes)
+    }
+
     @Test("an insertion before changed pages hides none of them")
     func insertionAndPages() throws {
         // Another seed may put the insertion into the longest chunks, which costs more and proves no less.

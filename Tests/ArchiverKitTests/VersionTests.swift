@@ -108,7 +108,7 @@ import Testing
         try sandbox.capture()
         let names = try sandbox.archive.names(matching: Array("*.key".utf8), in: root(sandbox))
         #expect(
-            names.map { "\($0.path) \($0.isDeleted) \($0.versions.count)" } == ["old.key true 2", "still.key false 1"])
+            names.map { "\($0.path) \($0.isDeleted) \($0.versionCount)" } == ["old.key true 2", "still.key false 1"])
         ArchiverError.expect(.malformedSelector) {
             _ = try sandbox.archive.names(matching: Array("!x".utf8), in: root(sandbox))
         }

@@ -135,6 +135,8 @@ struct HelpWithCommand: ParsableCommand {
     func run() throws {
         switch what {
         case "snapshots": try ManySnapshotsArchive.grow(in: FilePath(subject), to: count)
+        case "history": try LongHistory.make(in: FilePath(subject), snapshots: count)
+        case "versions": try LargeVersions.make(in: FilePath(subject), versions: count)
         case "chunks": try ManyChunksArchive.make(in: FilePath(subject), chunks: count)
         case "time": print(try CoreLoop.named(subject).secondsPerOperation(rounds: count))
         case "repeat": try CoreLoop.named(subject).prepare()(count)

@@ -42,6 +42,7 @@ class Soak:
         self.make_clock()
         self.watcher = None
         self.announced = []
+        self.forgotten = set()
         self.rounds = self.changes = self.checked = 0
         # How far the counter has come for certain, and how far it may have come.
         self.counted, self.begun = 0, 0
@@ -182,7 +183,8 @@ class Soak:
         going = {row["id"] for row in rows[:-5] if self.random.random() < 0.7}
         if going:
             self.run("forget", *going)
-        self.announced = [name for name in self.announced if name not in going]
+        # The watcher may have announced some of them in this round: those are looked at later.
+        self.forgotten |= going
         words = self.command(["prune", "--now"])
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         killed = subprocess.Popen(words, env=self.environment, cwd=self.base, **quiet)
@@ -242,6 +244,7 @@ class Soak:
 
     def compare(self):
         self.announced += self.watcher.ids
+        self.announced = [name for name in self.announced if name not in self.forgotten]
         self.watcher.ids = []
         target = self.path("restored")
         shutil.rmtree(target, ignore_errors=True)

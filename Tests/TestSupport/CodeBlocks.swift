@@ -23,6 +23,17 @@ public enum CodeBlocks {
         return try names.filter { $0.hasSuffix(".swift") }.map { try file("\(path)/\($0)") }
     }
 
+    /// The README and the articles, by their names without the suffix.
+    public static func documents() throws -> [(name: String, text: String)] {
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let sources = repository.appending(path: "Sources").path()
+        let articles = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
+        let paths = ["README.md"] + articles.filter { $0.hasSuffix(".md") }.map { "Sources/\($0)" }
+        return try paths.map { path in
+            (URL(filePath: path).deletingPathExtension().lastPathComponent, try file(path))
+        }
+    }
+
     private static func regions(of text: String, from begin: String, to end: String) -> [[String]] {
         var regions: [[String]] = []
         var open: (indentation: Int, lines: [String])?

@@ -13,6 +13,8 @@ struct Evacuation {
     private let store: ArchiveStore
     private let live: ChunkSet
     private let survey: SegmentSurvey
+    /// Records that are not to be copied; nil where other bytes may be that share a block with what is.
+    private let purged: Set<ChunkID>?
     /// Chunks that do not live and must stay as well: blocks elsewhere stand on them.
     private var supports: Set<ChunkPrefix> = []
     /// Living chunks that stood on nothing and wait to share a block.
@@ -28,10 +30,12 @@ struct Evacuation {
     ///   - live: the chunks that are to stay.
     ///   - survey: what the segments hold of them, as it is now.
     ///   - victims: the segments that will be dropped.
+    ///   - purged: records that are not to be copied; nil where other bytes may be that share a block with what is.
     init(
-        _ store: ArchiveStore, live: ChunkSet, _ survey: SegmentSurvey, victims: Set<Int64>
+        _ store: ArchiveStore, live: ChunkSet, _ survey: SegmentSurvey, victims: Set<Int64>, purged: Set<ChunkID>?
     ) throws(StorageError) {
         self.store = store
+        self.purged = purged
         self.live = live
         self.survey = survey
         for block in survey.leaning where !victims.contains(block.location.segment) {
@@ -89,6 +93,7 @@ struct Evacuation {
         let isNeeded = survey.isNeeded(place)
         return header.chunks.indices.filter { index in
             let chunk = header.chunks[index]
+            if purged?.contains(chunk.id) ?? false { return false }
             if chunk.kind.isLasting || (isNeeded && live.contains(chunk.id)) { return true }
             return !supports.isEmpty && supports.contains(ChunkPrefix(chunk.id))
         }
@@ -99,7 +104,8 @@ struct Evacuation {
     ) throws(StorageError) {
         let keptBytes = kept.reduce(0) { $0 + header.chunks[$1].length }
         let isSound = header.bases.allSatisfy(stays)
-        if isSound, header.obstacle != nil || keptBytes * 2 >= header.rawLength {
+        let mayStay = purged == nil ? keptBytes * 2 >= header.rawLength : kept.count == header.chunks.count
+        if isSound, mayStay || header.obstacle != nil && purged == nil {
             let (_, payload) = try store.reader.file(place.segment).block(at: place.offset)
             return try append(EncodedBlock(header: header, payload: payload), to: commit)
         }
@@ -127,6 +133,8 @@ struct Evacuation {
     }
 
     private mutating func append(_ block: EncodedBlock, to commit: CommitWriter) throws(StorageError) {
+        // What lies before a record is durable, as everywhere: else a power failure looks like damage.
+        if block.header.chunks.contains(where: \.kind.isRecord) { try commit.synchronize() }
         try commit.append(block)
         movedBytes += block.byteCount
     }

@@ -1,9 +1,9 @@
 // Gives the bytes of what is forgotten back to the file system.
 
-internal import ArchiveFormat
+package import ArchiveFormat
 package import FileIO
 internal import Glibc
-internal import SystemPackage
+package import SystemPackage
 
 /// What a reclaimer did, or would do.
 package struct Reclaimed: Sendable, Hashable {
@@ -31,6 +31,11 @@ package final class Reclaimer {
     package struct Options: Sendable {
         /// Whether only to tell what would be done.
         package var isDryRun = false
+        /// Records that are to be in no segment afterwards, and neither is anything else that nothing needs; nil to drop what is
+        /// worth it.
+        ///
+        /// Nobody else may use the archive then. It takes room for a copy of all that lives in the segments that go.
+        package var purged: Set<ChunkID>?
         /// A segment is worth copying from when this share of it can be freed, in hundredths.
         package var leastShare = 10
         /// Asked now and then whether to end early.
@@ -86,14 +91,14 @@ package final class Reclaimer {
         var done = 0
         while true {
             let survey = try SegmentSurvey(catalogue, live: live)
-            let victims = victims(among: Array(left.values), survey)
+            let victims = try victims(among: Array(left.values), survey)
             if options.isDryRun {
                 let freed = victims.reduce(0) { $0 + survey.tally(of: $1.number).freeBytes }
                 result.dropped = victims.count
                 result.bytesAfter = result.bytesBefore - freed
                 return result
             }
-            let batch = Reclaimer.batch(of: victims)
+            let batch = options.purged == nil ? Reclaimer.batch(of: victims) : victims
             if batch.isEmpty { break }
             let all = done + victims.reduce(0) { $0 + $1.indexedLength }
             options.onProgress(done, all)
@@ -110,7 +115,13 @@ package final class Reclaimer {
     // MARK: What is dropped
 
     /// The segments that are worth it, the newest first: what stands on others is written anew before those go.
-    private func victims(among segments: [SegmentRecord], _ survey: SegmentSurvey) -> [SegmentRecord] {
+    private func victims(
+        among segments: [SegmentRecord], _ survey: SegmentSurvey
+    ) throws(StorageError) -> [SegmentRecord] {
+        if let purged = options.purged {
+            let unclean = try PurgeSurvey(store, live: live, purged: purged, survey).segments
+            return segments.filter { unclean.contains($0.number) }.sorted { $0.path > $1.path }
+        }
         let small = segments.filter { $0.indexedLength < store.manifest.parameters.segmentBytes / 8 }
         let isMerging = small.count >= Reclaimer.smallSegments
         return segments.filter { segment in
@@ -163,7 +174,8 @@ package final class Reclaimer {
         _ victims: [SegmentRecord], _ onProgress: (Int) -> Void
     ) throws(StorageError) -> SegmentRecord? {
         let survey = try SegmentSurvey(catalogue, live: live)
-        var evacuation = try Evacuation(store, live: live, survey, victims: Set(victims.map(\.number)))
+        var evacuation = try Evacuation(
+            store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged)
         defer { result.movedBytes += evacuation.movedBytes }
         // The oldest first: what is written anew against a chunk knows then how deep that stands.
         for segment in victims.reversed() {
@@ -306,7 +318,7 @@ extension ArchiveStore {
 
 extension StorageError {
     /// Somebody asked for an early end.
-    static func cancelled(_ archive: FilePath) -> StorageError {
+    package static func cancelled(_ archive: FilePath) -> StorageError {
         StorageError(.cancelled, archive, "ended before all was done; nothing is lost", remedy: "run it again")
     }
 }

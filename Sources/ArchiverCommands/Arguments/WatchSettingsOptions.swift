@@ -19,7 +19,7 @@ struct WatchSettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Files of this size are captured on their own, less often if they change all the time; 0 for none (usually none).",
+            "Files of this size are captured on their own, less often if they change all the time; 0 for none (usually 512M).",
             valueName: "size"))
     var largeFile: SizeArgument?
 

@@ -26,10 +26,13 @@ struct BisectCommand: ParsableCommand {
               archiver bisect --find-good --path src -- ~/bin/still-works.sh
             """)
 
-    @Option(help: ArgumentHelp("A snapshot at which the command succeeds.", valueName: "selector"))
+    @Option(
+        help: ArgumentHelp("A snapshot at which the command succeeds.", valueName: "selector"), completion: .selector)
     var good: ByteArgument?
 
-    @Option(help: ArgumentHelp("A later one at which it fails (default: latest).", valueName: "selector"))
+    @Option(
+        help: ArgumentHelp("A later one at which it fails (default: latest).", valueName: "selector"),
+        completion: .selector)
     var bad: ByteArgument?
 
     @Flag(help: "Look for a good snapshot before the bad one, in steps that double.")
@@ -62,6 +65,7 @@ struct BisectCommand: ParsableCommand {
             path: try history.path(path))
         try index(query.path, history)
         let result: BisectResult
+        runner.begin()
         do {
             result = try history.archive.bisect(
                 history.root, query, interruption: runner.interruption,
@@ -110,6 +114,8 @@ private final class BisectRunner: Sendable {
     private struct State {
         var child: pid_t?
         var isInterrupted = false
+        /// Whether there is something to be cleaned up.
+        var hasBegun = false
     }
 
     let interruption = RestoreInterruption()
@@ -126,6 +132,9 @@ private final class BisectRunner: Sendable {
     }
 
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+
+    /// From now on a signal lets the search clean up after itself; before, it ends the program, whatever that waits for.
+    func begin() { state.withLock { $0.hasBegun = true } }
 
     /// Runs the command in `directory`.
     ///
@@ -169,10 +178,11 @@ private final class BisectRunner: Sendable {
     private func leave() { state.withLock { $0.child = nil } }
 
     private func heard(_ count: Int) {
-        let child = state.withLock { state in
+        let (child, hasBegun) = state.withLock { state in
             state.isInterrupted = true
-            return state.child
+            return (state.child, state.hasBegun)
         }
+        if !hasBegun { _exit(ExitStatus.interrupted.rawValue) }
         _ = interruption.ask()
         // What the command would come to does not count any more.
         if let child {

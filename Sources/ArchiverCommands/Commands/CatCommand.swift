@@ -22,7 +22,7 @@ struct CatCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "A snapshot (id, latest, latest~2, @10m, label) and the file in it; or a saved state.",
-            valueName: "selector:path"))
+            valueName: "selector:path"), completion: .selector)
     var selector: ByteArgument
 
     @OptionGroup var states: StateOptions

@@ -27,12 +27,14 @@ struct DiffCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"),
+        completion: .selector)
     var left: ByteArgument
 
     @Argument(
         help: ArgumentHelp(
-            "The later snapshot, or a path in it (default: the directory as it is now).", valueName: "selector[:path]"))
+            "The later snapshot, or a path in it (default: the directory as it is now).", valueName: "selector[:path]"),
+        completion: .selector)
     var right: ByteArgument?
 
     @Flag(help: "Show the lines that differ.")

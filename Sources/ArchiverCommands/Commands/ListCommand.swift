@@ -16,10 +16,11 @@ struct ListCommand: ParsableCommand {
             is what it added to the archive. On a terminal only the newest 1000 are shown, unless --limit says how many. A \
             pipe gets one line a snapshot with tabs between the columns: id, time, \
             root, added, modified, removed, bytes, stored bytes, cause, label. Between snapshots a line tells when \
-            changes may have been seen late; in a pipe it begins with “# gap”. With --states, the states that programs have \
+            changes may have been seen late; in a pipe it begins with “# gap”. Notes follow their snapshots; in a pipe such a \
+            line begins with “# note”. With --states, the states that programs have \
             saved; the columns in a pipe are id, time, title, label, type, version, bytes, stored bytes. With --forgotten, \
             what was forgotten and can be brought back; the columns in a pipe are id, when it was forgotten, time, root or \
-            title, label.
+            title, label, why it was forgotten.
 
             Examples:
               archiver list --since @2h         what the last two hours brought
@@ -101,9 +102,10 @@ struct ListCommand: ParsableCommand {
         if snapshots.isEmpty { return true }
         context.tellWhich("snapshots", console)
         let pinned = Set(try archive.pins().map(\.target))
-        for line in SnapshotList.table(snapshots, gaps, console.style, pinned: pinned, width: console.output.columns) {
-            try console.output.line(line)
-        }
+        let table = SnapshotList.table(
+            snapshots, gaps, console.style, pinned: pinned, notes: try archive.notesBySnapshot(of: context.root),
+            width: console.output.columns)
+        for line in table { try console.output.line(line) }
         try noteOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
         return false
     }
@@ -121,7 +123,8 @@ struct ListCommand: ParsableCommand {
     /// - Returns: whether there is none.
     private func writeRows(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
         let pinned = Set(try archive.pins().map(\.target))
-        var writer = SnapshotRows(console, pinned: pinned, isNewestFirst: reverse)
+        let notes = try archive.notesBySnapshot(of: query.root)
+        var writer = SnapshotRows(console, pinned: pinned, notes: notes, isNewestFirst: reverse)
         if limit != nil {
             let (snapshots, gaps) = try newest(query, archive)
             for snapshot in snapshots { try writer.append(snapshot, gaps.before(snapshot)) }

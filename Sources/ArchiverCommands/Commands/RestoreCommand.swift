@@ -27,7 +27,8 @@ struct RestoreCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"),
+        completion: .selector)
     var selector: ByteArgument
 
     @Argument(help: ArgumentHelp("More paths in the same snapshot.", valueName: "path"))

@@ -24,7 +24,8 @@ struct ShowCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"))
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"),
+        completion: .selector)
     var selector: ByteArgument
 
     @Flag(help: "List every entry, at any depth.")
@@ -67,21 +68,23 @@ struct ShowCommand: ParsableCommand {
         _ record: SnapshotRecord, _ path: RelativePath?, _ context: RootContext, _ console: Console
     ) throws {
         let archive = context.archive
+        let notes = try archive.notesBySnapshot(of: record.root)[record.id] ?? []
         if raw {
             try console.output.line(try archive.rawJSON(of: record))
         } else if entries {
             try showEntries(context, record, at: path ?? .root, console)
         } else if let path {
-            try show(path, context, record, console)
+            try show(path, context, record, notes, console)
         } else if console.isJSON {
             let details = SnapshotDetailsJSON(
-                record: record, snapshot: try archive.details(of: record), pin: try archive.pin(of: .snapshot(record)))
+                record: record, snapshot: try archive.details(of: record), pin: try archive.pin(of: .snapshot(record)),
+                notes: notes)
             try console.output.line(JSONText.of(details))
         } else {
             let details = try archive.details(of: record)
             let changes = try ShownChanges(archive, record, details, console)
             let pin = try archive.pin(of: .snapshot(record))
-            for line in SnapshotDetails.lines(record, details, changes, pin: pin, console) {
+            for line in SnapshotDetails.lines(record, details, changes, pin: pin, notes, console) {
                 try console.output.line(line)
             }
         }
@@ -105,7 +108,7 @@ struct ShowCommand: ParsableCommand {
 
     /// A file's entry, or what a directory holds.
     private func show(
-        _ path: RelativePath, _ context: RootContext, _ record: SnapshotRecord, _ console: Console
+        _ path: RelativePath, _ context: RootContext, _ record: SnapshotRecord, _ notes: [Note], _ console: Console
     ) throws {
         let archive = context.archive
         let entry = try context.requiredEntry(at: path, in: record)
@@ -120,7 +123,7 @@ struct ShowCommand: ParsableCommand {
             let json = EntryJSON(entry, children: entry.kind == .directory ? children : nil)
             let details = SnapshotDetailsJSON(
                 record: record, snapshot: try archive.details(of: record), pin: try archive.pin(of: .snapshot(record)),
-                entry: json)
+                notes: notes, entry: json)
             return try console.output.line(JSONText.of(details))
         }
         let listing = EntryListing(try archive.details(of: record), console)

@@ -20,7 +20,8 @@ struct WatchCommand: AsyncParsableCommand {
             What .archiverignore files name, in the words of .gitignore, is left out: neither read nor watched, and never \
             touched by a restore. What the options leave out is remembered, and so is how changes are gathered: a watcher \
             without such options does as the one before did; 'archiver roots' shows what holds, 'archiver roots set' changes \
-            it. SIGUSR1 makes the watcher print what 'archiver status' tells.
+            it. Every hour the watcher forgets what the policies let go, and gives space back ('archiver keep'); where the disk \
+            gets full, at once. SIGUSR1 makes the watcher print what 'archiver status' tells.
 
             Examples:
               archiver watch ~/project --exclude '*.o' --exclude build/
@@ -38,6 +39,9 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Wait for directories that do not exist yet.")
     var wait = false
 
+    @Flag(help: "Forget nothing by itself, and give no space back.")
+    var noPrune = false
+
     @Option(help: .hidden)
     var timeScale = 1
 
@@ -52,7 +56,8 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         let console = Console(global)
         var settings = WatchService.Options(
-            gathering.settings, backend: backend.backend, exclusions: try exclusions.given(), waitsForRoots: wait)
+            gathering.settings, backend: backend.backend, exclusions: try exclusions.given(), waitsForRoots: wait,
+            maintenance: noPrune ? nil : .unattended)
         settings.timeScale = timeScale
         let directories = directories.map(\.path)
         // First of all: while an archive is opened, or a lock waited for, signals must have their effect.

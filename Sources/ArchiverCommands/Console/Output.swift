@@ -71,6 +71,12 @@ final class Output: Sendable {
         try buffer.withLock { try drain(&$0) }
     }
 
+    /// Whether a few lines can be written without waiting for a reader.
+    var takesMore: Bool {
+        var request = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        return !isWriting.load(ordering: .acquiring) && poll(&request, 1, 0) > 0
+    }
+
     /// Stops writing where some thread has begun to and its reader does not read: nobody shall wait for that at the end.
     func giveUpIfStuck() {
         if isWriting.load(ordering: .acquiring) { isGivenUp.store(true, ordering: .releasing) }

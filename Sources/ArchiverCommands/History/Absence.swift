@@ -29,7 +29,7 @@ enum Absence {
             message += ": it was added \(LocalTime.text(snapshot.time)) in \(snapshot.id.short)"
             remedy = "name that snapshot or a later one"
         case .unknown(let nearest):
-            if !nearest.isEmpty { remedy = suggestion(nearest) }
+            if !nearest.isEmpty { remedy = suggestion(nearest, paths) }
         case nil: break
         }
         return Failure(
@@ -37,9 +37,9 @@ enum Absence {
             path: path.bytes)
     }
 
-    /// "did you mean a, b or c?".
-    static func suggestion(_ nearest: [RelativePath]) -> String {
-        let names = nearest.map { Escaping.text($0) }
+    /// "did you mean a, b or c?", each as it can be typed here.
+    static func suggestion(_ nearest: [RelativePath], _ paths: PathsInRoot) -> String {
+        let names = nearest.map { Escaping.text(paths.argument(for: $0)) }
         let last = names.last ?? ""
         return "did you mean " + (names.count > 1 ? names.dropLast().joined(separator: ", ") + " or " : "") + last + "?"
     }

@@ -40,7 +40,7 @@ struct BlameCommand: ParsableCommand {
             try history.archive.history(
                 of: path, in: history.root, HistoryQuery(through: snapshot), progress: $0)
         }
-        let lines = try Blame(history).lines(versions)
+        let lines = try Blame(history).lines(withLatest(versions, entry, snapshot, history))
         let first = min(range?.lowerBound ?? 1, lines.count + 1)
         let last = min(range?.upperBound ?? lines.count, lines.count)
         if let range, range.lowerBound > lines.count {
@@ -48,6 +48,15 @@ struct BlameCommand: ParsableCommand {
         }
         try write(first <= last ? lines[(first - 1)..<last] : [], history.console)
         try history.tellDamage()
+    }
+
+    /// The versions with the one that is asked about as the newest, where damage hides that it is one.
+    private func withLatest(
+        _ versions: [PathVersion], _ entry: Entry, _ snapshot: SnapshotRecord, _ history: HistoryContext
+    ) throws -> [PathVersion] {
+        if try history.archive.damagedHistory(of: history.root).isEmpty { return versions }
+        let newest = try versions.first.flatMap { try history.archive.entry(at: $0.path, in: $0.snapshot) }
+        return newest?.content == entry.content ? versions : [PathVersion(asIn: snapshot, entry)] + versions
     }
 
     /// The snapshot and the file in it that the argument names.

@@ -21,10 +21,11 @@ struct ChangesCommand: ParsableCommand {
               archiver changes @1d --timeline   each snapshot of the last day
             """)
 
-    @Argument(help: ArgumentHelp("The earlier snapshot (default: session~1).", valueName: "selector"))
+    @Argument(
+        help: ArgumentHelp("The earlier snapshot (default: session~1).", valueName: "selector"), completion: .selector)
     var left: ByteArgument?
 
-    @Argument(help: ArgumentHelp("The later snapshot (default: latest).", valueName: "selector"))
+    @Argument(help: ArgumentHelp("The later snapshot (default: latest).", valueName: "selector"), completion: .selector)
     var right: ByteArgument?
 
     @Flag(help: "By snapshot instead of by file.")
@@ -48,6 +49,7 @@ struct ChangesCommand: ParsableCommand {
         let changes = try history.indexing {
             try history.archive.changes(in: history.root, after: start, through: end, at: path, progress: $0)
         }
+        if changes.isEmpty { try history.requireKnown(path) }
         let report = ChangesReport(history.console)
         try timeline ? report.writeTimeline(changes) : report.writePaths(changes)
         try history.tellDamage()

@@ -42,13 +42,7 @@ struct DeletedCommand: ParsableCommand {
             try history.archive.deletedPaths(in: history.root, at: path, since: since, progress: $0)
         }
         try write(found, history.console)
-        if found.isEmpty, !path.isRoot, !history.console.isJSON, since == nil {
-            // A path that never was is a slip of the pen.
-            let query = HistoryQuery(limit: 1)
-            if try history.archive.history(of: path, in: history.root, query).isEmpty {
-                throw try history.noSuchPath(path)
-            }
-        }
+        if found.isEmpty, !history.console.isJSON, since == nil { try history.requireKnown(path) }
         if restore { try restoreAll(found, history, interruption) }
         try history.tellDamage()
     }
@@ -72,7 +66,7 @@ struct DeletedCommand: ParsableCommand {
         if found.isEmpty { return console.note("Nothing is deleted that did not come back.") }
         var table = TextTable([
             TextTable.Column(title: "deleted"), TextTable.Column(title: "last in", mark: .yellow),
-            TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: "path"),
+            TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: "path", isElastic: true),
         ])
         for deleted in found {
             let isDirectory = deleted.kind == .directory
@@ -83,7 +77,7 @@ struct DeletedCommand: ParsableCommand {
                 Escaping.text(deleted.path) + (isDirectory ? more : ""),
             ])
         }
-        for line in table.aligned(console.style) { try console.output.line(line) }
+        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
     }
 
     /// Brings back each path from the last snapshot with it, the oldest deletion first.

@@ -66,11 +66,9 @@ struct FindCommand: ParsableCommand {
             return try write(found, history.console)
         }
         let found = try history.indexing {
-            try history.archive.names(matching: pattern, in: history.root, progress: $0)
-        }.filter { name in
-            (!deleted || name.isDeleted) && (kind == nil || name.kind == kind)
-                && (largerThan.map { name.greatestSize > $0.bytes } ?? true)
-        }
+            try history.archive.names(
+                matching: pattern, largerThan: largerThan?.bytes, in: history.root, progress: $0)
+        }.filter { name in (!deleted || name.isDeleted) && (kind == nil || name.kind == kind) }
         try write(found, history.console)
         try history.tellDamage()
     }
@@ -110,26 +108,25 @@ struct FindCommand: ParsableCommand {
         }
         if found.isEmpty { return console.note("No name matches.") }
         var table = TextTable([
-            TextTable.Column(title: "first"), TextTable.Column(title: "last change"),
-            TextTable.Column(title: "versions", alignment: .right), TextTable.Column(title: "size", alignment: .right),
-            TextTable.Column(title: ""), TextTable.Column(title: "path"),
+            TextTable.Column(title: "first", dispensability: 1), TextTable.Column(title: "last change"),
+            TextTable.Column(title: "versions", alignment: .right, dispensability: 2),
+            TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: ""),
+            TextTable.Column(title: "path", isElastic: true),
         ])
         for name in found {
             table.add([
-                name.versions.last.map { LocalTime.text($0.snapshot.time) } ?? "",
-                name.versions.first.map { LocalTime.text($0.snapshot.time) } ?? "", "\(name.versions.count)",
+                LocalTime.text(name.first.time), LocalTime.text(name.last.time), "\(name.versionCount)",
                 name.kind == .file ? ByteCount.text(name.size) : "", name.isDeleted ? "-" : "",
                 Escaping.text(name.path) + (name.kind == .directory ? "/" : ""),
             ])
         }
-        for line in table.aligned(console.style) { try console.output.line(line) }
+        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
     }
 
     private static func plain(_ name: FoundName) -> String {
         TextTable.plain([
-            Escaping.text(name.path), name.kind.word, "\(name.size)", "\(name.versions.count)",
-            name.versions.last?.snapshot.time.rfc3339 ?? "", name.versions.first?.snapshot.time.rfc3339 ?? "",
-            name.isDeleted ? "deleted" : "",
+            Escaping.text(name.path), name.kind.word, "\(name.size)", "\(name.versionCount)",
+            name.first.time.rfc3339, name.last.time.rfc3339, name.isDeleted ? "deleted" : "",
         ])
     }
 }
@@ -143,10 +140,10 @@ struct FoundNameJSON: Encodable {
         try object.encode(bytes: name.path.bytes, forKey: "path")
         try object.encode(name.kind.word, forKey: "kind")
         if name.kind == .file { try object.encode(name.size, forKey: "size") }
-        try object.encode(name.versions.count, forKey: "versions")
+        try object.encode(name.versionCount, forKey: "versions")
         try object.encode(name.isDeleted, forKey: "deleted")
-        if let first = name.versions.last { try object.encode(first.snapshot.time, forKey: "first") }
-        if let last = name.versions.first { try object.encode(last.snapshot.time, forKey: "last") }
-        if let last = name.versions.first { try object.encode(last.snapshot.id.hex, forKey: "lastChangedIn") }
+        try object.encode(name.first.time, forKey: "first")
+        try object.encode(name.last.time, forKey: "last")
+        try object.encode(name.last.id.hex, forKey: "lastChangedIn")
     }
 }

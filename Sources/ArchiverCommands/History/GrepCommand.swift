@@ -36,7 +36,7 @@ struct GrepCommand: ParsableCommand {
     @Flag(name: [.customShort("l"), .customLong("names")], help: "Print the names of the files only.")
     var names = false
 
-    @Option(help: ArgumentHelp("Look in this snapshot only.", valueName: "selector"))
+    @Option(help: ArgumentHelp("Look in this snapshot only.", valueName: "selector"), completion: .selector)
     var at: ByteArgument?
 
     @Flag(help: "Print names only, each ended by a NUL byte.")
@@ -53,8 +53,8 @@ struct GrepCommand: ParsableCommand {
         let history = try HistoryContext(global, place, isPaged: !print0)
         let console = history.console
         let snapshot = try at.map { try history.archive.snapshot(selector($0), of: history.root) }
-        let query = LineQuery(
-            pattern.bytes, isLiteral: fixed, ignoresCase: ignoreCase, path: try history.path(path), in: snapshot)
+        let path = try history.path(path)
+        let query = LineQuery(pattern.bytes, isLiteral: fixed, ignoresCase: ignoreCase, path: path, in: snapshot)
         let progress = OperationProgress()
         let line = ProgressLine(
             "searching \(Escaping.text(history.root.path.bytes))", progress, console, counting: "versions")
@@ -63,11 +63,13 @@ struct GrepCommand: ParsableCommand {
             defer { line.end() }
             found = try history.archive.lines(matching: query, in: history.root, progress: progress)
         }
+        if found.lines.isEmpty, found.unreadable.isEmpty { try history.requireKnown(path) }
         try write(found.lines, console)
         try console.output.flush()
         console.warn(found.unreadable, count: found.unreadable.count) { path in
             "a version of \(Escaping.text(path)) cannot be read; 'archiver check --data' says more"
         }
+        if snapshot == nil { try history.tellDamage() }
         if !found.unreadable.isEmpty { throw ExitStatus.damaged }
         if found.lines.isEmpty { throw ExitStatus.failed }
     }

@@ -72,11 +72,17 @@ struct HistoryContext {
         }
     }
 
+    /// Refuses a path that no snapshot ever held: that is a slip of the pen.
+    func requireKnown(_ path: RelativePath) throws {
+        if path.isRoot { return }
+        if try archive.history(of: path, in: root, HistoryQuery(limit: 1)).isEmpty { throw try noSuchPath(path) }
+    }
+
     /// The error for a path that no snapshot ever held.
     func noSuchPath(_ path: RelativePath) throws -> Failure {
         var remedy: String?
         if case .unknown(let nearest) = try archive.whereabouts(of: path, missingFrom: latest()), !nearest.isEmpty {
-            remedy = Absence.suggestion(nearest)
+            remedy = Absence.suggestion(nearest, context.paths(in: root))
         }
         return Failure(
             status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,

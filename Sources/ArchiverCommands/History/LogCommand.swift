@@ -13,7 +13,8 @@ struct LogCommand: ParsableCommand {
         discussion: """
             Of a file, every snapshot that changed it; of a directory, every snapshot that changed something in it. What had \
             another name before is followed to that name. In a pipe the columns are separated by tabs: id, time, change, size, \
-            path, other path, cause, label; of a directory: id, time, added, modified, removed, path, cause, label.
+            path, other path, cause, label; of a directory: id, time, added, modified, removed, path, cause, label. Notes \
+            follow in lines that begin with “# note”.
 
             Examples:
               archiver log notes/todo.txt
@@ -52,6 +53,9 @@ struct LogCommand: ParsableCommand {
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
+    /// Nobody reads more of a table; a program gets all.
+    private static let tableLimit = 1000
+
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if patch && global.json { throw ValidationError("--patch and --json exclude each other") }
@@ -63,7 +67,8 @@ struct LogCommand: ParsableCommand {
         let path = try history.path(path)
         let query = HistoryQuery(
             since: try since.map { try TimeOption.time($0, isStart: true) },
-            until: try until.map { try TimeOption.time($0, isStart: false) }, limit: limit,
+            until: try until.map { try TimeOption.time($0, isStart: false) },
+            limit: limit ?? (history.console.isForPerson ? LogCommand.tableLimit : nil),
             followsRenames: !staysWithName)
         if let range {
             try listLines(LineOption.range(range), path, query, history)
@@ -96,7 +101,15 @@ struct LogCommand: ParsableCommand {
             try history.archive.history(ofDirectory: path, in: history.root, query, progress: $0)
         }
         if versions.isEmpty, !history.console.isJSON { history.console.note("No version matches.") }
-        try VersionList(history.console).write(versions)
+        try VersionList(history).write(versions)
+        noteOlder(than: versions.count, history.console)
+    }
+
+    /// Says that there may be more than a table shows.
+    private func noteOlder(than count: Int, _ console: Console) {
+        guard limit == nil, console.isForPerson, count == LogCommand.tableLimit else { return }
+        try? console.output.flush()
+        console.note("Older ones are not shown: see --since and --until, or -n for more.")
     }
 
     private func listFile(_ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext) throws {
@@ -107,9 +120,13 @@ struct LogCommand: ParsableCommand {
             if since == nil, until == nil { throw try history.noSuchPath(path) }
             if !history.console.isJSON { history.console.note("No version matches.") }
         }
-        if patch { return try VersionPatches(history).write(versions) }
+        if patch {
+            try VersionPatches(history).write(versions)
+            return noteOlder(than: versions.count, history.console)
+        }
         let lines = stat ? try versions.map { try VersionPatches(history).lineCounts(of: $0) } : nil
-        try VersionList(history.console).write(versions, lines)
+        try VersionList(history).write(versions, lines)
+        noteOlder(than: versions.count, history.console)
     }
 
     private func listLines(
@@ -133,6 +150,6 @@ struct LogCommand: ParsableCommand {
         let shown = found.prefix(limit ?? found.count)
         if shown.isEmpty, !history.console.isJSON { history.console.note("No version matches.") }
         if patch { return try VersionPatches(history).write(shown.map(\.version), shown.map(\.range)) }
-        try VersionList(history.console).write(shown.map(\.version))
+        try VersionList(history).write(shown.map(\.version))
     }
 }

@@ -54,8 +54,9 @@ struct SessionsCommand: ParsableCommand {
         }
         var table = TextTable([
             TextTable.Column(title: "before it", mark: .yellow), TextTable.Column(title: "start"),
-            TextTable.Column(title: "end"), TextTable.Column(title: "snapshots", alignment: .right),
-            TextTable.Column(title: "changes"), TextTable.Column(title: "stored", alignment: .right),
+            TextTable.Column(title: "end", dispensability: 1),
+            TextTable.Column(title: "snapshots", alignment: .right), TextTable.Column(title: "changes"),
+            TextTable.Column(title: "stored", alignment: .right, dispensability: 2),
         ])
         for (index, session) in sessions.enumerated() {
             table.add([
@@ -64,7 +65,7 @@ struct SessionsCommand: ParsableCommand {
                 ByteCount.text(session.storedBytes),
             ])
         }
-        for line in table.aligned(console.style) { try console.output.line(line) }
+        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
     }
 
     private static func plain(_ number: Int, _ session: WorkSession) -> String {

@@ -11,21 +11,35 @@ typealias LineCounts = (added: Int, removed: Int)?
 /// Writes versions of files and directories.
 struct VersionList {
     private let console: Console
+    private let notes: [SnapshotID: [Note]]
 
-    init(_ console: Console) { self.console = console }
+    /// - Parameter notes: shown with the snapshots that they are about.
+    init(_ console: Console, notes: [SnapshotID: [Note]] = [:]) {
+        self.console = console
+        self.notes = notes
+    }
+
+    /// With all notes about the root's snapshots.
+    init(_ history: HistoryContext) throws {
+        self.init(history.console, notes: try history.archive.notesBySnapshot(of: history.root))
+    }
+
+    private func notes(of snapshot: SnapshotRecord) -> [Note] { notes.isEmpty ? [] : notes[snapshot.id] ?? [] }
 
     /// - Parameter lines: of each version, where they were counted.
     func write(_ versions: [PathVersion], _ lines: [LineCounts]? = nil) throws {
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
             for (index, version) in versions.enumerated() {
-                try writer.append(PathVersionJSON(version, lines.map { $0[index] }))
+                try writer.append(
+                    PathVersionJSON(version, lines.map { $0[index] }, notes: notes(of: version.snapshot)))
             }
             return try writer.finish()
         }
         guard console.isForPerson else {
             for (index, version) in versions.enumerated() {
                 try console.output.line(VersionList.plain(version, lines.map { $0[index] }))
+                for note in notes(of: version.snapshot) { try console.output.line(NoteText.plain(note)) }
             }
             return
         }
@@ -33,7 +47,8 @@ struct VersionList {
         var table = TextTable(
             columns.map {
                 TextTable.Column(
-                    title: $0, alignment: $0 == "size" ? .right : .left, mark: $0 == "id" ? .yellow : nil)
+                    title: $0, alignment: $0 == "size" ? .right : .left, mark: $0 == "id" ? .yellow : nil,
+                    dispensability: $0 == "cause" ? 1 : nil, isElastic: ["change", "label"].contains($0))
             })
         for (index, version) in versions.enumerated() {
             let snapshot = version.snapshot
@@ -42,14 +57,19 @@ struct VersionList {
                 [snapshot.id.short, LocalTime.text(snapshot.time), VersionList.words(version), size]
                     + (lines.map { [VersionList.text($0[index])] } ?? [])
                     + [snapshot.cause.rawValue, Escaping.text(snapshot.label ?? "")])
+            for note in notes(of: snapshot) { table.add(note: NoteText.below(note)) }
         }
-        for line in versions.isEmpty ? [] : table.aligned(console.style) { try console.output.line(line) }
+        for line in versions.isEmpty ? [] : table.aligned(console.style, width: console.output.columns) {
+            try console.output.line(line)
+        }
     }
 
     func write(_ versions: [DirectoryVersion]) throws {
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
-            for version in versions { try writer.append(DirectoryVersionJSON(version: version)) }
+            for version in versions {
+                try writer.append(DirectoryVersionJSON(version: version, notes: notes(of: version.snapshot)))
+            }
             return try writer.finish()
         }
         guard console.isForPerson else {
@@ -60,12 +80,14 @@ struct VersionList {
                         "\(version.counts.modified)", "\(version.counts.removed)", Escaping.text(version.path),
                         version.snapshot.cause.rawValue, Escaping.text(version.snapshot.label ?? ""),
                     ]))
+                for note in notes(of: version.snapshot) { try console.output.line(NoteText.plain(note)) }
             }
             return
         }
         var table = TextTable([
             TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
-            TextTable.Column(title: "changes"), TextTable.Column(title: "cause"), TextTable.Column(title: "label"),
+            TextTable.Column(title: "changes"), TextTable.Column(title: "cause", dispensability: 1),
+            TextTable.Column(title: "label", isElastic: true),
         ])
         var path = versions.first?.path
         for version in versions {
@@ -78,8 +100,11 @@ struct VersionList {
                 version.isFirst ? "first snapshot" : version.counts.text, version.snapshot.cause.rawValue,
                 Escaping.text(version.snapshot.label ?? ""),
             ])
+            for note in notes(of: version.snapshot) { table.add(note: NoteText.below(note)) }
         }
-        for line in versions.isEmpty ? [] : table.aligned(console.style) { try console.output.line(line) }
+        for line in versions.isEmpty ? [] : table.aligned(console.style, width: console.output.columns) {
+            try console.output.line(line)
+        }
     }
 
     /// "modified", "renamed from notes.txt".
@@ -111,10 +136,13 @@ struct VersionList {
 struct PathVersionJSON: Encodable {
     let version: PathVersion
     let lines: LineCounts?
+    /// Nil where nobody asks.
+    let notes: [Note]?
 
-    init(_ version: PathVersion, _ lines: LineCounts? = nil) {
+    init(_ version: PathVersion, _ lines: LineCounts? = nil, notes: [Note]? = nil) {
         self.version = version
         self.lines = lines
+        self.notes = notes
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -132,12 +160,14 @@ struct PathVersionJSON: Encodable {
             try object.encode(lines.added, forKey: "linesAdded")
             try object.encode(lines.removed, forKey: "linesRemoved")
         }
+        try object.encodeIfPresent(notes?.map(NoteJSON.init), forKey: "notes")
     }
 }
 
 /// A directory's version as `log --json` shows it.
 struct DirectoryVersionJSON: Encodable {
     let version: DirectoryVersion
+    let notes: [Note]
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
@@ -150,5 +180,6 @@ struct DirectoryVersionJSON: Encodable {
         try object.encode(version.counts.added, forKey: "added")
         try object.encode(version.counts.modified, forKey: "modified")
         try object.encode(version.counts.removed, forKey: "removed")
+        try object.encode(notes.map(NoteJSON.init), forKey: "notes")
     }
 }

@@ -20,6 +20,22 @@ struct PinJSON: Encodable {
     }
 }
 
+/// A note.
+struct NoteJSON: Encodable {
+    let note: Note
+
+    init(_ note: Note) { self.note = note }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(note.id.hex, forKey: "id")
+        try object.encode(bytes: note.root.path.bytes, forKey: "root")
+        try object.encode(note.snapshot?.hex, forKey: "snapshot")
+        try object.encode(note.text, forKey: "text")
+        try object.encode(note.time, forKey: "time")
+    }
+}
+
 /// What `unpin` ended the pin of.
 struct UnpinnedJSON: Encodable {
     let id: String
@@ -67,6 +83,7 @@ struct ForgottenJSON: Encodable {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(forgotten.id.hex, forKey: "id")
         try object.encode(forgotten.forgotten, forKey: "forgotten")
+        try object.encode(forgotten.reason.word, forKey: "reason")
         try object.encode(forgotten.selected.map(SelectedJSON.init), forKey: "record")
     }
 }

@@ -86,31 +86,6 @@ struct RestoreProblemJSON: Encodable {
     }
 }
 
-/// What giving space back did.
-struct PruneJSON: Encodable {
-    let isDryRun: Bool
-    let bytesBefore: UInt64
-    let bytesAfter: UInt64
-    let freedBytes: UInt64
-    let movedBytes: UInt64
-    let segments: Int
-    let droppedSegments: Int
-    let segmentsInUse: Int
-    let damaged: [String]
-
-    init(_ result: PruneResult) {
-        isDryRun = result.isDryRun
-        bytesBefore = result.bytesBefore
-        bytesAfter = result.bytesAfter
-        freedBytes = result.freedBytes
-        movedBytes = result.movedBytes
-        segments = result.segments
-        droppedSegments = result.dropped
-        segmentsInUse = result.inUse
-        damaged = result.damaged
-    }
-}
-
 /// What a check found.
 struct CheckJSON: Encodable {
     let segments: Int

@@ -35,16 +35,18 @@ struct SnapshotJSON: Encodable {
     }
 }
 
-/// A snapshot in `list --json`, with the gaps between it and the one before it.
+/// A snapshot in `list --json`, with the gaps between it and the one before it, and the notes about it.
 struct ListedSnapshotJSON: Encodable {
     let record: SnapshotRecord
     let gaps: [GapRecord]
+    let notes: [Note]
     /// Nil where nobody asks.
     let isPinned: Bool?
 
-    init(_ record: SnapshotRecord, _ gaps: [GapRecord], isPinned: Bool? = nil) {
+    init(_ record: SnapshotRecord, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool? = nil) {
         self.record = record
         self.gaps = gaps
+        self.notes = notes
         self.isPinned = isPinned
     }
 
@@ -52,6 +54,7 @@ struct ListedSnapshotJSON: Encodable {
         try SnapshotJSON(record).encode(to: encoder)
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(gaps.map(GapJSON.init), forKey: "gapsBefore")
+        try object.encode(notes.map(NoteJSON.init), forKey: "notes")
         try object.encodeIfPresent(isPinned, forKey: "pinned")
     }
 }
@@ -65,7 +68,7 @@ struct SnapshotJSONRows {
     private var machine: (id: MachineID, hex: String) = (.unknown, MachineID.unknown.hex)
 
     mutating func append(
-        _ record: SnapshotRecord, _ gaps: [GapRecord], isPinned: Bool, to line: inout LineBuffer
+        _ record: SnapshotRecord, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool, to line: inout LineBuffer
     ) throws {
         if record.rootPath != root.path || root.json.isEmpty {
             root = (record.rootPath, try SnapshotJSONRows.members(root: record.rootPath))
@@ -86,6 +89,7 @@ struct SnapshotJSONRows {
         append("\",\"label\":", try record.label.map { try JSONText.of($0) } ?? "null", to: &line)
         append(",\"machine\":\"", machine.hex, to: &line)
         append("\",\"modified\":", record.changes.modified, to: &line)
+        append(",\"notes\":", notes.isEmpty ? "[]" : try JSONText.of(notes.map(NoteJSON.init)), to: &line)
         append(",\"others\":", record.totals.others, to: &line)
         line.append(",\"parent\":")
         if let parent = record.parent {
@@ -136,6 +140,7 @@ struct SnapshotDetailsJSON: Encodable {
     let snapshot: Snapshot
     /// Nil where it is not pinned.
     let pin: Pin?
+    let notes: [Note]
     /// What the path names; nil where there was none.
     var entry: EntryJSON?
 
@@ -146,6 +151,7 @@ struct SnapshotDetailsJSON: Encodable {
         try object.encode(snapshot.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
         try object.encode(snapshot.problems.map(ProblemJSON.init), forKey: "problemPaths")
         try object.encode(pin.map(PinJSON.init), forKey: "pin")
+        try object.encode(notes.map(NoteJSON.init), forKey: "notes")
         try object.encode(entry, forKey: "entry")
     }
 }

@@ -61,6 +61,14 @@ struct WatchEventJSON: Encodable {
             try object.encode(error.code.rawValue, forKey: "code")
             try object.encode(error.message, forKey: "message")
             try object.encode(error.remedy, forKey: "remedy")
+        case .maintained(let result):
+            try MaintenanceJSON(result, isDryRun: false).encode(to: encoder)
+            try object.encode("maintained", forKey: "event")
+        case .notMaintained(let error):
+            try object.encode("not-maintained", forKey: "event")
+            try object.encode(error.code.rawValue, forKey: "code")
+            try object.encode(error.message, forKey: "message")
+            try object.encode(error.remedy, forKey: "remedy")
         case .dropped(let events, let troubles):
             try object.encode("dropped", forKey: "event")
             try object.encode(events, forKey: "count")

@@ -20,7 +20,9 @@ struct ForgetCommand: ParsableCommand {
               archiver forget --until 2026-01-31 --root ~/thesis --dry-run
             """)
 
-    @Argument(help: ArgumentHelp("Snapshots or saved states (id, latest, @10m, label).", valueName: "selector"))
+    @Argument(
+        help: ArgumentHelp("Snapshots or saved states (id, latest, @10m, label).", valueName: "selector"),
+        completion: .selector)
     var selectors: [ByteArgument] = []
 
     @Option(help: ArgumentHelp("Forget the snapshots from this time on.", valueName: "time"))

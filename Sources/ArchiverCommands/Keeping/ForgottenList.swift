@@ -48,10 +48,10 @@ enum ForgottenList {
     private static let columns = [
         TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "forgotten"),
         TextTable.Column(title: "time"), TextTable.Column(title: "root or title", isElastic: true),
-        TextTable.Column(title: "label", isElastic: true),
+        TextTable.Column(title: "label", isElastic: true), TextTable.Column(title: "why"),
     ]
 
-    /// A table for a person; one line with tabs for a program: id, when it was forgotten, time, root or title, label.
+    /// A table for a person; one line with tabs for a program: id, when it was forgotten, time, root or title, label, why.
     static func lines(_ forgotten: [ForgottenSelection], _ console: Console) -> [String] {
         guard console.isForPerson else {
             return forgotten.map { TextTable.plain(cells($0, time: \.rfc3339)) }
@@ -70,7 +70,20 @@ enum ForgottenList {
             }
         return [
             String(one.id.hex.prefix(8)), time(one.forgotten), one.selected.map { time($0.time) } ?? "", owner,
-            Escaping.text(one.selected?.label ?? ""),
+            Escaping.text(one.selected?.label ?? ""), one.reason.word ?? "",
         ]
+    }
+}
+
+extension ForgettingReason {
+    /// "asked", "policy" or "room"; nil for what only a later version knows.
+    var word: String? {
+        switch self {
+        case .asked: "asked"
+        case .policy: "policy"
+        case .room: "room"
+        case .purged: "purged"
+        default: nil
+        }
     }
 }

@@ -95,6 +95,12 @@ struct KeepCommand: ParsableCommand {
         let summary = try KeepingSummary(archive)
         if console.isJSON { return try console.output.line(JSONText.of(KeepingSummaryJSON(summary))) }
         for line in KeepingText.lines(summary) { try console.output.line(line) }
+        let room = try archive.room()
+        if room.isShort {
+            console.note(
+                "The archive has \(ByteCount.text(room.lackingBytes)) too much for that: the watcher, or 'archiver prune', "
+                    + "forgets old snapshots until it fits.")
+        }
     }
 
     /// The policy that the command line gives; nil where it gives none.

@@ -18,7 +18,9 @@ struct LabelCommand: ParsableCommand {
               archiver label 3fa9c2 --remove
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"))
+    @Argument(
+        help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"),
+        completion: .selector)
     var selector: ByteArgument
 
     @Argument(help: ArgumentHelp("The label.", valueName: "name"))

@@ -21,7 +21,9 @@ struct PinCommand: ParsableCommand {
               archiver pin
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"))
+    @Argument(
+        help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"),
+        completion: .selector)
     var selector: ByteArgument?
 
     @Option(help: ArgumentHelp("Unpin it by itself then: 30d, 1y, 2027-01-31.", valueName: "time"))
@@ -75,7 +77,9 @@ struct UnpinCommand: ParsableCommand {
               archiver unpin 3fa9c2
             """)
 
-    @Argument(help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"))
+    @Argument(
+        help: ArgumentHelp("A snapshot or a saved state (id, latest, @10m, label).", valueName: "selector"),
+        completion: .selector)
     var selector: ByteArgument
 
     @OptionGroup var states: StateOptions

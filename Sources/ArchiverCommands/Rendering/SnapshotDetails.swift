@@ -8,9 +8,11 @@ internal import FileIO
 /// The lines of `archiver show <selector>`.
 enum SnapshotDetails {
     static func lines(
-        _ record: SnapshotRecord, _ snapshot: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ console: Console
+        _ record: SnapshotRecord, _ snapshot: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ notes: [Note] = [],
+        _ console: Console
     ) -> [String] {
-        var lines = head(fields(record, isForPerson: console.isForPerson) + PinList.fields(pin, console), console)
+        let said = PinList.fields(pin, console) + notes.map { (name: "note", value: Escaping.text($0.text)) }
+        var lines = head(fields(record, isForPerson: console.isForPerson) + said, console)
         lines += changes.lines
         if changes.more > 0 { lines.append("… and \(changes.more) more changed paths") }
         lines += snapshot.problems.map { "! \($0.text)" }

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import ArchiverKit
 internal import FileIO
 
 /// Lists of snapshots for people and for programs.
@@ -16,25 +17,29 @@ enum SnapshotList {
 
     /// An aligned table; the root is shown only where there are several.
     ///
-    /// - Parameter pinned: what is pinned, which the label's column says.
+    /// - Parameters:
+    ///   - pinned: what is pinned, which the label's column says.
+    ///   - notes: below the snapshots that they are about.
     static func table(
-        _ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [], width: Int? = nil
+        _ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [],
+        notes: [SnapshotID: [Note]] = [:], width: Int? = nil
     ) -> [String] {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
         let isNewestFirst = isNewestFirst(records)
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
         for record in records {
             let root = showsRoot ? [Escaping.text(record.rootPath)] : []
-            let notes = gaps.before(record).map { gap in
+            let gaps = gaps.before(record).map { gap in
                 "          " + StatusText.gap(gap) + (showsRoot ? ": " + Escaping.text(gap.rootPath) : "")
             }
-            if !isNewestFirst { notes.forEach { table.add(note: $0) } }
+            if !isNewestFirst { gaps.forEach { table.add(note: $0) } }
             table.add(
                 [
                     record.id.short, LocalTime.text(record.time), record.changes.text,
                     ByteCount.text(record.totals.bytes), ByteCount.text(record.storedBytes), record.cause.rawValue,
                 ] + root + [label(of: record, isPinned: pinned.contains(record.id.chunk))])
-            if isNewestFirst { notes.forEach { table.add(note: $0) } }
+            notes[record.id]?.forEach { table.add(note: NoteText.below($0)) }
+            if isNewestFirst { gaps.forEach { table.add(note: $0) } }
         }
         return table.aligned(style, width: width)
     }

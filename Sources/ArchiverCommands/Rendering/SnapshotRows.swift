@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import ArchiverKit
 
 /// Writes a list of snapshots to standard output: lines with tabs, or one JSON array.
 struct SnapshotRows: ~Copyable {
@@ -9,6 +10,7 @@ struct SnapshotRows: ~Copyable {
     private let isJSON: Bool
     private let isNewestFirst: Bool
     private let pinned: Set<ChunkID>
+    private let notes: [SnapshotID: [Note]]
     private var lines = SnapshotLines()
     private var objects = SnapshotJSONRows()
     private var buffer = LineBuffer()
@@ -16,22 +18,28 @@ struct SnapshotRows: ~Copyable {
     private var threshold = 4 << 10
     private(set) var isEmpty = true
 
-    init(_ console: Console, pinned: Set<ChunkID>, isNewestFirst: Bool) {
+    init(_ console: Console, pinned: Set<ChunkID>, notes: [SnapshotID: [Note]], isNewestFirst: Bool) {
         self.pinned = pinned
+        self.notes = notes
         output = console.output
         isJSON = console.isJSON
         self.isNewestFirst = isNewestFirst
     }
 
-    /// Appends a snapshot with the gaps between it and the one before it.
+    /// Appends a snapshot with its notes, and the gaps between it and the one before it.
     mutating func append(_ snapshot: SnapshotRecord, _ gaps: [GapRecord]) throws {
+        let notes = notes.isEmpty ? [] : notes[snapshot.id] ?? []
         if isJSON {
             buffer.append(isEmpty ? "[\n" : ",\n")
-            try objects.append(snapshot, gaps, isPinned: pinned.contains(snapshot.id.chunk), to: &buffer)
+            try objects.append(snapshot, gaps, notes, isPinned: pinned.contains(snapshot.id.chunk), to: &buffer)
         } else {
             if !isNewestFirst { append(gaps) }
             lines.append(snapshot, to: &buffer)
             buffer.append(byte: "\n")
+            for note in notes {
+                buffer.append(NoteText.plain(note))
+                buffer.append(byte: "\n")
+            }
             if isNewestFirst { append(gaps) }
         }
         isEmpty = false

@@ -27,6 +27,7 @@ enum StatusText {
             "archive \(name(status.directory)): \(Plural.of(snapshots, "snapshot")), \(states)"
                 + "\(ByteCount.text(status.storedBytes)), "
                 + "\(ByteCount.text(status.freeBytes)) free")
+        if let room = MaintenanceText.budget(status.room) { lines.append(room) }
         let limits = [
             status.limits.watches.map { "\($0) directories by inotify" },
             status.limits.marks.map { "\($0) by fanotify" },

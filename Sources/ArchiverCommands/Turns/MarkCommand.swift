@@ -13,8 +13,8 @@ struct MarkCommand: ParsableCommand {
         abstract: "Mark the present state, before a turn of changes begins.",
         discussion: """
             For hooks of assistants and editors: a running watcher captures what has changed until now, and the state gets the \
-            mark. It takes milliseconds, and never more than 200: if no mark can be made by then, it says why and the exit \
-            code is 1. 'archiver turns' lists the marks and what changed after each, 'archiver rewind' goes back to one.
+            mark. It takes milliseconds, and the command never waits longer than 200, whatever the watcher does: if there is \
+            no mark by then, it says why and the exit code is 1. 'archiver turns' lists the marks and what changed after each, 'archiver rewind' goes back to one.
 
             Examples:
               archiver mark "before the refactoring"
@@ -34,13 +34,14 @@ struct MarkCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    /// What the caller gets at most, and what of it the watcher gets.
-    private static let limit = Duration.milliseconds(180)
-    private static let patience = Duration.milliseconds(150)
+    /// How old the process gets at most; the system needs a little to begin and to end it.
+    private static let limit = Duration.milliseconds(165)
+    /// How old it is when it gives the watcher up.
+    private static let patience = Duration.milliseconds(145)
 
     func run() throws {
         let console = Console(global)
-        if !wait { MarkCommand.endInTime(console) }
+        if !wait { try MarkCommand.endInTime(console) }
         let archive = try global.openArchive(creating: wait && root != nil)
         let directory = try root?.path ?? SyncCommand.here(archive)
         let progress = OperationProgress()
@@ -49,22 +50,26 @@ struct MarkCommand: ParsableCommand {
         do {
             defer { line?.end() }
             mark = try archive.mark(
-                MarkCommand.shortened(name), in: directory, patience: wait ? nil : MarkCommand.patience,
+                MarkCommand.shortened(name), in: directory,
+                patience: wait ? nil : max(.milliseconds(1), MarkCommand.patience - CurrentProcess.age),
                 progress: progress)
         }
         if console.isJSON { return try console.output.line(JSONText.of(MarkJSON(mark: mark))) }
         try console.summary("marked \(mark.snapshot.short) as '\(Escaping.text(mark.name))'")
     }
 
-    /// Ends the process before the caller has waited too long, whatever it is that takes so long.
-    private static func endInTime(_ console: Console) {
-        try? DetachedThread.start(for: "the end of a mark") {
-            usleep(UInt32(limit.components.attoseconds / 1_000_000_000_000))
+    /// Ends the process before the caller has waited too long, whatever it is that takes so long: the watcher, the archive,
+    /// its disk, or a reader of what is written.
+    private static func endInTime(_ console: Console) throws {
+        try DetachedThread.start(for: "the end of a mark") {
+            let left = max(.zero, limit - CurrentProcess.age)
+            usleep(UInt32(clamping: left.components.attoseconds / 1_000_000_000_000))
             let failure = Failure(
                 status: .failed, code: ArchiverError.Code.system.rawValue,
                 message: "no mark was made in time: the archive or the watcher is busy; it may still be made",
                 remedy: "'archiver mark --wait' waits for it")
-            FailureReport(failure).write(console)
+            // Somebody may not read, or another thread be in the midst of that.
+            if console.error.takesMore { FailureReport(failure).write(console) }
             _exit(ExitStatus.failed.rawValue)
         }
     }

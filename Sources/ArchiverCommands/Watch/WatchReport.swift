@@ -147,9 +147,11 @@ final class WatchReport: Sendable {
             try put(console.isForPerson ? WatchText.snapshot(record, showsRoot: showsRoot) : SnapshotList.plain(record))
         case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
             break
-        case .starting, .watching, .stopped, .waiting, .covered, .audited, .largeFile:
+        case .maintained(let result) where result.room.isShort:
+            _ = tellTrouble(event)
+        case .starting, .watching, .stopped, .waiting, .covered, .audited, .largeFile, .maintained:
             if !console.isQuiet, let text = WatchText.course(event) { try put(WatchText.timed(text)) }
-        case .problems, .gap, .degraded, .unavailable, .available, .error, .dropped:
+        case .problems, .gap, .degraded, .unavailable, .available, .error, .notMaintained, .dropped:
             _ = tellTrouble(event)
         }
     }

@@ -39,6 +39,8 @@ enum WatchText {
             return "watching \(name(root)): \(holds)" + (isNew ? "" : ", unchanged since \(record.name)")
         case .largeFile(let root, let file):
             return "\(name(root)): \(StatusText.rhythm(file)), everything else at once"
+        case .maintained(let result):
+            return MaintenanceText.text(result)
         case .stopped(let root):
             return "stopped watching \(name(root))"
         default: return nil
@@ -58,6 +60,10 @@ enum WatchText {
             return "\(name(root)) is back"
         case .error(let root, let error):
             return "\(name(root)): \(sentence(error.message, error.remedy))"
+        case .maintained(let result) where result.room.isShort:
+            return MaintenanceText.text(result) + "; " + MaintenanceText.shortage(result.room)
+        case .notMaintained(let error):
+            return "the archive could not be looked after: \(sentence(error.message, error.remedy))"
         case .dropped(let events, let troubles):
             let which = troubles == 0 ? "" : ", \(troubles) of them about trouble: see 'archiver status'"
             return "\(Plural.of(events, "event")) not shown, because nobody was reading\(which)"

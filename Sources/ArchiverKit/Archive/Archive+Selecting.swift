@@ -1,6 +1,6 @@
 // Finding the one snapshot or saved state that a selector names.
 
-internal import ArchiveFormat
+package import ArchiveFormat
 public import ArchiveStorage
 internal import FileIO
 
@@ -151,6 +151,21 @@ extension Archive {
         return try store.catalogue.snapshots(
             Catalogue.SnapshotFilter(
                 idPrefix: digits.lowercased(), newestFirst: true, limit: Archive.candidatesLimit))
+    }
+
+    /// The ids of snapshots that begin with `digits`; of one root where it is given.
+    package func snapshotIDs(
+        beginning digits: String, of root: ArchivedRoot?, limit: Int
+    ) throws(ArchiverError) -> [SnapshotID] {
+        try facing {
+            guard Archive.mayBeID(digits) else { return [] }
+            var filter = Catalogue.SnapshotFilter(idPrefix: digits.lowercased(), newestFirst: true, limit: limit)
+            if let root {
+                guard let number = try number(of: root) else { return [] }
+                filter.owner = number
+            }
+            return try store.catalogue.snapshots(filter).map(\.id)
+        }
     }
 
     /// More than this many candidates help nobody.

@@ -20,8 +20,12 @@ struct Capture {
     var written = WrittenNames()
     /// What is known of files whose times do not tell everything.
     var proofs = ReadProofs()
-    /// Which large files are captured later, each on its own; nil to capture everything.
+    /// Large files that are captured on their own; nil where none are.
     var largeFiles: LargeFiles?
+    /// Whether those that have changed are left for that, or captured, too.
+    var postponesLargeFiles = true
+    /// Those that wait to be captured: they are to be read whatever their times say.
+    var waiting: Set<RelativePath> = []
     /// Told of temporary files of archiver itself, which are not captured.
     var onLeftBehind: (@Sendable (RelativePath) -> Void)?
     /// What is taken although the rules leave it out.
@@ -77,7 +81,7 @@ struct Capture {
             if first.unseen.isEmpty { return first.result }
             let isDecisive = first.unseen.contains { DirectoryRules.decides($0.path.name, rules.exclusions) }
             let wider = isDecisive ? [.subtree(.root)] : (ranges + first.unseen).sorted()
-            return try attempt(root, parent, base, rules, wider, isLast: true).result
+            return try attempt(root, parent, base, rules, wider, again: Set(first.unseen.map(\.path))).result
         } catch let error as StorageError {
             // What is damaged may well be in the root still: it is all read again and stored where it is lost.
             guard error.code == .damaged else { throw error }
@@ -121,12 +125,13 @@ struct Capture {
     /// - Parameters:
     ///   - base: the latest snapshot, to build upon; nil where there is none, or to do without it and store again what the
     ///     archive cannot read any more.
-    ///   - isLast: whether to commit in any case.
+    ///   - again: names that an attempt has found it should have looked at: they are read, whatever their times say, as a
+    ///     time may be older than the end of the write that set it; this attempt commits in any case.
     /// - Returns: what the capture gives, and other names of changed files outside of the ranges. Where there are
     ///   such, nothing was committed.
     private func attempt(
         _ root: RootDirectory, _ parent: SnapshotRecord?, _ base: Snapshot?, _ rules: CaptureRules,
-        _ ranges: [PathRange], isLast: Bool = false
+        _ ranges: [PathRange], again: Set<RelativePath>? = nil
     ) throws -> (result: CaptureResult, unseen: [PathRange]) {
         let isAnew = parent != nil && base == nil
         let isHealing = isAnew || losses != nil
@@ -146,11 +151,13 @@ struct Capture {
                 store: store, nodes: nodes, commit: commit, level: level, progress: progress,
                 rules: rules.exclusions, removesExcluded: true,
                 isDoubtful: { path, status in
-                    written.closed.contains(path) && (isInMemory || !proofs.vouches(for: path, status))
+                    waiting.contains(path) || again?.contains(path) ?? false
+                        || written.closed.contains(path) && (isInMemory || !proofs.vouches(for: path, status))
                 },
                 isLost: losses.map { losses in { losses.affect($0) } },
                 // What is lost is read at once.
-                postpones: losses == nil ? largeFiles.map { files in { files.postpones($0, $1, $2) } } : nil,
+                postpones: losses == nil && postponesLargeFiles
+                    ? largeFiles.map { files in { files.postpones($0, $1, $2) } } : nil,
                 onLeftBehind: onLeftBehind, foreseen: foreseen)
             let time = Timestamp.now
             var read: [(path: RelativePath, changed: Timestamp)] = []
@@ -165,18 +172,25 @@ struct Capture {
                 }
                 progress?.set(storedBytes: commit.storedBytes)
             }
-            for problem in largeFiles?.problems() ?? [] { try update.add(problem) }
+            for problem in try postponed(in: base?.tree, besides: postponesLargeFiles ? [] : waiting) {
+                try update.add(problem)
+            }
             let end = Timestamp.now
             let tree = try update.finish() ?? unchangedTree(parent, base, rules)
-            if let parent, !isLast, !ranges.contains(.subtree(.root)) {
-                let unseen = (try linkIndex.otherNames(of: links, in: parent.tree, nodes) + neighbours(of: unknown))
-                    .filter { !ranges.contains($0) }
+            if let parent, again == nil, !ranges.contains(.subtree(.root)) {
+                // A name in the ranges that did not change was looked at before the file did.
+                let unseen =
+                    try otherNames(of: links, in: parent.tree, withSingle: true)
+                    + neighbours(of: unknown).filter { !ranges.contains($0) }
                 if !unseen.isEmpty {
                     commit.abandon()
                     return (result(nil, latest: parent, update, lookedUntil: lookedUntil ?? end), unseen)
                 }
             }
-            let outcome: CaptureResult
+            // What changed meanwhile tells of one of its names only: the others are looked at with that.
+            var torn = links.torn
+            if let base, largeFiles != nil { torn += try otherNames(of: links, in: base.tree, withSingle: false) }
+            var outcome: CaptureResult
             // A latest snapshot that cannot be read needs another one in its place, whether or not anything changed.
             let isParentLost = try isAnew && parent.map { try isLost($0) } ?? false
             let isNews = !isAnew || isParentLost || tree != parent?.tree || options.label != nil
@@ -190,6 +204,7 @@ struct Capture {
                 if isHealing || update.seen != nil { try commit.keep() } else { commit.abandon() }
                 outcome = try unchanged(parent, update, root, lookedUntil: lookedUntil ?? end)
             }
+            outcome.deferred += torn
             // Only now is what was read in the archive.
             for file in read { proofs.add(file.path, changed: file.changed, readAt: time) }
             return (outcome, [])
@@ -197,6 +212,16 @@ struct Capture {
             commit.abandon()
             throw error
         }
+    }
+
+    /// Other names of the hard-linked files among `links`: those that the tree has, and large files that the tree does not
+    /// have as they are.
+    private func otherNames(
+        of links: LinkedNames, in tree: ChunkID, withSingle: Bool
+    ) throws -> [PathRange] {
+        let waiting = largeFiles?.paths(of: links.inodes) ?? []
+        return try linkIndex.otherNames(of: links, in: tree, nodes, withSingle: withSingle)
+            + waiting.filter { !links.contains($0) }.map { .entry($0) }
     }
 
     /// The directories of names that were written to and are not there: the file may have another name next to it.

@@ -43,7 +43,7 @@ public struct CaptureResult: Sendable {
     /// How many paths could not be captured as they are.
     public let problemCount: Int
     /// Where there are directories whose time changed, which is no reason for a snapshot but belongs into the next.
-    let deferred: [PathRange]
+    var deferred: [PathRange]
     /// The tree with what was found: that of `latest`, but for signatures where a restore is to follow.
     let tree: ChunkID
     /// When everything had been looked at that is in `latest`: what changed before that and is not in it was missed.

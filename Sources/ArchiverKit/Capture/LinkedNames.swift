@@ -9,8 +9,10 @@ internal import SnapshotTree
 /// Collects the hard-linked files among a scan's changes, to find their other names.
 struct LinkedNames {
     fileprivate var changes: [RelativePath: (old: UInt64?, new: UInt64?)] = [:]
+    /// When the file had changed last as each name was read; nil where that is not sure.
+    private var times: [RelativePath: Timestamp?] = [:]
     /// Inodes of files with several names: what had one name only is found by that.
-    fileprivate var inodes: Set<UInt64> = []
+    private(set) var inodes: Set<UInt64> = []
 
     /// Takes the next change.
     mutating func add(_ change: ScanChange) {
@@ -18,9 +20,23 @@ struct LinkedNames {
         let groups = (old: change.old?.linkGroup, new: change.new?.linkGroup)
         guard groups.old != nil || groups.new != nil else { return }
         changes[path] = groups
+        times[path] = .some(change.new?.signature?.changed)
         for entry in [change.old, change.new] {
             if let entry, let group = entry.linkGroup { inodes.insert(entry.signature?.inode ?? group) }
         }
+    }
+
+    /// Whether the scan has come upon the hard-linked file at `path`.
+    func contains(_ path: RelativePath) -> Bool { changes[path] != nil }
+
+    /// Names of files that changed while they were read one name after another: each may be of another state.
+    var torn: [PathRange] {
+        let names = Dictionary(grouping: changes.filter { $0.value.new != nil }, by: \.value.new)
+        let differing = names.values.filter { names in
+            let states = Set(names.map { times[$0.key] ?? nil })
+            return names.count > 1 && (states.count > 1 || states.contains(nil))
+        }
+        return differing.flatMap { $0.map { .entry($0.key) } }
     }
 
     fileprivate var groups: Set<UInt64> {
@@ -42,13 +58,17 @@ final class LinkIndex: Sendable {
     ///
     /// Goes through the whole tree where the index is of another one, or where a file got its second name; that costs
     /// no look at the file system.
-    func otherNames(of changed: LinkedNames, in tree: ChunkID, _ nodes: StoredNodes) throws -> [PathRange] {
+    ///
+    /// - Parameter withSingle: whether files that have only one name in the tree are looked for.
+    func otherNames(
+        of changed: LinkedNames, in tree: ChunkID, _ nodes: StoredNodes, withSingle: Bool
+    ) throws -> [PathRange] {
         let groups = changed.groups
         if groups.isEmpty { return [] }
         var state = state.withLock { $0 }
         if state.tree != tree { state = State(tree: tree, names: try LinkIndex.names(in: tree, nodes)) }
         var others = groups.flatMap { state.names[$0] ?? [] }
-        if groups.contains(where: { state.names[$0] == nil }) {
+        if withSingle, groups.contains(where: { state.names[$0] == nil }) {
             others += try LinkIndex.singleNames(of: changed.inodes, in: tree, nodes)
         }
         self.state.withLock { $0 = state }
@@ -87,8 +107,9 @@ final class LinkIndex: Sendable {
         var found: [RelativePath] = []
         var cursor = try TreeCursor(tree, in: nodes)
         while let entry = try cursor.next() {
-            guard entry.kind != .directory, entry.linkGroup == nil, let inode = entry.signature?.inode else { continue }
-            if inodes.contains(inode) { found.append(entry.path) }
+            guard entry.kind != .directory, entry.linkGroup == nil else { continue }
+            // What changed just before it was read says nothing of its inode: it is looked at.
+            if entry.signature.map({ inodes.contains($0.inode) }) ?? true { found.append(entry.path) }
         }
         return found
     }

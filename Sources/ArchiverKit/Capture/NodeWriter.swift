@@ -1,11 +1,11 @@
 // Stores a new tree's nodes: several in one block, compressed against the nodes they replace.
 
-internal import ArchiveFormat
-internal import ArchiveStorage
+package import ArchiveFormat
+package import ArchiveStorage
 internal import SnapshotTree
 
 /// Takes nodes from a tree editor and stores those that the archive does not have.
-final class NodeWriter: NodeSink {
+package final class NodeWriter: NodeSink {
     private let store: ArchiveStore
     private let commit: CommitWriter
     private let level: Int
@@ -13,13 +13,13 @@ final class NodeWriter: NodeSink {
     private var bases: [BaseChunk] = []
     private var bytes = 0
 
-    init(_ store: ArchiveStore, commit: CommitWriter, level: Int) {
+    package init(_ store: ArchiveStore, commit: CommitWriter, level: Int) {
         self.store = store
         self.commit = commit
         self.level = level
     }
 
-    func store(_ node: Node, predecessor: ChunkID?) throws(StorageError) -> ChunkID {
+    package func store(_ node: Node, predecessor: ChunkID?) throws(StorageError) -> ChunkID {
         let chunk = RawChunk(kind: .node, bytes: node.encoded())
         guard try commit.claim(chunk.id) else { return chunk.id }
         let base = try predecessor.flatMap { id throws(StorageError) in
@@ -39,7 +39,7 @@ final class NodeWriter: NodeSink {
     }
 
     /// Stores what was collected and not yet written.
-    func flush() throws(StorageError) {
+    package func flush() throws(StorageError) {
         guard !nodes.isEmpty else { return }
         try commit.append(store.encode(nodes, bases: bases, level: level))
         nodes.removeAll(keepingCapacity: true)

@@ -8,7 +8,7 @@ internal import SnapshotTree
 /// Compares the names of files that have several.
 ///
 /// Names that were read at different times may differ: the file changed while the tree was captured. Where the times are
-/// equal, so is the rest.
+/// equal, so is the rest. Of an entry without a signature nobody knows the time: a time of modification can be set.
 struct LinkCheck {
     private let nodes: StoredNodes
     /// What was found in leaves that were looked at together, as most snapshots share them.
@@ -37,7 +37,7 @@ struct LinkCheck {
             guard case .leaf(let entries) = try nodes.node(leaf, level: 0) else { continue }
             // What kept changing while it was read may have been read differently under each name.
             for entry in entries where !entry.isUnstable {
-                guard let group = entry.linkGroup else { continue }
+                guard let group = entry.linkGroup, let signature = entry.signature else { continue }
                 var hasher = Hasher()
                 hasher.combine(entry.kind)
                 hasher.combine(entry.content)
@@ -46,7 +46,7 @@ struct LinkCheck {
                 hasher = Hasher()
                 hasher.combine(group)
                 hasher.combine(entry.modified)
-                hasher.combine(entry.signature?.changed)
+                hasher.combine(signature.changed)
                 let state = hasher.finalize()
                 guard contents.updateValue(content, forKey: state) ?? content == content else {
                     return TreeFault(entry.path, "\(entry.path) is another name of a file that holds something else")

@@ -101,16 +101,10 @@ private struct VersionSearch {
         var (path, end) = (path, query.end)
         var found: [DirectoryVersion] = []
         while true {
-            let renaming = try query.followsRenames ? renaming(of: path, before: end) : nil
-            for placed in try catalogue.counts(below: path, root: root, before: end) {
-                if let renaming, placed.place < renaming.place { break }
-                guard let snapshot = try catalogue.snapshot(at: placed.place, root: root) else { continue }
-                if let since = query.since, snapshot.time < since { return found }
-                if query.accepts(snapshot) {
-                    found.append(
-                        DirectoryVersion(snapshot: snapshot, path: path, counts: placed.counts, isFirst: false))
-                }
-                if found.count == query.limit { return found }
+            let renaming = try query.followsRenames ? catalogue.renaming(to: path, root: root, before: end) : nil
+            // What was before that is not asked for.
+            guard try addVersions(ofDirectory: path, from: renaming?.place, before: end, to: &found) else {
+                return found
             }
             guard let renaming, let other = renaming.change.other else { break }
             (path, end) = (other, renaming.place)
@@ -124,10 +118,31 @@ private struct VersionSearch {
         return found
     }
 
-    /// The last time that something else got the name `path`.
-    private func renaming(of path: RelativePath, before end: HistoryPlace) throws -> PlacedChange? {
-        try catalogue.changes(of: path, root: root, before: end)
-            .first { $0.change.kind == .added && $0.change.other != nil }
+    /// Adds what happened in a directory while it had one name.
+    ///
+    /// - Parameter start: where it got that name.
+    /// - Returns: false where no more is wanted.
+    private func addVersions(
+        ofDirectory path: RelativePath, from start: HistoryPlace?, before end: HistoryPlace,
+        to found: inout [DirectoryVersion]
+    ) throws -> Bool {
+        var end = end
+        while true {
+            let step = query.limit.map { query.until == nil ? $0 - found.count : max($0, VersionSearch.step) }
+            let placed = try catalogue.counts(below: path, root: root, before: end, limit: step)
+            for version in placed {
+                if let start, version.place < start { return true }
+                end = version.place
+                guard let snapshot = try catalogue.snapshot(at: version.place, root: root) else { continue }
+                if let since = query.since, snapshot.time < since { return false }
+                if query.accepts(snapshot) {
+                    found.append(
+                        DirectoryVersion(snapshot: snapshot, path: path, counts: version.counts, isFirst: false))
+                }
+                if found.count == query.limit { return false }
+            }
+            guard let step, placed.count == step else { return true }
+        }
     }
 }
 

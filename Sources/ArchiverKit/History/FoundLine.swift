@@ -104,17 +104,19 @@ private struct LineSearch {
     func run(_ progress: OperationProgress?) throws -> FoundLines {
         var contents = Contents()
         var spans: [(path: RelativePath, spans: [Span])] = []
+        var result = FoundLines()
         for path in try paths() {
-            let found = try self.spans(of: path, &contents)
+            let (found, isWhole) = try self.spans(of: path, &contents)
             if !found.isEmpty { spans.append((path, found)) }
+            if !isWhole { result.unreadable.append(path) }
         }
         progress?.expect(entries: UInt64(contents.entries.count), bytes: nil)
         let lines = try scan(contents.entries, progress)
-        var result = FoundLines()
         for (path, spans) in spans {
             result.lines += found(at: path, spans, lines)
             if spans.contains(where: { lines[$0.content] == nil }) { result.unreadable.append(path) }
         }
+        result.unreadable = Array(Set(result.unreadable)).sorted()
         return result
     }
 
@@ -138,16 +140,22 @@ private struct LineSearch {
         return paths.sorted()
     }
 
-    /// The contents that a path had, the oldest first.
-    private func spans(of path: RelativePath, _ contents: inout Contents) throws -> [Span] {
+    /// The contents that a path had, the oldest first, and whether all of its versions could be looked at.
+    private func spans(of path: RelativePath, _ contents: inout Contents) throws -> (spans: [Span], isWhole: Bool) {
         if let snapshot = query.snapshot {
-            guard let entry = try archive.readableEntry(at: path, in: snapshot) else { return [] }
-            return [Span(content: contents.number(of: entry), first: snapshot, gone: nil)]
+            guard let entry = try archive.readableEntry(at: path, in: snapshot) else { return ([], false) }
+            return ([Span(content: contents.number(of: entry), first: snapshot, gone: nil)], true)
         }
         var spans: [Span] = []
+        var isWhole = true
         for version in try archive.history(of: path, in: root, HistoryQuery(followsRenames: false)).reversed() {
             if version.change == .metadata, !spans.isEmpty { continue }
             let entry = version.isPresent ? try archive.readableEntry(at: path, in: version.snapshot) : nil
+            // What it holds there nobody knows: that the lines before are gone cannot be said.
+            if version.isPresent, entry == nil {
+                isWhole = false
+                continue
+            }
             let content = entry.flatMap { $0.kind == .file ? contents.number(of: $0) : nil }
             if let last = spans.indices.last, spans[last].gone == nil {
                 if spans[last].content == content { continue }
@@ -155,7 +163,7 @@ private struct LineSearch {
             }
             if let content { spans.append(Span(content: content, first: version.snapshot, gone: nil)) }
         }
-        return spans
+        return (spans, isWhole)
     }
 
     /// The matching lines of each content; nil for what cannot be read.

@@ -6,63 +6,41 @@ internal import Exclusions
 public import FileIO
 internal import SnapshotTree
 
-/// A name that some snapshot has, and its versions.
+/// A name that some snapshot has.
 public struct FoundName: Sendable, Hashable {
     public let path: RelativePath
     /// What was there last.
     public let kind: FileKind
-    /// Its size then, and the greatest that it ever had, in bytes.
+    /// Its size then, in bytes.
     public let size: UInt64
-    public let greatestSize: UInt64
-    /// Its versions, the newest first; what had the name before a rename among them.
-    public let versions: [PathVersion]
-
+    /// How many versions it has; what had the name before a rename is among them.
+    public let versionCount: Int
+    /// The first snapshot that has it.
+    public let first: SnapshotRecord
+    /// The last snapshot that changed it.
+    public let last: SnapshotRecord
     /// Whether the latest snapshot does not have it.
-    public var isDeleted: Bool { !(versions.first?.isPresent ?? false) }
-
-    fileprivate init?(_ versions: [PathVersion]) {
-        guard let newest = versions.first else { return nil }
-        path = newest.path
-        kind = newest.kind
-        size = newest.size
-        greatestSize = versions.map(\.size).max() ?? 0
-        self.versions = versions
-    }
+    public let isDeleted: Bool
 }
 
 extension Archive {
     /// The names that match `pattern` and that some snapshot of the root has, in walk order.
     ///
-    /// - Parameter pattern: as in a .gitignore file: `*.md` at any depth, `/docs/*.md` from the root on.
+    /// Reads every name, and of those that match the first and the last change, however many versions they have.
+    ///
+    /// - Parameters:
+    ///   - pattern: as in a .gitignore file: `*.md` at any depth, `/docs/*.md` from the root on.
+    ///   - size: only what was once larger than this, in bytes.
     /// - Throws: `ArchiverError` of the code `malformedSelector` where it is no pattern.
     public func names(
-        matching pattern: [UInt8], in root: ArchivedRoot, progress: OperationProgress? = nil
+        matching pattern: [UInt8], largerThan size: UInt64? = nil, in root: ArchivedRoot,
+        progress: OperationProgress? = nil
     ) throws(ArchiverError) -> [FoundName] {
         let pattern = try Archive.namePattern(pattern)
         return try facing {
             guard let number = try indexed(root, progress) else { return [] }
-            var paths: Set<RelativePath> = []
-            // A pattern for directories alone is asked again when it is known what each of them was.
-            try store.catalogue.forEachChangedPath(root: number) { path in
-                if !path.isRoot, pattern.matches(path.bytes, isDirectory: true) { paths.insert(path) }
-            }
-            if let first = try store.catalogue.firstSnapshot(root: number) {
-                try Tree(first.tree, in: nodes).forEach { (entry) throws(StorageError) in
-                    if !entry.path.isRoot, pattern.matches(entry.path.bytes, isDirectory: true) {
-                        paths.insert(entry.path)
-                    }
-                    return true
-                }
-            }
-            var found: [FoundName] = []
-            let query = HistoryQuery(followsRenames: false)
-            for path in paths.sorted() {
-                guard let name = FoundName(try history(of: path, in: root, query)),
-                    pattern.matches(path.bytes, isDirectory: name.kind == .directory)
-                else { continue }
-                found.append(name)
-            }
-            return found
+            let search = try NameSearch(self, number, pattern, largerThan: size)
+            return try search.run()
         }
     }
 
@@ -84,5 +62,81 @@ extension Archive {
         throw ArchiverError(
             .malformedSelector, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern that a name could match",
             remedy: "a pattern is like '*.md', 'notes*' or '/docs/**/*.txt'")
+    }
+}
+
+/// One search for names.
+private struct NameSearch {
+    private let archive: Archive
+    private let root: Int64
+    private let pattern: NamePattern
+    private let size: UInt64?
+    private let first: SnapshotRecord?
+    /// What the root's first snapshot holds that matches.
+    private var original: [RelativePath: (kind: FileKind, size: UInt64)] = [:]
+    private var paths: Set<RelativePath> = []
+
+    private var catalogue: Catalogue { archive.store.catalogue }
+
+    init(_ archive: Archive, _ root: Int64, _ pattern: NamePattern, largerThan size: UInt64?) throws {
+        (self.archive, self.root, self.pattern, self.size) = (archive, root, pattern, size)
+        first = try archive.store.catalogue.firstSnapshot(root: root)
+        var (changed, original) = (paths, original)
+        // A pattern for directories alone is asked again when it is known what each of them was.
+        try archive.store.catalogue.forEachChangedPath(root: root) { path in
+            if !path.isRoot, pattern.matches(path.bytes, isDirectory: true) { changed.insert(path) }
+        }
+        if let first {
+            try Tree(first.tree, in: archive.nodes).forEach { (entry) throws(StorageError) in
+                if !entry.path.isRoot, pattern.matches(entry.path.bytes, isDirectory: true) {
+                    original[entry.path] = (entry.kind, entry.size)
+                }
+                return true
+            }
+        }
+        self.original = original
+        paths = changed.union(original.keys)
+    }
+
+    func run() throws -> [FoundName] {
+        var snapshots: [HistoryPlace: SnapshotRecord] = [:]
+        var found: [FoundName] = []
+        for path in paths.sorted() {
+            guard let name = try name(path, &snapshots),
+                pattern.matches(path.bytes, isDirectory: name.kind == .directory)
+            else { continue }
+            found.append(name)
+        }
+        return found
+    }
+
+    /// What is known of a name; nil where it was never as large as is asked for.
+    private func name(_ path: RelativePath, _ snapshots: inout [HistoryPlace: SnapshotRecord]) throws -> FoundName? {
+        let original = original[path]
+        let wasLarger = size.map { size in (original?.size ?? 0) > size } ?? true
+        guard let ends = try catalogue.ends(of: path, root: root, largerThan: size) else {
+            guard let original, let first, wasLarger else { return nil }
+            return FoundName(
+                path: path, kind: original.kind, size: original.size, versionCount: 1, first: first, last: first,
+                isDeleted: false)
+        }
+        // What the first snapshot has is not among the changes.
+        let isOriginal = original != nil && ends.first.change.kind != .added
+        guard ends.isLarger || isOriginal && wasLarger,
+            let last = try snapshot(at: ends.last.place, &snapshots),
+            let oldest = try isOriginal ? first : snapshot(at: ends.first.place, &snapshots)
+        else { return nil }
+        let change = ends.last.change
+        return FoundName(
+            path: path, kind: change.object, size: change.size, versionCount: ends.count + (isOriginal ? 1 : 0),
+            first: oldest, last: last, isDeleted: change.kind == .removed)
+    }
+
+    private func snapshot(
+        at place: HistoryPlace, _ snapshots: inout [HistoryPlace: SnapshotRecord]
+    ) throws -> SnapshotRecord? {
+        if let known = snapshots[place] { return known }
+        snapshots[place] = try catalogue.snapshot(at: place, root: root)
+        return snapshots[place]
     }
 }

@@ -36,6 +36,12 @@ public struct PathVersion: Sendable, Hashable {
     /// Whether the snapshot holds the path.
     public var isPresent: Bool { change != .removed && change != .renamedAway }
 
+    /// What a snapshot holds, where damage hides since when.
+    package init(asIn snapshot: SnapshotRecord, _ entry: Entry) {
+        self.init(
+            snapshot, PathChange(path: entry.path, kind: .modified, object: entry.kind, size: entry.size))
+    }
+
     init(_ snapshot: SnapshotRecord, _ change: PathChange) {
         self.snapshot = snapshot
         path = change.path

@@ -7,64 +7,94 @@ internal import FileIO
 /// A burst of work on a root.
 public struct WorkSession: Sendable, Hashable {
     /// Its first and last snapshot.
-    public fileprivate(set) var first: SnapshotRecord
+    public private(set) var first: SnapshotRecord
     public let last: SnapshotRecord
     /// The state that it began with; nil where nobody knows.
     public fileprivate(set) var before: SnapshotRecord?
-    public fileprivate(set) var snapshots = 0
-    public fileprivate(set) var changes = ChangeCounts()
+    private var sums: SnapshotSums
+
+    public var snapshots: Int { sums.snapshots }
+    public var changes: ChangeCounts { sums.changes }
     /// Bytes that the archive grew by.
-    public fileprivate(set) var storedBytes: UInt64 = 0
+    public var storedBytes: UInt64 { sums.storedBytes }
 
     /// A pause as long as this ends one, in seconds.
-    public static let pause: Int64 = 30 * 60
+    public static let pause = SnapshotRun.pause
 
-    fileprivate init(last: SnapshotRecord) {
-        first = last
-        self.last = last
-        add(last)
+    fileprivate init(_ run: SnapshotRun) { (first, last, sums) = (run.first, run.last, run.sums) }
+
+    /// Whether what comes before the first snapshot belongs to the session.
+    fileprivate func continues(_ earlier: SnapshotRun) -> Bool {
+        SnapshotRun.goesOn(from: earlier.last.time.seconds, to: first.time.seconds)
     }
 
-    /// Whether a snapshot that comes before the first belongs to the session.
-    fileprivate func continues(_ earlier: SnapshotRecord) -> Bool {
-        // Clocks are set back: what lies in the future is of the same work.
-        first.time.seconds < earlier.time.seconds.addingReportingOverflow(WorkSession.pause).partialValue
+    fileprivate mutating func add(_ earlier: SnapshotRun) {
+        first = earlier.first
+        sums += earlier.sums
+    }
+}
+
+/// Makes sessions of runs, which come the latest first.
+private struct SessionList {
+    private(set) var sessions: [WorkSession] = []
+    private var session: WorkSession?
+    let limit: Int
+
+    init(limit: Int?) { self.limit = limit ?? .max }
+
+    /// - Returns: whether more is wanted.
+    mutating func add(_ run: SnapshotRun) -> Bool {
+        if var current = session {
+            if current.continues(run) {
+                session?.add(run)
+                return true
+            }
+            current.before = run.last
+            sessions.append(current)
+        }
+        session = WorkSession(run)
+        return sessions.count < limit
     }
 
-    fileprivate mutating func add(_ earlier: SnapshotRecord) {
-        first = earlier
-        snapshots += 1
-        changes.added = FormatLimits.sum(changes.added, earlier.changes.added, FormatLimits.entries)
-        changes.modified = FormatLimits.sum(changes.modified, earlier.changes.modified, FormatLimits.entries)
-        changes.removed = FormatLimits.sum(changes.removed, earlier.changes.removed, FormatLimits.entries)
-        storedBytes = FormatLimits.sum(storedBytes, earlier.storedBytes, FormatLimits.bytes)
-    }
+    mutating func finish() { if let session, sessions.count < limit { sessions.append(session) } }
 }
 
 extension Archive {
     /// The bursts of work on a root, the latest first.
     ///
-    /// Reads the snapshots of these sessions and no others.
+    /// Of one root, reads some snapshots a session, however many the session has.
     ///
-    /// - Parameter limit: the most sessions to give.
+    /// - Parameters:
+    ///   - root: nil for all of them together, which reads every snapshot of these sessions.
+    ///   - limit: the most sessions to give.
     public func sessions(of root: ArchivedRoot?, limit: Int? = nil) throws(ArchiverError) -> [WorkSession] {
-        var sessions: [WorkSession] = []
-        var session: WorkSession?
-        try forEachSnapshot(SnapshotQuery(root: root, newestFirst: true)) { snapshot in
-            guard let current = session else {
-                session = WorkSession(last: snapshot)
-                return true
-            }
-            if current.continues(snapshot) {
-                session?.add(snapshot)
-                return true
-            }
-            session?.before = snapshot
-            if let session { sessions.append(session) }
-            session = WorkSession(last: snapshot)
-            return limit.map { sessions.count < $0 } ?? true
+        var list = SessionList(limit: limit)
+        let only: ArchivedRoot?
+        if let root {
+            only = root
+        } else {
+            let all = try roots()
+            only = all.count == 1 ? all.first : nil
         }
-        if let session, limit.map({ sessions.count < $0 }) ?? true { sessions.append(session) }
-        return sessions
+        if let only {
+            try forEachRun(of: only) { list.add($0) }
+        } else {
+            try forEachSnapshot(SnapshotQuery(newestFirst: true)) { list.add(SnapshotRun($0)) }
+        }
+        list.finish()
+        return list.sessions
+    }
+
+    /// Calls `body` with a root's runs of snapshots, the latest first, until it returns false.
+    private func forEachRun(of root: ArchivedRoot, _ body: (SnapshotRun) -> Bool) throws(ArchiverError) {
+        try facing {
+            guard let number = try number(of: root) else { return }
+            var filter = Catalogue.SnapshotFilter(of: number, newestFirst: true, limit: 1)
+            while let last = try store.catalogue.snapshots(filter).first {
+                let run = try store.catalogue.run(endingAt: last, root: number)
+                guard body(run) else { return }
+                filter.behind = .init(sequence: run.first.sequence, time: run.first.time, id: run.first.id.chunk)
+            }
+        }
     }
 }

@@ -11,6 +11,8 @@ public struct ForgottenSelection: Sendable, Hashable {
     public let id: ChunkID
     /// When it was forgotten.
     public let forgotten: Timestamp
+    /// Why.
+    public let reason: ForgettingReason
     /// What it is; nil where it cannot be read any more.
     public let selected: Selected?
 }
@@ -87,20 +89,25 @@ extension Archive {
                         .noSuchSnapshot, "\(one.id.hex.prefix(8)) is not forgotten",
                         remedy: "'archiver list --forgotten' shows what is")
                 }
-                guard try isWhole(forgotten: one.id) else { throw Archive.reclaimed(one.id) }
+                // What has taken its place is listed.
+                guard one.reason != .purged, try isWhole(forgotten: one.id) else { throw Archive.reclaimed(one.id) }
             }
             try store.unforget(Set(forgotten.map(\.id)))
         }
     }
 
-    /// What is forgotten, what was forgotten last first.
+    /// What is forgotten and still in the archive, what was forgotten last first.
     ///
     /// - Parameter limit: the most to give.
     public func forgotten(limit: Int? = nil) throws(ArchiverError) -> [ForgottenSelection] {
         try facing {
-            try store.catalogue.forgotten(newestFirst: true, limit: limit).map { record in
-                ForgottenSelection(id: record.id, forgotten: record.time, selected: try selected(forgotten: record.id))
+            var found: [ForgottenSelection] = []
+            for record in try store.catalogue.forgotten(newestFirst: true) {
+                if let limit, found.count >= limit { break }
+                // The space of others was given back.
+                if try store.catalogue.location(of: record.id) != nil { found.append(try selection(record)) }
             }
+            return found
         }
     }
 
@@ -108,9 +115,7 @@ extension Archive {
     public func forgottenLast() throws(ArchiverError) -> [ForgottenSelection] {
         try facing {
             guard let last = try store.catalogue.forgotten(newestFirst: true, limit: 1).first else { return [] }
-            return try store.catalogue.forgotten(since: last.time, until: last.time).map { record in
-                ForgottenSelection(id: record.id, forgotten: record.time, selected: try selected(forgotten: record.id))
-            }
+            return try store.catalogue.forgotten(since: last.time, until: last.time).map(selection)
         }
     }
 
@@ -127,9 +132,7 @@ extension Archive {
                     .noSuchSnapshot, "nothing that is forgotten has an id that begins with '\(digits)'",
                     remedy: "'archiver list --forgotten' shows what is")
             }
-            let selections = try found.map {
-                ForgottenSelection(id: $0.id, forgotten: $0.time, selected: try selected(forgotten: $0.id))
-            }
+            let selections = try found.map(selection)
             _ = try Archive.only(
                 selections.compactMap(\.selected), "'\(digits)' is the beginning of several ids of forgotten records")
             guard let only = selections.first(where: { $0.selected != nil }) else { throw Archive.reclaimed(first.id) }
@@ -153,6 +156,11 @@ extension Archive {
             return false
         }
         return isWhole
+    }
+
+    private func selection(_ record: ForgottenRecord) throws -> ForgottenSelection {
+        ForgottenSelection(
+            id: record.id, forgotten: record.time, reason: record.reason, selected: try selected(forgotten: record.id))
     }
 
     /// What a forgotten record is; nil where it cannot be read any more.

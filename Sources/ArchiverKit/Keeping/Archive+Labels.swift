@@ -26,6 +26,11 @@ extension Archive {
     /// - Throws: `ArchiverError`: `noLabel` where it has none, `readOnly`…
     public func removeLabel(of selected: Selected) throws(ArchiverError) { try say(nil, of: selected) }
 
+    /// Labels of snapshots that begin with `text`, by their bytes.
+    package func labels(beginning text: String, limit: Int) throws(ArchiverError) -> [String] {
+        try facing { try store.catalogue.labels(beginning: text, limit: limit) }
+    }
+
     private func say(_ label: String?, of selected: Selected) throws(ArchiverError) {
         try whileKeeping {
             try requireListed(selected)

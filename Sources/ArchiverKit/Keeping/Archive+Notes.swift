@@ -1,7 +1,7 @@
 // Notes: what a user wrote down about a root, or about one snapshot of it.
 
 public import ArchiveFormat
-internal import ArchiveStorage
+package import ArchiveStorage
 public import FileIO
 internal import SystemPackage
 
@@ -31,22 +31,53 @@ extension Archive {
     /// - Parameters:
     ///   - snapshot: the snapshot that it is about; nil where it is about the root at `time`.
     ///   - time: nil for now.
-    /// - Throws: `ArchiverError`: `unsuitableSettings` where the text is empty or too long, `readOnly`…
+    /// - Throws: `ArchiverError`: `unsuitableSettings` where the text is blank or too long, `noSuchSnapshot` where the root
+    ///   has no such snapshot, `readOnly`…
     @discardableResult
     public func note(
         _ text: String, about root: ArchivedRoot, snapshot: SnapshotID? = nil, at time: Timestamp? = nil
     ) throws(ArchiverError) -> Note {
-        if text.isEmpty || text.utf8.count > NoteRecord.limit {
+        let isBlank = text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+        if isBlank || text.utf8.count > NoteRecord.limit {
             throw ArchiverError(
-                .unsuitableSettings, "a note has 1 to \(NoteRecord.limit) bytes, and this one has \(text.utf8.count)",
-                remedy: text.isEmpty ? "write something" : "write less, or several notes")
+                .unsuitableSettings,
+                isBlank
+                    ? "a note needs a text, and this one is blank"
+                    : "a note has at most \(NoteRecord.limit) bytes, and this one has \(text.utf8.count)",
+                remedy: isBlank ? "write something" : "write less, or several notes")
         }
-        return try facing {
+        return try whileKeeping {
+            if let snapshot { try requireSnapshot(snapshot, of: root) }
             let record = NoteRecord(
                 rootPath: root.path.bytes, host: root.host, time: time ?? .now, text: text, snapshot: snapshot,
                 machine: root.machine)
             return Note(StoredRecord(id: try store.enter(record), record: record))
         }
+    }
+
+    /// The latest snapshot of a root; nil where it has none.
+    package func latestSnapshot(of root: ArchivedRoot) throws(ArchiverError) -> SnapshotRecord? {
+        try facing { try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: root.machine) }
+    }
+
+    /// Refuses what is no snapshot of `root`, or was forgotten.
+    private func requireSnapshot(_ id: SnapshotID, of root: ArchivedRoot) throws {
+        let found = try store.catalogue.snapshots(Catalogue.SnapshotFilter(idPrefix: id.hex, limit: 1)).first
+        if let found, found.isOf(root) { return }
+        throw ArchiverError(
+            .noSuchSnapshot, "the archive holds no snapshot \(id.short) of \(root.path)",
+            remedy: "'archiver list' shows what there is", path: root.path)
+    }
+
+    /// The notes about snapshots of a root, by snapshot; those of each by time.
+    ///
+    /// - Parameter root: nil for those of all roots.
+    public func notesBySnapshot(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [SnapshotID: [Note]] {
+        var notes: [SnapshotID: [Note]] = [:]
+        for note in try self.notes(of: root) {
+            if let snapshot = note.snapshot { notes[snapshot, default: []].append(note) }
+        }
+        return notes
     }
 
     /// The notes about a root, by time.

@@ -55,7 +55,7 @@ extension Archive {
                 progress?.expect(entries: nil, bytes: UInt64(all))
                 progress?.set(bytes: UInt64(done))
             }
-            var mark = LiveMark(store, progress)
+            var mark = LiveMark(store, progress, isCancelled: isCancelled)
             let reclaimer = try Reclaimer(store, options)
             let since =
                 grace > .zero

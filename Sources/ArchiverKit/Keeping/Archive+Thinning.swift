@@ -14,6 +14,8 @@ public struct ThinningOptions: Sendable {
     public var isDryRun: Bool
     /// Whether nobody is asked: then a run that would forget far more than it should stops.
     public var isUnattended: Bool
+    /// How much less is to be kept because room is short; 0 for what the policies say.
+    var step = 0
 
     public init(
         root: ArchivedRoot? = nil, policy: RetentionPolicy? = nil, isDryRun: Bool = false,
@@ -36,18 +38,20 @@ extension Archive {
     public func thin(_ options: ThinningOptions = ThinningOptions()) throws(ArchiverError) -> [ThinningPlan] {
         try whileKeeping {
             let clock = ThinningClock(in: store.layout)
+            let isForRoom = options.step > 0
             let now = options.isUnattended ? clock.now() : .now
             var plans: [ThinningPlan] = []
             for record in try store.catalogue.roots() {
                 let root = ArchivedRoot(record)
                 if let only = options.root, only != root { continue }
-                let policy = try policy(of: root, options)
+                var policy = try policy(of: root, options)
+                if isForRoom { policy = policy.narrowed(step: options.step) }
                 if policy == .everything { continue }
                 plans.append(try plan(root, record.number, policy, now: now))
             }
             if options.isDryRun { return plans }
-            if options.isUnattended { try clock.check(plans) }
-            try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)))
+            if options.isUnattended, !isForRoom { try clock.check(plans) }
+            try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: isForRoom ? .room : .policy)
             clock.note(now)
             return plans
         }

@@ -10,35 +10,46 @@ struct LiveMark {
     private let store: ArchiveStore
     private let nodes: StoredNodes
     private let progress: OperationProgress?
+    private let isCancelled: @Sendable () -> Bool
     /// Records, nodes and lists that were visited; whole ids, as one that was taken for another would be a loss.
     private var visited: Set<ChunkID> = []
 
-    init(_ store: ArchiveStore, _ progress: OperationProgress? = nil) {
+    init(
+        _ store: ArchiveStore, _ progress: OperationProgress? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.store = store
         self.progress = progress
+        self.isCancelled = isCancelled
         nodes = StoredNodes(store)
     }
 
     /// Gives everything to `add` that is needed by now and was not given yet.
     ///
-    /// - Parameter forgottenSince: what was forgotten at this instant or after can still be brought back, and is needed.
+    /// - Parameters:
+    ///   - forgottenSince: what was forgotten at this instant or after can still be brought back, and is needed.
+    ///   - left: snapshots and saved states that are to be passed over, as if they were gone.
     /// - Throws: `ArchiverError` of the code `damaged` where something of it cannot be read: what that needs is not known.
-    mutating func run(forgottenSince: Timestamp, _ add: (ChunkID) throws -> Void) throws {
-        for id in try store.catalogue.snapshotIDs() where visited.insert(id.chunk).inserted {
+    mutating func run(
+        forgottenSince: Timestamp, without left: Set<ChunkID> = [], _ add: (ChunkID) throws -> Void
+    ) throws {
+        let snapshots = try store.catalogue.snapshotIDs()
+        for id in snapshots where !left.contains(id.chunk) && visited.insert(id.chunk).inserted {
             try naming("snapshot \(id.short)") {
                 let tree = try store.snapshot(id).tree
                 try add(id.chunk)
                 try visit(tree: tree, add)
             }
         }
-        for id in try store.catalogue.stateIDs() where visited.insert(id.chunk).inserted {
+        let states = try store.catalogue.stateIDs()
+        for id in states where !left.contains(id.chunk) && visited.insert(id.chunk).inserted {
             try naming("the saved state \(id.short)") {
                 let content = try store.stateRecord(id).content
                 try add(id.chunk)
                 try visit(content, add)
             }
         }
-        for record in try store.catalogue.forgotten(since: forgottenSince) {
+        for record in try store.catalogue.forgotten(since: forgottenSince) where !left.contains(record.id) {
             do { try visit(forgotten: record.id, add) } catch let error as StorageError {
                 // What is lost of it cannot be brought back, and is missed by nobody.
                 guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
@@ -74,6 +85,7 @@ struct LiveMark {
         var waiting = [tree]
         while let id = waiting.popLast() {
             guard visited.insert(id).inserted else { continue }
+            if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
             try add(id)
             switch try nodes.node(id, level: nil) {
             case .inner(_, let children): for child in children { waiting.append(child.id) }

@@ -99,6 +99,27 @@ public struct RetentionPolicy: Sendable, Hashable {
         return tiers.first { $0.age.map { seconds <= $0 } ?? true }?.width
     }
 
+    /// The step after which nothing is left to be let go.
+    static let lastStep = 16
+
+    /// What is kept where room is short: less with each step, and in the end one snapshot of each root.
+    ///
+    /// Whoever keeps everything keeps what `usual` says at first. Each further step halves the ages, and doubles the width of
+    /// the tier that goes on for ever: what is old becomes sparse before what is young. The last step keeps nothing but
+    /// what no policy lets go.
+    ///
+    /// - Parameter step: 1 for the first, `lastStep` for the last.
+    func narrowed(step: Int) -> RetentionPolicy {
+        if step >= RetentionPolicy.lastStep { return RetentionPolicy(checked: [Tier(width: Width.week << 20, age: 0)]) }
+        let isEndless = tiers.allSatisfy { $0.width == 0 && $0.age == nil }
+        let base = isEndless ? RetentionPolicy.usual : self
+        let factor = UInt64(1) << UInt64(min(max(step - 1, 0), 20))
+        return RetentionPolicy(
+            checked: base.tiers.map { tier in
+                Tier(width: tier.age == nil ? tier.width * factor : tier.width, age: tier.age.map { $0 / factor })
+            })
+    }
+
     /// How long the ends of bursts of work are kept: as long as one snapshot a day, or what comes nearest to that.
     var ageOfBursts: UInt64? {
         guard let tier = tiers.last(where: { $0.width <= Width.day }) else { return 0 }

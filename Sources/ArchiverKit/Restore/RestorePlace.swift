@@ -1,7 +1,7 @@
 // Where a snapshot may be put in place: into the root that it is of, and that the caller means.
 
 internal import ArchiveFormat
-internal import ArchiveStorage
+public import ArchiveStorage
 internal import FileIO
 internal import SystemPackage
 
@@ -12,7 +12,7 @@ extension SnapshotRecord {
     }
 
     /// The root that it is a state of.
-    package var root: ArchivedRoot { ArchivedRoot(path: FilePath(bytes: rootPath), machine: machine, host: host) }
+    public var root: ArchivedRoot { ArchivedRoot(path: FilePath(bytes: rootPath), machine: machine, host: host) }
 
     /// Whether that root is one of this machine.
     package var isOfThisMachine: Bool { machine == Machine.id }

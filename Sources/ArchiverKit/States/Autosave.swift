@@ -76,9 +76,15 @@ public final class Autosave: Sendable {
 
     /// Saves what has changed and was not saved yet; when this returns it is durable.
     ///
-    /// - Throws: what saving throws; the state remains to be saved.
+    /// - Throws: what saving throws; the state remains to be saved, and that is tried again.
     public func flush() throws(StateError) {
-        if let memento = try saveNow() { tell(memento) }
+        do throws(StateError) {
+            if let memento = try saveNow() { tell(memento) }
+        } catch {
+            // Whoever came back while it was tried found nothing due.
+            schedule()
+            throw error
+        }
     }
 
     /// Saves what has changed and was not saved yet, and ends.
@@ -124,15 +130,8 @@ public final class Autosave: Sendable {
         if isNew { saved.send(memento) }
     }
 
-    private func saveAndTell() {
-        do throws(StateError) { try flush() } catch {
-            failed.send(error)
-            schedule()
-        }
-    }
-
-    /// Saves what has changed, as the program ends.
-    func saveLast() {
+    /// Saves what has changed, and tells of a failure.
+    func saveAndTell() {
         do throws(StateError) { try flush() } catch { failed.send(error) }
     }
 

@@ -7,7 +7,7 @@ internal import Locking
 ///
 /// All of them together have no more bytes than the budget; those that were used least recently go first. Each value is
 /// a state of its own under the title of the cache, a slash and its key; what is kept is a state under the cache's title.
-/// What goes is forgotten: its bytes stay in the archive until that is compacted.
+/// What goes is forgotten: its bytes stay in the archive until that is pruned.
 ///
 /// Several programs may use one cache. Reading is noted in memory, and saved with the next value that is fetched.
 public final class StateCache<Value: Codable & Sendable>: Sendable {

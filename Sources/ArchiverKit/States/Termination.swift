@@ -95,7 +95,7 @@ enum Termination {
         let isDone = DispatchSemaphore(value: 0)
         do {
             try DetachedThread.start(for: "the last save") {
-                for autosave in autosaves { autosave.saveLast() }
+                for autosave in autosaves { autosave.saveAndTell() }
                 isDone.signal()
             }
         } catch { return }

@@ -32,6 +32,8 @@ extension Archive {
                         "there are only \(free >> 20) MiB left where the archive is",
                         remedy: "free some space on that file system"))
             }
+            let room = try room()
+            if let concern = Concern(room) { concerns.append(concern) }
             let states = try store.catalogue.stateTitles().reduce(into: StateTotals()) { totals, title in
                 totals.count += title.count
                 let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
@@ -51,7 +53,8 @@ extension Archive {
             }
             let limits = KernelLimits.current
             return ArchiveStatus(
-                directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, states: states,
+                directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, room: room,
+                states: states,
                 damage: damage, roots: statuses,
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],

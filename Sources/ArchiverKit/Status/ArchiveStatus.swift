@@ -45,6 +45,8 @@ public struct ArchiveStatus: Sendable {
     public let storedBytes: UInt64
     /// Bytes that an ordinary user can still write where the archive is.
     public let freeBytes: UInt64
+    /// How much room the archive takes and may take.
+    public let room: ArchiveRoom
     /// What programs have saved.
     public internal(set) var states = StateTotals()
     /// What is damaged or cannot be read in the archive; it is among the concerns.

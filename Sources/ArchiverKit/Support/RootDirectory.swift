@@ -42,6 +42,17 @@ struct RootDirectory: Sendable {
         return root
     }
 
+    /// The status of what is at `path` in the root, links not followed; nil where nothing is.
+    func status(of path: RelativePath) throws(FileError) -> FileStatus? {
+        if path.isRoot { return try FileStatus.read(directory.descriptor) }
+        let name = CName(path.name)
+        guard let parent = path.parent, !parent.isRoot else {
+            return try FileStatus.read(name, in: directory.descriptor, path: path)
+        }
+        let opened = try directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        return try FileStatus.read(name, in: opened, path: path)
+    }
+
     /// Refuses a root in the archive's own directory: each capture would be a change to be captured.
     ///
     /// - Parameters:

@@ -1,13 +1,13 @@
 // The nodes of an archive's trees, decoded; the recent ones are kept.
 
-internal import ArchiveFormat
-internal import ArchiveStorage
+package import ArchiveFormat
+package import ArchiveStorage
 internal import Locking
-internal import SnapshotTree
+package import SnapshotTree
 internal import SystemPackage
 
 /// Reads nodes from an archive; safe to use from several threads.
-final class StoredNodes: NodeSource, Sendable {
+package final class StoredNodes: NodeSource, Sendable {
     private let store: ArchiveStore
     /// Nodes that are lost even where something still remembers them.
     private let losses: Losses?
@@ -16,7 +16,9 @@ final class StoredNodes: NodeSource, Sendable {
     /// Bytes of the nodes that are kept: some 500 of 64 entries each.
     private static let capacity = 16 << 20
 
-    init(_ store: ArchiveStore, without losses: Losses? = nil) {
+    package convenience init(_ store: ArchiveStore) { self.init(store, without: nil) }
+
+    init(_ store: ArchiveStore, without losses: Losses?) {
         self.store = store
         self.losses = losses
     }
@@ -27,7 +29,7 @@ final class StoredNodes: NodeSource, Sendable {
     /// The archive's directory.
     var directory: FilePath { store.layout.directory }
 
-    func node(_ id: ChunkID, at place: NodePlace?) throws(StorageError) -> Node {
+    package func node(_ id: ChunkID, at place: NodePlace?) throws(StorageError) -> Node {
         let node = try node(id)
         if let problem = place?.problem(of: node) { throw try store.undecodable(id, .malformed(problem)) }
         return node

@@ -50,21 +50,32 @@ final class LargeFiles: Sendable {
     enum Outcome {
         /// What was read is in the archive, or nothing had changed.
         case captured
-        /// Something else has to be captured first: the file is looked at with the next batch.
+        /// Something else has to be captured first: the file is looked at with the next batch, and waits until then.
         case superseded
         case failed
     }
 
     fileprivate struct File {
         var bytes: UInt64
+        /// What it was when it was looked at last.
+        var seen: Signature
         /// When it changed first since it was captured; nil where it is captured as it is.
         var changed: (instant: ContinuousClock.Instant, time: Timestamp)?
-        var last: (end: ContinuousClock.Instant, took: Duration, time: Timestamp)?
+        /// When what the last reading was begun for changed first.
+        var begun: (instant: ContinuousClock.Instant, time: Timestamp)?
+        /// When it was left to the next capture that looks at it; nil where that is done.
+        var left: ContinuousClock.Instant?
+        var last: (end: ContinuousClock.Instant, took: Duration)?
+        /// When it was captured on its own last.
+        var captured: Timestamp?
         /// When a reading that failed is tried again.
         var retry: ContinuousClock.Instant?
         /// Whether somebody was told that it is captured less often.
         var isTold = false
         var isReading = false
+
+        /// Whether the archive may have an earlier state of it.
+        var isUncaptured: Bool { changed != nil || left != nil || isReading }
     }
 
     fileprivate struct State {
@@ -75,7 +86,7 @@ final class LargeFiles: Sendable {
     private let state: Locked<State>
 
     /// Files that are remembered; those beyond are read with everything else.
-    private static let limit = 4096
+    fileprivate static let limit = 4096
 
     init(_ rule: LargeFileRule) { state = Locked(State(rule: rule)) }
 
@@ -93,14 +104,17 @@ final class LargeFiles: Sendable {
         state.withLock { state in
             let isPostponed =
                 old.kind == .file && old.linkGroup == nil && state.rule.isLarge(status)
-                && (state.files[path] != nil || state.files.count < LargeFiles.limit)
+                && (state.files[path] != nil || state.makeRoom())
             guard isPostponed else {
                 state.files[path] = nil
                 return false
             }
-            var file = state.files[path] ?? File(bytes: status.size)
-            file.bytes = status.size
-            if file.changed == nil { file.changed = (.now, .now) }
+            let seen = Signature(inode: status.inode, changed: status.changed)
+            var file = state.files[path] ?? File(bytes: status.size, seen: seen)
+            (file.bytes, file.seen) = (status.size, seen)
+            // What was left is no later change.
+            let earlier = file.left == nil ? nil : file.begun
+            if file.changed == nil { file.changed = earlier ?? (instant: .now, time: .now) }
             state.files[path] = file
             return true
         }
@@ -110,24 +124,47 @@ final class LargeFiles: Sendable {
     func forget(_ path: RelativePath) { state.withLock { $0.files[path] = nil } }
 
     /// Says of the files that wait, or are being read, that a snapshot made now has an earlier state of them.
-    func problems(besides path: RelativePath? = nil) -> [Problem] {
+    ///
+    /// - Parameter captured: those that it has as they are.
+    /// - Returns: what to say, and of what state of the file it is not true.
+    func problems(besides captured: Set<RelativePath>) -> [(problem: Problem, seen: Signature)] {
         state.withLock { state in
             state.files.compactMap { other, file in
-                guard other != path, file.changed != nil || file.isReading else { return nil }
-                let state = file.last.map { "as it was at \($0.time.rfc3339)" } ?? "as it was before"
-                return Problem(path: other, reason: .postponed, detail: "\(state): a large file, captured less often")
+                guard file.isUncaptured, !captured.contains(other) else { return nil }
+                let state = file.captured.map { "as it was at \($0.rfc3339)" } ?? "as it was before"
+                let detail = "\(state): a large file, captured less often"
+                return (Problem(path: other, reason: .postponed, detail: detail), file.seen)
             }
         }
     }
 
-    /// The paths that wait, for a capture that leaves none out.
-    var waitingRanges: [PathRange] {
-        state.withLock { state in state.files.filter { $0.value.changed != nil }.map { .entry($0.key) } }
+    /// The paths that wait: whatever the times there say, they are to be read.
+    var uncaptured: Set<RelativePath> {
+        state.withLock { state in Set(state.files.filter { $0.value.changed != nil || $0.value.left != nil }.keys) }
     }
 
-    /// Takes in that everything was captured that waited: to be called while nobody else captures the root.
-    func capturedAll() {
-        state.withLock { state in for path in state.files.keys { state.files[path]?.changed = nil } }
+    /// The paths of files that the archive does not have as they are, and that were one of `inodes` when they were last
+    /// looked at: a further name of such a file is not told by what the archive has at the path.
+    func paths(of inodes: Set<UInt64>) -> [RelativePath] {
+        if inodes.isEmpty { return [] }
+        return state.withLock { state in
+            state.files.filter { $0.value.isUncaptured && inodes.contains($0.value.seen.inode) }.map(\.key)
+        }
+    }
+
+    /// Takes in that files were captured that waited: to be called while nobody else captures the root.
+    func captured(_ paths: Set<RelativePath>) {
+        state.withLock { state in for path in paths { state.files[path]?.changed = nil } }
+    }
+
+    /// Takes in that a capture that began at `start` has looked at `ranges`.
+    func looked(at ranges: [PathRange], began start: ContinuousClock.Instant) {
+        state.withLock { state in
+            for (path, file) in state.files {
+                guard let left = file.left, left <= start, ranges.contains(where: { $0.covers(path) }) else { continue }
+                state.files[path]?.left = nil
+            }
+        }
     }
 
     // MARK: Reading
@@ -149,10 +186,10 @@ final class LargeFiles: Sendable {
                 return all || due <= now
             }
             let first = ready.min { ($0.value.changed?.instant ?? now) < ($1.value.changed?.instant ?? now) }
-            guard let path = first?.key else { return nil }
-            state.files[path]?.isReading = true
+            guard let path = first?.key, var file = state.files[path] else { return nil }
             // What changes from now on is another change.
-            state.files[path]?.changed = nil
+            (file.isReading, file.begun, file.changed) = (true, file.changed, nil)
+            state.files[path] = file
             return path
         }
     }
@@ -166,16 +203,21 @@ final class LargeFiles: Sendable {
             guard var file = state.files[path] else { return }
             file.isReading = false
             file.retry = nil
+            // However it ended, it cost that much.
+            file.last = (start + took, took)
             switch outcome {
-            case .captured: file.last = (start + took, took, .now)
-            case .superseded: break
+            case .captured: file.captured = .now
+            case .superseded: file.left = .now
             case .failed:
-                file.changed = file.changed ?? (start, .now)
-                file.retry = .now + pause
+                file.changed = file.begun ?? file.changed
+                file.retry = .now + max(pause, state.rule.rest(after: took))
             }
             state.files[path] = file
         }
     }
+
+    /// Whether some file is left to the next capture that looks at it.
+    var isAnyLeft: Bool { state.withLock { state in state.files.values.contains { $0.left != nil } } }
 
     /// Files that wait because they were read not long ago, and that nobody was told of; from now on somebody is.
     func takeUntold(now: ContinuousClock.Instant = .now) -> [WatcherStatus.LargeFile] {
@@ -189,19 +231,26 @@ final class LargeFiles: Sendable {
     /// The files that wait, or are being read, by path.
     var waiting: [WatcherStatus.LargeFile] {
         state.withLock { state in
-            state.files.filter { $0.value.changed != nil || $0.value.isReading }
-                .map { State.status($0.key, $0.value, state.rule) }.sorted { $0.path < $1.path }
+            state.files.filter(\.value.isUncaptured).map { State.status($0.key, $0.value, state.rule) }
+                .sorted { $0.path < $1.path }
         }
     }
-
 }
 
 extension LargeFiles.State {
+    /// Forgets files that do not wait where too many are remembered.
+    ///
+    /// - Returns: whether one more can be.
+    fileprivate mutating func makeRoom() -> Bool {
+        if files.count >= LargeFiles.limit { files = files.filter(\.value.isUncaptured) }
+        return files.count < LargeFiles.limit
+    }
+
     fileprivate static func status(
         _ path: RelativePath, _ file: LargeFiles.File, _ rule: LargeFileRule
     ) -> WatcherStatus.LargeFile {
         WatcherStatus.LargeFile(
-            path: path, bytes: file.bytes, changed: file.changed?.time, captured: file.last?.time,
+            path: path, bytes: file.bytes, changed: file.changed?.time, captured: file.captured,
             readSeconds: file.last?.took.seconds,
             intervalSeconds: file.last.map { (rule.rest(after: $0.took) + $0.took).seconds })
     }
@@ -211,7 +260,7 @@ extension LargeFileRule {
     /// When a file is to be read; nil where it need not be.
     fileprivate func due(_ file: LargeFiles.File) -> ContinuousClock.Instant? {
         guard let changed = file.changed else { return nil }
-        let due = due(changed: changed.instant, last: file.last.map { ($0.end, $0.took) })
+        let due = due(changed: changed.instant, last: file.last)
         return file.retry.map { max($0, due) } ?? due
     }
 }

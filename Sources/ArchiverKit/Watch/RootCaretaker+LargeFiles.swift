@@ -11,9 +11,10 @@ extension RootCaretaker {
     /// Tells of files that are captured less often from now on, and sees to it that those that wait are read in time.
     func followLargeFiles() {
         for file in largeFiles.takeUntold() { service.tell(.largeFile(root: path, file)) }
-        let due = service.shouldStop ? nil : largeFiles.nextDue
         readingAlarm.withLock { alarm in
             alarm?.cancel()
+            // Asked for in here: of two who follow, the later one knows all.
+            let due = service.shouldStop ? nil : largeFiles.nextDue
             alarm = due.map { due in
                 Task { [weak self] in
                     guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
@@ -27,7 +28,7 @@ extension RootCaretaker {
     func captureWaitingFiles() async {
         var retry = firstRetry
         while !service.shouldStop, !largeFiles.waiting.isEmpty {
-            if await read(all: true) { return }
+            if await read(all: true), !largeFiles.isAnyLeft { return }
             await pause(retry)
             retry = min(retry * 2, lastRetry)
             // What was in the way may have to be captured first.
@@ -90,7 +91,8 @@ extension RootCaretaker {
             return .captured
         } catch {
             if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .superseded }
-            service.tell(.error(root: path, error))
+            // At the end, the last capture has the file, and tells if it has not. The same again is no news.
+            if !service.shouldStop, journal.captureFailed(error) { service.tell(.error(root: path, error)) }
             return .failed
         }
     }
@@ -108,13 +110,15 @@ extension RootCaretaker {
         let result = try capture.captureApart(
             root, file,
             locking: {
-                try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
+                service.options.hooks.afterReading(file)
+                return try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
             },
             mayCommit: {
                 // Whatever was captured into another archive, or of another directory, is captured anew first.
                 try archiveNumber.withLock { $0 } == number && root.isInPlace
                     && service.archive.current().number == number
             },
+            directories: { journal.deferredDirectories.union([file.parent ?? .root]) },
             lastLook: { lastLook.withLock { $0 } },
             committed: { record, parent in
                 lastLook.withLock { look in

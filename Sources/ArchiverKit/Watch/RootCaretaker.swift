@@ -203,6 +203,8 @@ final class RootCaretaker: Sendable {
             return .notUnderstood
         case .mark:
             return await mark(request.name)
+        case .note:
+            return await note(request.text, about: request.snapshot)
         case .configure:
             do {
                 try await configure(request.exclusions)
@@ -271,6 +273,7 @@ final class RootCaretaker: Sendable {
             } catch {
                 watch.markDirty(batch.ranges)
                 let error = ArchiverError(any: error)
+                if error.code == .noSpace { service.upkeep.withLock { $0 }?.roomRanOut() }
                 // A root that goes while it is captured is the watcher's to tell.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return true }
                 // The same again is no news.
@@ -311,10 +314,16 @@ final class RootCaretaker: Sendable {
     ) async throws(ArchiverError) -> CaptureResult {
         let (archive, progress) = (service.archive, service.progress)
         let options = CaptureOptions(cause: cause, exclusions: rules, setsExclusions: true)
+        let upkeep = service.upkeep.withLock { $0 }
+        upkeep?.captures.add(1, ordering: .relaxed)
         journal.captureBegins()
-        defer { journal.captureStops() }
+        defer {
+            journal.captureStops()
+            upkeep?.captures.subtract(1, ordering: .relaxed)
+        }
         let ranges = journal.addDeferred(to: ranges)
         let written = journal.written
+        let start = ContinuousClock.now
         let result = try await Blocking.run { [self] () throws(ArchiverError) in
             try facing {
                 progress.reset()
@@ -322,15 +331,17 @@ final class RootCaretaker: Sendable {
                 let (archive, ranges) = (opened.archive, moveLock(to: opened) ? [.subtree(.root)] : ranges)
                 let root = try RootDirectory.open(path)
                 try checkIdentity(of: root)
-                let capture = Capture(
+                var capture = Capture(
                     store: archive.store, nodes: archive.nodes, options: options, progress: progress,
-                    linkIndex: linkIndex, written: written, proofs: proofs, largeFiles: postpones ? largeFiles : nil,
-                    lastLook: lastLook.withLock { $0 })
+                    linkIndex: linkIndex, written: written, proofs: proofs, largeFiles: largeFiles,
+                    postponesLargeFiles: postpones, lastLook: lastLook.withLock { $0 })
                 let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
                 // Only now does nobody else find large files to leave for later.
+                let waiting = largeFiles.uncaptured
+                capture.waiting = waiting
                 let result = try capture.runLocked(
-                    root, postpones ? ranges : ranges.adding(largeFiles.waitingRanges))
-                if !postpones { largeFiles.capturedAll() }
+                    root, postpones ? ranges : ranges.adding(waiting.map { .entry($0) }))
+                if !postpones { largeFiles.captured(waiting) }
                 lastLook.withLock { $0 = LastLook(result) }
                 withExtendedLifetime(lock) {}
                 try service.archive.check(opened)
@@ -339,6 +350,7 @@ final class RootCaretaker: Sendable {
             }
         }
         journal.captureEnded(ranges, result, of: cause, at: .now)
+        largeFiles.looked(at: postpones ? ranges : [.subtree(.root)], began: start)
         followLargeFiles()
         // What is captured is announced, whether or not this succeeds.
         await enterUnrecorded()

@@ -86,6 +86,13 @@ final class WatchJournal: Sendable {
         return ranges.adding(Array(deferred))
     }
 
+    /// Directories that earlier captures have left for a next one: their time alone made none.
+    var deferredDirectories: Set<RelativePath> {
+        state.withLock { state in
+            Set(state.deferred.compactMap { if case .entry(let path) = $0 { path } else { nil } })
+        }
+    }
+
     /// Takes in that the root was compared with its latest snapshot within `ranges`.
     ///
     /// The names that were written to belong to the batch that a capture of the cause `watch` is of.
@@ -104,6 +111,7 @@ final class WatchJournal: Sendable {
     func captureEnded(of path: RelativePath, _ result: CaptureResult, at time: Timestamp) {
         state.withLock { state in
             state.lastCapture = time
+            state.failure = nil
             state.take(result.problems, within: [.entry(path)])
         }
     }

@@ -27,6 +27,8 @@ public final class WatchService: Sendable {
         public var exclusions: ExclusionRules?
         /// Whether a root that is not there is waited for.
         public var waitsForRoots: Bool
+        /// How the archive is looked after meanwhile; nil for not at all.
+        public var maintenance: MaintenanceOptions?
         /// By how much every interval that is not set here is shorter than usual.
         ///
         /// That is retries, polling, and looking for a root that is gone: tests compress time instead of skipping it.
@@ -38,12 +40,13 @@ public final class WatchService: Sendable {
 
         public init(
             _ settings: WatchSettings = WatchSettings(), backend: Backend = .auto, exclusions: ExclusionRules? = nil,
-            waitsForRoots: Bool = false
+            waitsForRoots: Bool = false, maintenance: MaintenanceOptions? = .unattended
         ) {
             self.settings = settings
             self.backend = backend
             self.exclusions = exclusions
             self.waitsForRoots = waitsForRoots
+            self.maintenance = maintenance
         }
     }
 
@@ -53,6 +56,8 @@ public final class WatchService: Sendable {
         package var beforeEnteringGaps: @Sendable () throws -> Void = {}
         /// Called before a large file is read on its own; may block.
         package var beforeReading: @Sendable (RelativePath) -> Void = { _ in }
+        /// Called when a large file was read on its own, before that is committed; may block.
+        package var afterReading: @Sendable (RelativePath) -> Void = { _ in }
         /// How long reading a large file is to be taken to have lasted; nil for what it did.
         package var readingTime: @Sendable (RelativePath) -> Duration? = { _ in nil }
 
@@ -97,6 +102,10 @@ public final class WatchService: Sendable {
         case largeFile(root: FilePath, WatcherStatus.LargeFile)
         /// A capture failed; it will be tried again.
         case error(root: FilePath, ArchiverError)
+        /// The archive was looked after: snapshots were forgotten, or space was given back; or there is no room left.
+        case maintained(MaintenanceResult)
+        /// The archive could not be looked after; that will be tried again.
+        case notMaintained(ArchiverError)
         /// Here observers missed events, because they were too slow; so many of them told of something that was not as it
         /// should be.
         case dropped(events: Int, troubles: Int)
@@ -115,6 +124,8 @@ public final class WatchService: Sendable {
     private let paths: [FilePath]
     private let roots = Locked<[RootCaretaker]>([])
     private let stopTime = Locked<ContinuousClock.Instant?>(nil)
+    /// What keeps the archive in order; nil before `run`, and where nothing is to.
+    let upkeep = Locked<Upkeep?>(nil)
 
     /// How long observers are waited for at the end.
     private static let lastDelivery = Duration.seconds(5)
@@ -154,6 +165,13 @@ public final class WatchService: Sendable {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for root in opened { group.addTask { try await root.run() } }
+                let upkeep = options.maintenance.map { Upkeep(self, $0) }
+                self.upkeep.withLock { $0 = upkeep }
+                upkeep?.begin()
+                defer {
+                    upkeep?.cancel()
+                    self.upkeep.withLock { $0 = nil }
+                }
                 do {
                     try await group.waitForAll()
                 } catch {
@@ -258,7 +276,8 @@ extension WatchService.Event {
     /// Whether it tells of something that is not as it should be.
     var isTrouble: Bool {
         switch self {
-        case .gap, .degraded, .unavailable, .problems, .error: true
+        case .gap, .degraded, .unavailable, .problems, .error, .notMaintained: true
+        case .maintained(let result): result.room.isShort
         default: false
         }
     }

@@ -21,7 +21,7 @@ public struct WatchSettings: Sendable, Hashable {
     /// How often everything is compared with the latest snapshot, zero for never; nil for the usual hour.
     public var auditInterval: Duration?
     /// Files of this many bytes and more are captured on their own, and less often where they change all the time; zero for
-    /// none, nil for none.
+    /// none, nil for the usual 512 MiB.
     public var largeFile: UInt64?
     /// Such a file is captured at the latest this long after a change; nil for the usual 5 minutes.
     public var largeFileDelay: Duration?
@@ -44,7 +44,7 @@ public struct WatchSettings: Sendable, Hashable {
     /// How often everything is compared, zero for never.
     public var usedAuditInterval: Duration { auditInterval ?? .seconds(3600) }
     /// From how many bytes on a file is captured on its own, zero for none.
-    public var usedLargeFile: UInt64 { largeFile ?? 0 }
+    public var usedLargeFile: UInt64 { largeFile ?? 512 << 20 }
     /// How long after a change such a file is captured at the latest.
     public var usedLargeFileDelay: Duration { max(largeFileDelay ?? .seconds(300), usedMaxDelay) }
 

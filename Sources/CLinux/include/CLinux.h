@@ -60,6 +60,9 @@ int clinux_synchronize_file_system(int descriptor);
 /// Bytes that an ordinary user can still write on the file system that holds the descriptor's file (fstatvfs(3)), or -1.
 int64_t clinux_free_bytes(int descriptor);
 
+/// Bytes of the file system that holds the descriptor's file, used and free ones (fstatvfs(3)), or -1.
+int64_t clinux_total_bytes(int descriptor);
+
 /// A second descriptor of the same open file, closed on exec (fcntl(2), F_DUPFD_CLOEXEC).
 int clinux_duplicate(int descriptor);
 
@@ -89,6 +92,9 @@ int clinux_lower_priority(void);
 
 /// 1 where a time service keeps the clock right, 0 where none does (adjtimex(2)), -1 where the system does not tell.
 int clinux_clock_is_kept(void);
+
+/// CLOCK_MONOTONIC in nanoseconds at the moment when the process's own code began to run, before `main`.
+unsigned long long clinux_start_nanoseconds(void);
 
 /// fanotify_init(2) for an unprivileged group that reports directories and names; EMFILE, ENOSYS, EINVAL, EPERM.
 int clinux_fanotify_init(void);

@@ -33,6 +33,28 @@ extension FaultPlace {
         }
     }
 
+    /// Every announced snapshot is there, as it was or without `purged`; some may be there both ways.
+    ///
+    /// - Parameter isPurged: whether none has it any more.
+    func checkHistory(without purged: String, isPurged: Bool) throws {
+        try checkSoundness()
+        let rows = try JSON.array(run("list", "--json", "--root", tree.string).output)
+        let times = Set(rows.compactMap { $0["time"] as? String }).sorted()
+        guard times.count == announced.count, !isPurged || rows.count == times.count else {
+            throw Wrong(description: "\(rows.count) snapshots of \(times.count) times are listed")
+        }
+        for row in rows {
+            guard let id = row["id"] as? String, let index = times.firstIndex(where: { $0 == row["time"] as? String })
+            else { continue }
+            let tree = try restored(id)
+            let isLeft = content(tree)[purged] != nil
+            let difference = try difference(kept(index), tree, besides: isLeft ? [] : [purged])
+            if isLeft && isPurged || !difference.isEmpty {
+                throw Wrong(description: "snapshot \(index) came back wrong: \(isLeft) \(difference)")
+            }
+        }
+    }
+
     func checkSoundness() throws {
         let check = try run("check", "--data")
         if check.status != 0 { throw Wrong(description: "check: \(check.text)\(check.errorText)") }

@@ -170,7 +170,33 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
                 try place.checkArchive(states: [])
                 try place.checkAnnounced()
                 try place.checkAfterwards()
-            })
+            }),
+        FaultScene(
+            "removing from all history",
+            prepare: { place in
+                try place.capture()
+                try place.fillSegments(at: 12_000)
+                for number in 0..<6 {
+                    try place.write("text", "version \(number)\n" + String(repeating: "\(number * 7919)\n", count: 900))
+                    if (2..<4).contains(number) {
+                        try place.write("secret", String(repeating: "secret \(number)\n", count: 90))
+                    } else if number == 4 {
+                        try place.shell("rm \(place.tree)/secret")
+                    }
+                    try place.capture()
+                }
+            },
+            words: { place in program + ["purge", "secret", "--root", place.tree.string, "--yes", "--json"] },
+            verify: { place, outcome in
+                try place.checkHistory(without: "secret", isPurged: outcome.status == 0)
+                let again = try place.run("purge", "secret", "--root", place.tree.string, "--yes", "--json")
+                // Where all is done there is nothing of that kind.
+                guard again.status == 0 || again.errorText.contains("no snapshot has") else {
+                    throw FaultPlace.Wrong(description: "purge again: \(again.errorText)")
+                }
+                try place.checkHistory(without: "secret", isPurged: true)
+                try place.checkAfterwards()
+            }),
     ]
 
     private static let program = [Workplace.program.string]

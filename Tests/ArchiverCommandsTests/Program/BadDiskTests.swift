@@ -52,6 +52,37 @@ struct BadDiskTests {
         _ = try work.capture()
     }
 
+    @Test("A watcher on a full disk gives back what is forgotten, and captures again", .enabled(if: getuid() == 0))
+    func fullDiskWatched() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
+        guard try mounted("tmpfs", ["-o", "size=12m"], on: work.archive) else { return }
+        defer { unmount(work.archive) }
+        try work.write("noise", noise(3_000_000))
+        let first = try work.capture()
+        try work.write("noise", noise(3_000_000))
+        let second = try work.capture()
+        try work.write("noise", "little")
+        _ = try work.capture()
+        #expect(try work.run("forget", first, second).status == 0)
+        let watcher = try work.start("watch", work.root.string, "--json", "--time-scale", "100")
+        _ = try watcher.line { $0.contains(#""watching""#) }
+        // A part of it would have room.
+        try Data(noise(8_000_000)).write(to: URL(filePath: work.path("noise").string))
+        #expect(rename(work.path("noise").string, work.root.appending("noise").string) == 0)
+        _ = try watcher.line { $0.contains(#""noSpace""#) }
+        let line = try watcher.line { $0.contains(#""maintained""#) }
+        let told = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(try #require(told["freedBytes"] as? Int) > 5_000_000, "\(line)")
+        _ = try watcher.line { $0.contains(#""snapshot""#) && $0.contains(#""storedBytes""#) }
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+        #expect(try work.run("check", "--data").status == 0)
+        let out = work.path("out")
+        #expect(try work.run("restore", "latest", "--root", work.root.string, "--target", out.string).status == 0)
+        #expect(try work.difference(of: work.root, and: "out") == "")
+    }
+
     @Test("A full disk during a restore leaves what was there", .enabled(if: getuid() == 0))
     func fullDiskRestoring() throws {
         let work = try Workplace()

@@ -85,6 +85,8 @@ struct HistoryCommandTests {
         #expect(later.errorText.contains("added"), "\(later.errorText)")
         let near = try run(work, "cat", "latest:book/frist.md")
         #expect(near.errorText.contains("did you mean book/first.md?"), "\(near.errorText)")
+        let there = try work.run(["log", "frist.md"].map { Array($0.utf8) }, in: work.root.appending("book"))
+        #expect(there.errorText.contains("did you mean first.md?"), "\(there.errorText)")
         expectRefusal(try run(work, "log", "book/frist.md"), 1, naming: "book/frist.md")
         expectRefusal(try run(work, "log", "no/such"), 1, naming: "no/such")
         expectRefusal(try run(work, "deleted", "no/such"), 1, naming: "no/such")

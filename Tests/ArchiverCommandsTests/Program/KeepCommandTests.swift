@@ -3,6 +3,7 @@
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -52,6 +53,34 @@ struct KeepCommandTests {
         #expect(try json("--max-size", "20G", "--min-free", "5%")["maxSize"] as? Int == 20 << 30)
         #expect(try json("--max-size", "none")["maxSize"] is NSNull)
         #expect(try json()["minFreePercent"] as? Int == 5)
+    }
+
+    @Test("an archive is kept within its size; where that cannot be, prune says so and ends with 3")
+    func size() throws {
+        var random = SeededGenerator("an archive's size")
+        for _ in 0..<8 {
+            try place.write("data.bin", random.noise(300_000))
+            _ = try place.capture()
+        }
+        let newest = try #require(try place.listed().last)
+        func status() throws -> [String: Any] {
+            try #require(JSON.object(place.run("status", "--json").output)["archive"] as? [String: Any])
+        }
+        let used = try #require(status()["usedBytes"] as? Int)
+        let set = try run("--max-size", "\(used - 1_000_000)")
+        #expect(set.status == 0 && set.errorText.contains("too much for that"), "\(set.errorText)")
+        #expect(try place.run("status").text.contains("room: "))
+        #expect(try status()["lackingBytes"] as? Int ?? 0 > 0)
+        let pruned = try JSON.object(place.run("prune", "--json").output)
+        #expect(pruned["forgottenForRoom"] as? Int ?? 0 > 0 && pruned["lackingBytes"] as? Int == 0, "\(pruned)")
+        #expect(try status()["lackingBytes"] as? Int == 0)
+        #expect(try run("--max-size", "1").status == 0)
+        let refused = try place.run("prune")
+        #expect(refused.status == 3 && refused.errorText.contains("still too little room"), "\(refused.errorText)")
+        #expect(try place.listed().contains(newest))
+        #expect(try place.run("check", "--data").status == 0)
+        #expect(try run("--max-size", "none").status == 0)
+        #expect(try place.run("prune").status == 0)
     }
 
     @Test("a dry run shows what would go and forgets nothing; --now does it, and it can be taken back")

@@ -17,7 +17,7 @@ struct NarrowTerminalTests {
         _ = try work.run("capture", work.root.string)
         _ = try work.run("restore", "oldest:notes/todo.txt", "--root", work.root.string)
         for arguments in [
-            ["operations"],
+            ["operations"], ["log", "notes/todo.txt"], ["log"], ["find", "todo"], ["sessions"], ["deleted"],
             ["list"], ["list", "--all"], ["roots"], ["--help"], ["help", "selectors"], ["restore", "--help"],
         ] {
             let outcome = try work.startOnTerminal(columns: 60, arguments).finish()

@@ -12,14 +12,14 @@ struct RootSettingsTests {
 
     init() throws { work = try Workplace() }
 
-    private func settings() throws -> [String: Double] {
+    private func settings(largeFile: Double = 512 * 1_048_576) throws -> [String: Double] {
         let root = try #require(JSON.array(work.run("roots", "--json").output).first)
         var settings = try #require(root["settings"] as? [String: Double])
         // As usual where nobody says otherwise.
         let large = (
             settings.removeValue(forKey: "largeFileBytes"), settings.removeValue(forKey: "largeFileDelaySeconds")
         )
-        #expect(large == (0, 300))
+        #expect(large == (largeFile, 300))
         return settings
     }
 
@@ -137,7 +137,7 @@ struct RootSettingsTests {
         // Nobody asks: only the settle time has it captured.
         try work.write("empty", "changed")
         _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
-        #expect(try settings() == ["settleSeconds": 0.01, "maxDelaySeconds": 1, "auditSeconds": 3600])
+        #expect(try settings(largeFile: 0) == ["settleSeconds": 0.01, "maxDelaySeconds": 1, "auditSeconds": 3600])
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
     }

@@ -102,6 +102,43 @@ struct TurnTests {
         #expect(try watcher.finish().status == 0)
     }
 
+    /// Runs its arguments with a stderr that nobody reads and that takes no more.
+    private static let withFullPipe = """
+        import os, subprocess, sys
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        try:
+            while True: os.write(writer, b"x")
+        except BlockingIOError: pass
+        os.set_blocking(writer, True)
+        sys.exit(subprocess.run(sys.argv[1:], stderr=writer).returncode)
+        """
+
+    @Test("mark does not wait for a watcher that is stopped")
+    func stopped() throws {
+        let work = try Workplace()
+        let watcher = try watch(work)
+        watcher.send(SIGSTOP)
+        // It answers never; whoever waited for it would wait until this test is ended.
+        for words in [["mark", "stopped"], ["mark", "--json", "--quiet", "stopped"]] {
+            let marked = try work.run(words.map { Array($0.utf8) }, in: work.root)
+            #expect(marked.status == 1 && marked.errorText.contains("--wait"), "\(marked.errorText)")
+            #expect(marked.output.isEmpty)
+        }
+        // Nor for a reader of its words that does not read: the pipe is full before it begins.
+        let full = try ChildProcess.run(
+            "python3",
+            (["-c", TurnTests.withFullPipe, Workplace.program.string, "mark", "full", "--root", work.root.string])
+                .map { Array($0.utf8) }, environment: ["ARCHIVER_ARCHIVE": work.archive.string])
+        #expect(full.status == 1, "\(full.errorText)")
+        watcher.send(SIGCONT)
+        #expect(try run(work, "mark", "--wait", "later").status == 0)
+        let names = try JSON.array(run(work, "turns", "--json").output).compactMap { $0["name"] as? String }
+        #expect(names.contains("later"))
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+    }
+
     @Test("without a watcher, or with an unsuitable name, mark says why there is no mark")
     func refused() throws {
         let work = try Workplace()

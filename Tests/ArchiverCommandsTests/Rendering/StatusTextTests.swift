@@ -37,9 +37,11 @@ struct StatusTextTests {
     }
 
     private static func lines(_ roots: [RootStatus], concerns: [Concern] = []) -> [String] {
-        StatusText.lines(
+        let room = ArchiveRoom(
+            usedBytes: 2048, freeBytes: 1 << 30, totalBytes: 2 << 30, budget: StorageBudget(), isBudgetSet: false)
+        return StatusText.lines(
             ArchiveStatus(
-                directory: "/archive", storedBytes: 1024, freeBytes: 1 << 30, roots: roots,
+                directory: "/archive", storedBytes: 1024, freeBytes: 1 << 30, room: room, roots: roots,
                 limits: WatchLimits(watches: 1000, instances: 128, queuedEvents: 16_384, marks: 2000),
                 concerns: concerns), .plain)
     }

@@ -48,6 +48,12 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
                     .forged("x1", text: "linked", group: 7), .forged("x2", text: "linked", group: 7),
                 ])
         },
+        ForgedArchive("names of one file that were read while it was written to, its time set back") {
+            try $0.snapshot([
+                .forgedRoot, .forged("a", text: "one", group: 7).unsettled,
+                .forged("b", text: "two", group: 7).unsettled,
+            ])
+        },
         ForgedArchive("three levels of nodes") { forgery in
             let low = try forgery.inner(1, [forgery.leaf([.forgedRoot, .forged("a", .directory)])])
             let high = try forgery.inner(1, [forgery.leaf([.forged("a/b", text: "x")]), forgery.leaf([.forged("c")])])

@@ -178,7 +178,15 @@ extension Entry {
         Entry(
             path: RelativePath(unchecked: Array(path.utf8)), kind: kind,
             permissions: kind == .directory ? 0o755 : 0o644, owner: geteuid(), group: getegid(),
-            modified: Timestamp(seconds: 1_600_000_000), content: content, linkGroup: group)
+            modified: Timestamp(seconds: 1_600_000_000), content: content, linkGroup: group,
+            signature: group.map { Signature(inode: $0, changed: Timestamp(seconds: 1_600_000_001)) })
+    }
+
+    /// The entry as it is where the file had changed just before it was read.
+    var unsettled: Entry {
+        var entry = self
+        entry.signature = nil
+        return entry
     }
 
     static func forged(_ path: String, text: String, group: UInt64? = nil) -> Entry {

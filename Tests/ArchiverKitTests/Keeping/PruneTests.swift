@@ -83,16 +83,22 @@ import Testing
         let commit = try writer.store.beginCommit()
         #expect(try !commit.claim(id))
         let archive = scene.archive
-        // One that gives up has begun an epoch of its own: the next one waits for the commit all the same.
+        let number = Files(archive.directory.appending("locks"))
+        // One that gives up while it waits has begun an epoch of its own: the next one waits for the commit all the same.
+        let first = try? number.read("epoch")
         _ = try await onThread {
-            ArchiverError.expect(.cancelled) { _ = try archive.prune(grace: .zero, isCancelled: { true }) }
+            ArchiverError.expect(.cancelled) {
+                _ = try archive.prune(grace: .zero, isCancelled: { (try? number.read("epoch")) != first })
+            }
         }
+        // It asks whether to end while it waits, too; what it will drop is condemned just before.
         async let pruned = onThread {
             defer { waits.signal() }
             return try archive.prune(
                 grace: .zero,
                 isCancelled: {
-                    waits.signal()
+                    let segments = (try? archive.store.catalogue.segments()) ?? []
+                    if segments.contains(where: { $0.state == .condemned }) { waits.signal() }
                     return false
                 })
         }

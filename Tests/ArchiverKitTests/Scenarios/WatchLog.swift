@@ -54,6 +54,8 @@ final class WatchLog: Sendable {
         case .available: note("available")
         case .problems: note("problems")
         case .largeFile: note("large file")
+        case .maintained: note("maintained")
+        case .notMaintained(let error): note("not maintained \(error.code.rawValue)")
         case .error(_, let error): note("error \(error.code.rawValue)")
         }
     }

@@ -58,12 +58,30 @@ struct TutorialTests {
         return lines.joined().filter { !$0.isWhitespace }
     }
 
-    @Test("the code of other articles is that of programs that are built", arguments: ["ArchiverKit", "Undo"])
-    func articles(name: String) throws {
-        let program = name == "Undo" ? "undoing" : "overview"
+    /// Articles whose code is built in the package outside, and where it is.
+    private static let programs = [
+        "ArchiverKit": "overview/main", "FindingAVersion": "overview/FindingAVersion", "Keeping": "overview/Keeping",
+        "Undo": "undoing/main",
+    ]
+
+    @Test("the code of other articles is that of programs that are built", arguments: programs)
+    func articles(name: String, program: String) throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/\(name).md")
-        let source = try CodeBlocks.file("fixtures/package/Sources/\(program)/main.swift")
-        #expect(CodeBlocks.ofDocument(article) == CodeBlocks.ofSource(source))
+        let source = try CodeBlocks.file("fixtures/package/Sources/\(program).swift")
+        let blocks = CodeBlocks.ofDocument(article)
+        #expect(!blocks.isEmpty && blocks == CodeBlocks.ofSource(source))
+    }
+
+    @Test("no document has Swift code that nothing compiles")
+    func documents() throws {
+        // Those after the articles have tests of their own: this suite's, KeepingStatesArticle, ArticleTests.
+        let compiled = Set(Self.programs.keys).union([
+            "README", "TimeTravel", "KeepingStates", "Commands", "Observer", "UserInterfaces",
+        ])
+        let documents = try CodeBlocks.documents()
+        #expect(documents.count > 10)
+        let withCode = documents.filter { !CodeBlocks.ofDocument($0.text).isEmpty }
+        #expect(Set(withCode.map(\.name)) == compiled)
     }
 
     @Test("the package outside uses every public type of the patterns and of saved states")

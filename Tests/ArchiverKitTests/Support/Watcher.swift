@@ -77,6 +77,8 @@ final class Watcher {
             case .problems: "problems"
             case .largeFile: "largeFile"
             case .error: "error"
+            case .maintained: "maintained"
+            case .notMaintained: "notMaintained"
             case .dropped: "dropped"
             case .stopped: "stopped"
             }

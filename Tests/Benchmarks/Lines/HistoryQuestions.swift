@@ -15,9 +15,13 @@ struct HistoryQuestions: Line {
         let history = try GitHistory(of: repository, count: workshop.scale.states, index: workshop.place("index"))
         let (tree, store) = (workshop.place("states"), workshop.place("store"))
         try Command("mkdir", tree.string).run()
+        let restic = Restic()
+        let resticStore = workshop.installed([restic]).isEmpty ? nil : workshop.place("restic")
+        if let resticStore { try restic.create(resticStore) }
         for (number, commit) in history.commits.enumerated() {
             try history.checkOut(commit, into: tree)
             for command in workshop.archiver.capture(tree, into: store) { try command.run() }
+            if let resticStore { for command in restic.capture(tree, into: resticStore) { try command.run() } }
             if number % 50 == 49 { workshop.say("\(name): \(number + 1) states") }
         }
         let file = try history.mostChangedFile(in: tree)
@@ -46,10 +50,18 @@ struct HistoryQuestions: Line {
             name, "all lines with its name in any state",
             [ask("grep", "-F", word), git("log", "--first-parent", "--format=%H", "-S\(word)", range)],
             yardstick: "git", goals: [.time(times: 1, of: "git")])
-        for what in ["deleted", "changes", "sessions"] {
-            rows += try workshop.contest(name, what, [ask(what)], goals: [.seconds(0.05)])
+        let name = FilePath(file).lastComponent?.string ?? file
+        var finders = [ask("find", name)]
+        if let resticStore {
+            finders.append(Contender(restic.name) { _ in try restic.find(name, in: resticStore).measured() })
         }
-        workshop.remove(store)
+        rows += try workshop.contest(
+            self.name, "find of its name in every state", finders, yardstick: "restic",
+            goals: [.time(times: 1, of: "restic")])
+        for what in ["deleted", "changes", "sessions"] {
+            rows += try workshop.contest(self.name, what, [ask(what)], goals: [.seconds(0.05)])
+        }
+        for place in [store, resticStore].compactMap({ $0 }) { workshop.remove(place) }
         return rows
     }
 }

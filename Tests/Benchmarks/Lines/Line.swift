@@ -18,10 +18,12 @@ enum Lines {
         let million = Corpus.million(scale)
         let lines: [any Line] = [
             FirstCapture(tree, .ofTree), OneFileChanged(tree, .ofTree), RestoreToEmpty(tree, .ofTree),
-            FirstCapture(million, .ofMillion), OneFileChanged(million, .ofMillion), Saves(million), Arming(million),
+            FirstCapture(million, .ofMillion), OneFileChanged(million, .ofMillion), Saves(million), Marks(million),
+            Arming(million),
             RestoreToEmpty(million, .ofMillion), RestoreInPlace(million), DiffOfTwo(million),
-            GitReplay(), HistoryQuestions(), GrowthOfFiles(), GrowthOfSnapshots(), ManySnapshots(), Rebuild(),
-            StateSaves(), StartUp(),
+            GitReplay(), SpaceGivenBack(), HistoryQuestions(), GrowthOfFiles(), GrowthOfSnapshots(), ManySnapshots(),
+            LongHistoryQuestions(), LargeVersionsQuestions(), Rebuild(),
+            StateSaves(), StartUp(), StatusOfRoots(),
             SparseFile(), DenseFile(), ByteInserted(), LinesAppended(), PagesChanged(), CoreLoops(),
             InstructionCounts(),
         ]

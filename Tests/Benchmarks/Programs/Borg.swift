@@ -12,7 +12,9 @@ struct Borg: StoreProgram {
 
     var isInstalled: Bool { Command.isInstalled("borg") }
 
-    private func command(_ words: String..., store: FilePath) -> Command {
+    private func command(_ words: String..., store: FilePath) -> Command { command(words, store: store) }
+
+    func command(_ words: [String], store: FilePath) -> Command {
         Command(
             ["borg"] + words,
             environment: [

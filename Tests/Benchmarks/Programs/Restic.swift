@@ -7,7 +7,9 @@ struct Restic: RestoringProgram {
 
     var isInstalled: Bool { Command.isInstalled("restic") }
 
-    private func command(_ words: String..., store: FilePath) -> Command {
+    private func command(_ words: String..., store: FilePath) -> Command { command(words, store: store) }
+
+    func command(_ words: [String], store: FilePath) -> Command {
         // The cache of a repository belongs to its store here: so it is removed with it.
         Command(
             ["restic", "--quiet", "--repo", store.appending("repository").string] + words,
@@ -29,14 +31,22 @@ struct Restic: RestoringProgram {
     func list(_ store: FilePath) -> Command { command("snapshots", store: store) }
 
     func diff(_ store: FilePath) throws -> Command {
-        let ids = try Restic.ids(command("snapshots", "--compact", store: store).text())
+        let ids = try ids(in: store)
         guard let left = ids.dropLast().last, let right = ids.last else {
             throw BenchmarkError("restic lists fewer than two snapshots")
         }
         return command("diff", left, right, store: store)
     }
 
+    /// Looks for a file's name in every snapshot.
+    func find(_ name: String, in store: FilePath) -> Command { command("find", name, store: store) }
+
     func storedBytes(_ store: FilePath) throws -> Int { try TreeSize.bytes(store.appending("repository")) }
+
+    /// The ids of all snapshots, the oldest first.
+    func ids(in store: FilePath) throws -> [String] {
+        try Restic.ids(command("snapshots", "--compact", store: store).text())
+    }
 
     /// The ids in what `restic snapshots` prints: the first word of the rows between the rules.
     private static func ids(_ text: String) -> [String] {

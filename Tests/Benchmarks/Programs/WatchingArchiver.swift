@@ -17,10 +17,16 @@ final class WatchingArchiver {
     }
 
     /// Starts to watch `tree`.
-    init(_ archiver: Archiver, _ tree: FilePath, store: FilePath) throws {
+    convenience init(_ archiver: Archiver, _ tree: FilePath, store: FilePath) throws {
+        try self.init(archiver, [tree], store: store)
+    }
+
+    /// Starts to watch `trees`.
+    init(_ archiver: Archiver, _ trees: [FilePath], store: FilePath) throws {
         let settle = "\(Int(WatchingArchiver.settleSeconds * 1_000))ms"
         program = try RunningProgram(
-            archiver.command("watch", tree.string, "--json", "--settle", settle, store: store), output: .kept)
+            archiver.command(["watch"] + trees.map(\.string) + ["--json", "--settle", settle], store: store),
+            output: .kept)
     }
 
     /// Time since the start, in seconds.

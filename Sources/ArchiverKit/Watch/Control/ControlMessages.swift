@@ -21,6 +21,8 @@ struct ControlRequest: Codable, Sendable {
         case sync
         /// Capture what has changed until now, and mark that state.
         case mark
+        /// Write down `text` about `snapshot`, or about the latest one.
+        case note
         /// Tell of each snapshot from now on.
         case subscribe
         /// Take up the settings that are remembered, and `exclusions` where there are some.
@@ -36,6 +38,10 @@ struct ControlRequest: Codable, Sendable {
     var after: String?
     /// What is left out from now on; nil to leave that as it is.
     var exclusions: ExclusionRules?
+    /// What a note says.
+    var text: String?
+    /// The snapshot that a note is about, as hex digits.
+    var snapshot: String?
 }
 
 /// The watcher's answer.
@@ -48,6 +54,8 @@ struct ControlResponse: Codable, Sendable {
     var isSynced: Bool?
     /// The operation that is the mark, as hex digits.
     var mark: String?
+    /// The note that was written down, as hex digits.
+    var note: String?
     /// Whether what was to be taken up is in force, and captured.
     var isConfigured: Bool?
     var failure: WatcherStatus.Trouble?

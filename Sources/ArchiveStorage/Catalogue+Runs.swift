@@ -1,0 +1,202 @@
+// Runs: neighbouring snapshots without a pause between them, summed up, so that a burst of work is told of without reading
+// all of its snapshots. They grow with the commits; what is missing is made when somebody asks.
+
+package import ArchiveFormat
+internal import FileIO
+internal import Foundation
+internal import GRDB
+
+/// What some snapshots come to together.
+package struct SnapshotSums: Sendable, Hashable {
+    package fileprivate(set) var snapshots: Int
+    package fileprivate(set) var changes: ChangeCounts
+    /// Bytes that the archive grew by.
+    package fileprivate(set) var storedBytes: UInt64
+
+    fileprivate init(_ snapshot: SnapshotRecord) {
+        (snapshots, changes, storedBytes) = (1, snapshot.changes, snapshot.storedBytes)
+    }
+
+    /// - Parameter column: the first of five.
+    fileprivate init(_ row: Row, from column: Int) throws {
+        func number(_ offset: Int) throws -> UInt64 {
+            let value: Int64 = try row.value(column + offset)
+            return UInt64(clamping: value)
+        }
+        snapshots = try row.value(column)
+        changes = ChangeCounts(added: try number(1), modified: try number(2), removed: try number(3))
+        storedBytes = try number(4)
+    }
+
+    package static func += (sums: inout SnapshotSums, more: SnapshotSums) {
+        sums.snapshots += more.snapshots
+        sums.changes.added = FormatLimits.sum(sums.changes.added, more.changes.added, FormatLimits.entries)
+        sums.changes.modified = FormatLimits.sum(sums.changes.modified, more.changes.modified, FormatLimits.entries)
+        sums.changes.removed = FormatLimits.sum(sums.changes.removed, more.changes.removed, FormatLimits.entries)
+        sums.storedBytes = FormatLimits.sum(sums.storedBytes, more.storedBytes, FormatLimits.bytes)
+    }
+}
+
+/// Neighbouring snapshots of one root between which nobody paused.
+package struct SnapshotRun: Sendable, Hashable {
+    package fileprivate(set) var first: SnapshotRecord
+    package let last: SnapshotRecord
+    package fileprivate(set) var sums: SnapshotSums
+
+    /// A pause as long as this ends one, in seconds.
+    package static let pause: Int64 = 30 * 60
+
+    /// One snapshot.
+    package init(_ snapshot: SnapshotRecord) { self.init(snapshot, snapshot, SnapshotSums(snapshot)) }
+
+    fileprivate init(_ first: SnapshotRecord, _ last: SnapshotRecord, _ sums: SnapshotSums) {
+        (self.first, self.last, self.sums) = (first, last, sums)
+    }
+
+    /// Whether nobody paused between `earlier` and what comes next, in seconds.
+    package static func goesOn(from earlier: Int64, to later: Int64) -> Bool {
+        // Clocks are set back: what lies in the future is of the same work.
+        later < earlier.addingReportingOverflow(pause).partialValue
+    }
+}
+
+/// A run as the catalogue keeps it.
+private struct RunRow {
+    let first: SnapshotRow
+    var last: SnapshotRow
+    var sums: SnapshotSums
+
+    static let columns = """
+        root, sequence, seconds, nanoseconds, id, lastSequence, lastSeconds, lastNanoseconds, lastID, snapshots, added, modified,
+        removed, storedBytes
+        """
+
+    init(_ row: Row) throws {
+        first = try SnapshotRow(row)
+        last = SnapshotRow(
+            root: first.root, sequence: try row.value(5), seconds: try row.value(6), nanoseconds: try row.value(7),
+            id: try row.value(8))
+        sums = try SnapshotSums(row, from: 9)
+    }
+
+    init(_ run: SnapshotRun, root: Int64) {
+        (first, last) = (SnapshotRow(run.first, root: root), SnapshotRow(run.last, root: root))
+        sums = run.sums
+    }
+
+    var arguments: StatementArguments {
+        first.arguments + [
+            last.sequence, last.seconds, last.nanoseconds, last.id, sums.snapshots, Int64(clamping: sums.changes.added),
+            Int64(clamping: sums.changes.modified), Int64(clamping: sums.changes.removed),
+            Int64(clamping: sums.storedBytes),
+        ]
+    }
+
+    /// The last run that begins at `place` or before.
+    static func beginning(by place: SnapshotRow, in db: Database) throws -> RunRow? {
+        let sql = """
+            SELECT \(columns) FROM run WHERE root = ? AND (sequence, seconds, nanoseconds, id) <= (?, ?, ?, ?)
+            ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
+            """
+        return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: place.arguments).map(RunRow.init)
+    }
+
+    /// The run that `place` is in.
+    static func holding(_ place: SnapshotRow, in db: Database) throws -> RunRow? {
+        try beginning(by: place, in: db).flatMap { $0.last < place ? nil : $0 }
+    }
+
+    func write(to db: Database) throws {
+        let sql = "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        try db.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}
+
+extension Catalogue {
+    /// Snapshots that are summed up at once where no commit has done it.
+    package static let runLimit = 4096
+
+    /// The run that ends with `last`: what comes before it may belong to the same burst of work.
+    ///
+    /// - Parameter limit: the most snapshots that are summed up for it.
+    package func run(
+        endingAt last: SnapshotRecord, root: Int64, limit: Int = Catalogue.runLimit
+    ) throws(StorageError) -> SnapshotRun {
+        if let known = try readTogether({ try knownRun(endingAt: last, root, in: $0) }) { return known }
+        do {
+            return try write { db in
+                if let known = try knownRun(endingAt: last, root, in: db) { return known }
+                let run = try newRun(endingAt: last, root, limit, in: db)
+                // Within another one, which somebody has made meanwhile, it is not kept.
+                if try RunRow.holding(SnapshotRow(last, root: root), in: db) == nil {
+                    try RunRow(run, root: root).write(to: db)
+                }
+                return run
+            }
+        } catch  where error.code == .noSpace {
+            return try readTogether { try newRun(endingAt: last, root, limit, in: $0) }
+        }
+    }
+
+    private func knownRun(endingAt last: SnapshotRecord, _ root: Int64, in db: Database) throws -> SnapshotRun? {
+        let place = SnapshotRow(last, root: root)
+        guard let run = try RunRow.beginning(by: place, in: db), run.last == place else { return nil }
+        guard let id = ChunkID(Array(run.first.id)), let first = try Catalogue.snapshot(SnapshotID(id), in: db),
+            SnapshotRow(first.record, root: first.root) == run.first
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        counters.snapshotsRead.add()
+        return SnapshotRun(first.record, last, run.sums)
+    }
+
+    /// Sums up what ends with `last`, back to a pause, another run, or a limit.
+    private func newRun(
+        endingAt last: SnapshotRecord, _ root: Int64, _ limit: Int, in db: Database
+    ) throws -> SnapshotRun {
+        let place = SnapshotRow(last, root: root)
+        let before = try RunRow.beginning(by: place, in: db)?.last.id
+        let sql = """
+            SELECT \(SnapshotReader.columns) FROM snapshot
+            WHERE root = ? AND (sequence, seconds, nanoseconds, id) < (?, ?, ?, ?)
+            ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT ?
+            """
+        var run = SnapshotRun(last)
+        var reader = SnapshotReader(db)
+        try db.cachedStatement(sql: sql).forEachRow(place.arguments + [limit]) { row in
+            counters.snapshotsRead.add()
+            let earlier = try reader.record(row)
+            guard SnapshotRun.goesOn(from: earlier.time.seconds, to: run.first.time.seconds),
+                before != Data(earlier.id.chunk.bytes)
+            else { return false }
+            run.first = earlier
+            run.sums += SnapshotSums(earlier)
+            return true
+        }
+        return run
+    }
+
+    /// Lets the run before a new snapshot go on with it, or begins one; a run that it comes into the midst of is no more.
+    ///
+    /// - Parameter predecessor: the snapshot before it.
+    func addToRuns(_ record: SnapshotRecord, after predecessor: SnapshotID?, root: Int64, in db: Database) throws {
+        let place = SnapshotRow(record, root: root)
+        let single = RunRow(SnapshotRun(record), root: root)
+        try forgetRun(holding: place, in: db)
+        guard let predecessor else { return try single.write(to: db) }
+        // Where snapshots in between are in no run, whoever asks sums them up.
+        guard var run = try RunRow.beginning(by: place, in: db), run.last.id == Data(predecessor.chunk.bytes) else {
+            return
+        }
+        guard SnapshotRun.goesOn(from: run.last.seconds, to: place.seconds) else { return try single.write(to: db) }
+        run.last = place
+        run.sums += single.sums
+        try run.write(to: db)
+    }
+
+    /// Forgets the run that `place` is in.
+    func forgetRun(holding place: SnapshotRow, in db: Database) throws {
+        guard let run = try RunRow.holding(place, in: db) else { return }
+        try db.cachedStatement(
+            sql: "DELETE FROM run WHERE root = ? AND sequence = ? AND seconds = ? AND nanoseconds = ? AND id = ?"
+        ).execute(arguments: run.first.arguments)
+    }
+}

@@ -1,0 +1,33 @@
+// An archive that one process has for itself.
+
+internal import ArchiveFormat
+package import SystemPackage
+
+/// Keeps everybody else out of an archive as long as it lives.
+package final class SoleUse {
+    private let layout: ArchiveLayout
+    private let manifest: ArchiveManifest
+    private let lock: UseLock
+
+    /// - Throws: `StorageError` of the code `inUse` where others use the archive.
+    package init(of directory: FilePath) throws(StorageError) {
+        layout = ArchiveLayout(directory)
+        manifest = try ArchiveCreation.open(layout)
+        lock = try UseLock.exclusive(layout)
+    }
+
+    /// Opens the archive.
+    package func open() throws(StorageError) -> ArchiveStore {
+        try ArchiveStore.open(layout, manifest, lock, isNew: false).store
+    }
+
+    /// Closes the archive and opens it with a catalogue that holds what the segments hold, and no trace of anything else.
+    ///
+    /// - Parameter store: is not to be used any more.
+    package func reopen(_ store: ArchiveStore) throws(StorageError) -> ArchiveStore {
+        store.giveUpWriters()
+        try store.catalogue.close()
+        Catalogue.delete(at: layout.catalogue)
+        return try open()
+    }
+}

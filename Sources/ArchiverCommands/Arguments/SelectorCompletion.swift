@@ -1,0 +1,44 @@
+// What a shell offers where a selector is being typed.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+extension CompletionKind {
+    /// Words, labels and ids that name snapshots.
+    static var selector: CompletionKind {
+        .custom { words, _, prefix in (try? SelectorCompletion(words).candidates(prefix)) ?? [] }
+    }
+}
+
+/// The selectors that begin with what has been typed; reads a few rows, however many snapshots there are.
+struct SelectorCompletion {
+    private let archive: Archive
+    private let root: ArchivedRoot?
+
+    /// More than this many labels or ids help nobody.
+    private static let limit = 50
+    private static let words = ["latest", "oldest", "session~1"]
+
+    /// - Parameter words: the command line so far.
+    init(_ words: [String]) throws {
+        func value(of option: String) throws -> PathArgument? {
+            guard let place = words.firstIndex(of: option), place + 1 < words.count else { return nil }
+            return PathArgument(argument: words[place + 1])
+        }
+        archive = try Archive.open(value(of: "--archive")?.path)
+        root = try RootContext(archive, value(of: "--root")).root
+    }
+
+    func candidates(_ prefix: String) throws -> [String] {
+        // Behind a colon comes a path.
+        if prefix.contains(":") { return [] }
+        let words = SelectorCompletion.words.filter { $0.hasPrefix(prefix) }
+        let labels = try archive.labels(beginning: prefix, limit: SelectorCompletion.limit)
+        let isID = !prefix.isEmpty && prefix.utf8.allSatisfy { Hex.value($0) != nil }
+        let ids = try isID ? archive.snapshotIDs(beginning: prefix, of: root, limit: SelectorCompletion.limit) : []
+        return words + labels + ids.map(\.short)
+    }
+}

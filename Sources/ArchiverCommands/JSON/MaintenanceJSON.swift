@@ -1,0 +1,33 @@
+// What looking after an archive came to, as JSON.
+
+internal import ArchiverKit
+internal import FileIO
+
+/// What `prune` writes, and `watch` where the watcher did it: what was forgotten, and the space that was given back.
+struct MaintenanceJSON: Encodable {
+    let result: MaintenanceResult
+    let isDryRun: Bool
+
+    init(_ result: MaintenanceResult, isDryRun: Bool) {
+        self.result = result
+        self.isDryRun = isDryRun
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        let pruned = result.pruned
+        try object.encode(isDryRun, forKey: "isDryRun")
+        try object.encode(result.thinned, forKey: "forgotten")
+        try object.encode(result.thinnedForRoom, forKey: "forgottenForRoom")
+        try object.encode(pruned?.bytesBefore, forKey: "bytesBefore")
+        try object.encode(pruned?.bytesAfter, forKey: "bytesAfter")
+        try object.encode(pruned?.freedBytes ?? 0, forKey: "freedBytes")
+        try object.encode(pruned?.movedBytes ?? 0, forKey: "movedBytes")
+        try object.encode(pruned?.segments, forKey: "segments")
+        try object.encode(pruned?.dropped ?? 0, forKey: "droppedSegments")
+        try object.encode(pruned?.inUse ?? 0, forKey: "segmentsInUse")
+        try object.encode(pruned?.damaged ?? [], forKey: "damaged")
+        try object.encode(result.room.usedBytes, forKey: "usedBytes")
+        try object.encode(result.room.lackingBytes, forKey: "lackingBytes")
+    }
+}

@@ -1,0 +1,47 @@
+// What looking after an archive came to, in words.
+
+internal import ArchiverKit
+
+/// Texts of `prune`, and of the watcher that does the same.
+enum MaintenanceText {
+    /// "forgot 12 snapshots by the policy; gave back 1.2 GiB: 6.1 GiB before, 4.9 GiB after".
+    static func text(_ result: MaintenanceResult) -> String {
+        let parts = [forgotten(result), result.pruned.map(freed)].compactMap { $0 }
+        return parts.isEmpty ? "nothing to give back" : parts.joined(separator: "; ")
+    }
+
+    private static func forgotten(_ result: MaintenanceResult) -> String? {
+        let isDryRun = result.pruned?.isDryRun ?? false
+        let counts = [(result.thinned, "by the policy"), (result.thinnedForRoom, "for lack of room")]
+            .filter { $0.0 > 0 }
+            .map { "\(Plural.of($0.0, "snapshot")) \($0.1)" }
+        if counts.isEmpty { return nil }
+        return (isDryRun ? "would forget " : "forgot ") + counts.joined(separator: " and ")
+    }
+
+    private static func freed(_ result: PruneResult) -> String {
+        let inUse =
+            result.inUse > 0
+            ? "; \(Plural.of(result.inUse, "segment")) that somebody writes to \(result.inUse == 1 ? "stays" : "stay")"
+            : ""
+        let sizes = "\(ByteCount.text(result.bytesBefore)) before, \(ByteCount.text(result.bytesAfter)) after"
+        if result.freedBytes == 0 {
+            return "nothing to give back: the archive has \(ByteCount.text(result.bytesAfter))" + inUse
+        }
+        let verb = result.isDryRun ? "would give back about" : "gave back"
+        return "\(verb) \(ByteCount.text(result.freedBytes)): \(sizes)" + inUse
+    }
+
+    /// That the budget is not kept.
+    static func shortage(_ room: ArchiveRoom) -> String {
+        "there is still too little room, by \(ByteCount.text(room.lackingBytes)): what is left is always kept"
+    }
+
+    /// "room: 18.2 GiB used of 20.0 GiB"; nil where nobody has set a budget.
+    static func budget(_ room: ArchiveRoom) -> String? {
+        guard room.isBudgetSet else { return nil }
+        let size = room.budget.maxSize.map { " of \(ByteCount.text($0))" } ?? ""
+        return "room: \(ByteCount.text(room.usedBytes)) used\(size), "
+            + "\(ByteCount.text(room.budget.minFree(of: room.totalBytes))) to be left free on the disk"
+    }
+}

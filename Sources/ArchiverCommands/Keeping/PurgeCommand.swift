@@ -1,0 +1,157 @@
+// `archiver purge`: removes something from all history, for good.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+struct PurgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge",
+        abstract: "Remove files from all history, for good.",
+        discussion: """
+            For what should never have been captured: a password, a huge file. Snapshots that have it are made anew without it; \
+            they keep their times and labels, and get new ids. Every segment that holds anything of it is written anew, the \
+            catalogue is made anew, and then every byte is looked at. What was done is written down in the archive. Nothing \
+            brings it back, and copies of the archive elsewhere still have it.
+
+            Nobody else may use the archive meanwhile: end 'archiver watch' first. The directory itself is not touched: remove \
+            or exclude what is still there, or the next capture takes it again. Interrupted, the same command does the rest.
+
+            Examples:
+              archiver purge secrets.env --dry-run
+              archiver purge secrets.env keys/ --yes
+              archiver purge --pattern '*.key'
+              archiver purge --content ~/Downloads/leaked.pdf      under whatever names, in all directories
+            """)
+
+    @Argument(help: ArgumentHelp("Files and directories.", valueName: "path"), completion: .file())
+    var paths: [ByteArgument] = []
+
+    @Option(help: ArgumentHelp("Names, as in a .gitignore file.", valueName: "pattern"))
+    var pattern: ByteArgument?
+
+    @Option(
+        help: ArgumentHelp("All files with exactly the bytes of this one, under all names.", valueName: "file"),
+        completion: .file())
+    var content: PathArgument?
+
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be removed, and change nothing.")
+    var dryRun = false
+
+    @Flag(name: [.customShort("y"), .long], help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    private static let namesLimit = 20
+
+    func validate() throws {
+        let given = [!paths.isEmpty, pattern != nil, content != nil].count { $0 }
+        if given != 1 { throw ValidationError("give paths, or --pattern, or --content") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let isInterrupted = Interruptions.flag()
+        let (target, archive, plan) = try plan(console, isInterrupted)
+        if let plan {
+            if dryRun { return try tell(plan, console) }
+            try confirm(plan, console)
+        }
+        let progress = OperationProgress()
+        let line = ProgressLine("purging \(Escaping.text(archive.bytes))", progress, console)
+        let result: PurgeResult
+        do {
+            defer { line.end() }
+            result = try Archive.purge(target, in: archive, isCancelled: isInterrupted, progress: progress)
+        }
+        try tell(result, console)
+        if !result.isComplete { throw ExitStatus.incomplete }
+    }
+
+    /// What is to be removed, and what that would do where anybody wants to know.
+    ///
+    /// The archive is closed again, as nobody else may have it open then.
+    private func plan(
+        _ console: Console, _ isInterrupted: @escaping @Sendable () -> Bool
+    ) throws -> (target: PurgeTarget, archive: FilePath, plan: PurgeResult?) {
+        let archive = try global.openArchive()
+        let target = try target(in: archive)
+        if yes, !dryRun { return (target, archive.directory, nil) }
+        let progress = OperationProgress()
+        let line = ProgressLine("looking", progress, console)
+        defer { line.end() }
+        let plan = try archive.plannedPurge(of: target, isCancelled: isInterrupted, progress: progress)
+        return (target, archive.directory, plan)
+    }
+
+    private func target(in archive: Archive) throws -> PurgeTarget {
+        if let content { return .content(of: content.path) }
+        let context = try RootContext(archive, place)
+        let root = try context.oneRoot()
+        if let pattern { return .pattern(pattern.bytes, of: root) }
+        let inRoot = context.paths(in: root)
+        return .paths(try paths.map { try inRoot.path($0.bytes) }, of: root)
+    }
+
+    /// Asks whoever is at the terminal.
+    private func confirm(_ plan: PurgeResult, _ console: Console) throws {
+        guard isatty(STDIN_FILENO) == 1, console.error.isTerminal else {
+            throw Failure.usage(
+                "what is purged cannot be brought back", remedy: "look first with --dry-run, then say --yes")
+        }
+        try tell(plan, console)
+        try console.output.flush()
+        console.warn("This cannot be undone. Type 'yes' to go on:")
+        guard readLine() == "yes" else { throw Failure.unsuitable("nothing was removed") }
+    }
+
+    // MARK: Telling
+
+    private func tell(_ result: PurgeResult, _ console: Console) throws {
+        if console.isJSON {
+            // A question is for people.
+            if result.isDryRun, !dryRun { return }
+            return try console.output.line(JSONText.of(PurgeJSON(result)))
+        }
+        if result.isDryRun { try tell(names: result, console) }
+        try console.summary(PurgeCommand.summary(result))
+        if let found = result.verification {
+            console.warn(found.findings, count: found.findings.count) { Escaping.text($0) }
+            try console.summary(
+                "looked at \(Plural.of(found.chunks, "chunk")) in \(Plural.of(found.blocks, "block")): "
+                    + (found.findings.isEmpty ? "nothing of it is left" : "see above for what is left"))
+        }
+        if let certificate = result.certificate {
+            try console.summary("written down in \(Escaping.text(certificate.bytes))")
+        }
+        for path in result.stillThere {
+            console.note(
+                "\(Escaping.text(path.bytes)) is still there: remove or exclude it, or the next capture takes it again")
+        }
+        if !result.isDryRun { console.note("not reached: \(PurgeResult.beyondReach.joined(separator: "; "))") }
+    }
+
+    private func tell(names result: PurgeResult, _ console: Console) throws {
+        for name in result.names.prefix(PurgeCommand.namesLimit) {
+            try console.output.line("\(Escaping.text(name.path)): in \(Plural.of(name.snapshots, "snapshot"))")
+        }
+        let more = result.names.count - PurgeCommand.namesLimit
+        if more > 0 { try console.output.line("and \(more) more") }
+    }
+
+    private static func summary(_ result: PurgeResult) -> String {
+        let verb = result.isDryRun ? "would purge" : "purged"
+        let snapshots = Plural.of(result.replaced.count, "snapshot")
+        var parts = ["\(verb) \(Plural.of(result.names.count, "name")) in \(snapshots)"]
+        if result.states > 0 { parts.append(Plural.of(result.states, "saved state")) }
+        if result.forgotten > 0 {
+            parts.append("\(Plural.of(result.forgotten, "forgotten snapshot", "forgotten snapshots")) for good")
+        }
+        if result.operations > 0 { parts.append(Plural.of(result.operations, "record") + " of operations or notes") }
+        return parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,141 @@
+// `archiver usage`: what takes the space in an archive.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+struct UsageCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "usage",
+        abstract: "Show what takes the space in the archive.",
+        discussion: """
+            In a root, each file and directory with the bytes that only it uses, over all snapshots, and how many versions \
+            of files these are; name a directory to look into it. Elsewhere, each root. What several of them use is \
+            counted apart. With --by day and --by snapshot, what was added, when it was. Below the table: what nothing needs any \
+            more, what 'archiver keep --usual' would free, how fast the archive grows, and when its room is used up. In a \
+            pipe the columns are separated by tabs: bytes, versions or snapshots, name.
+
+            Examples:
+              archiver usage                  what is large in the root that you are in
+              archiver usage figures/
+              archiver usage --by day --json
+            """)
+
+    /// How the bytes are told apart.
+    enum Grouping: String, ExpressibleByArgument, CaseIterable {
+        case path, root, day, snapshot
+    }
+
+    @Argument(help: ArgumentHelp("Look into this directory of a root (default: its top).", valueName: "dir"))
+    var directory: ByteArgument?
+
+    @Option(help: ArgumentHelp("path, root, day or snapshot.", valueName: "what"))
+    var by: Grouping?
+
+    @Option(help: ArgumentHelp("Only so many lines (default on a terminal: 40).", valueName: "count"))
+    var limit: Int?
+
+    @OptionGroup var place: RootOptions
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+        if directory != nil, let by, by != .path { throw ValidationError("a directory is looked into by path only") }
+    }
+
+    func run() throws {
+        let console = Console(global)
+        let archive = try global.openArchive()
+        let context = try RootContext(archive, place)
+        switch by ?? (context.root == nil && directory == nil ? .root : .path) {
+        case .day: try writeDays(archive.dailyUsage(of: context.root), console)
+        case .snapshot: try writeSnapshots(archive.snapshots(SnapshotQuery(root: context.root)), console)
+        case .root: try write(usage(archive, .root, console), console)
+        case .path:
+            let root = try context.oneRoot()
+            let path = try context.paths(in: root).path(directory?.bytes ?? Array(":/".utf8))
+            let usage = try usage(archive, .path(root: root, directory: path), console)
+            let holds = usage.items.contains { item in
+                if case .path = item.owner { true } else { false }
+            }
+            if !path.isRoot, !holds {
+                throw Failure(
+                    status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
+                    message: "no snapshot of \(Escaping.text(root.path.bytes)) holds files in '\(Escaping.text(path))'",
+                    remedy: "'archiver find' searches for a name", path: path.bytes)
+            }
+            try write(usage, console)
+        }
+    }
+
+    private func usage(
+        _ archive: Archive, _ grouping: ArchiveUsage.Grouping, _ console: Console
+    ) throws -> ArchiveUsage {
+        let progress = OperationProgress()
+        let line = ProgressLine("looking at \(Escaping.text(archive.directory.bytes))", progress, console)
+        defer { line.end() }
+        return try archive.usage(by: grouping, progress: progress)
+    }
+
+    // MARK: Writing
+
+    /// How many lines to write of `count`.
+    private func shown(_ count: Int, _ console: Console) -> Int {
+        min(count, limit ?? (console.isForPerson ? 40 : count))
+    }
+
+    private func write(_ usage: ArchiveUsage, _ console: Console) throws {
+        let count = shown(usage.items.count, console)
+        if console.isJSON { return try console.output.line(JSONText.of(UsageJSON(usage, limit: count))) }
+        let rows = usage.items.prefix(count).map { item in
+            [
+                UsageText.bytes(item.ownBytes, console), item.versions > 0 ? "\(item.versions)" : "",
+                UsageText.name(item),
+            ]
+        }
+        try write(rows, of: usage.items.count, second: "versions", "what", console)
+        if console.isForPerson { for line in UsageText.lines(usage) { try console.output.line(line) } }
+    }
+
+    private func writeDays(_ days: [DailyUsage], _ console: Console) throws {
+        // The newest are what people look for.
+        let last = days.suffix(shown(days.count, console))
+        if console.isJSON { return try console.output.line(JSONText.of(last.map(DailyUsageJSON.init))) }
+        let rows = last.map { day in
+            [UsageText.bytes(day.storedBytes, console), "\(day.snapshots)", UsageText.day(day.day)]
+        }
+        try write(rows, of: days.count, second: "snapshots", "day (UTC)", console)
+    }
+
+    private func writeSnapshots(_ snapshots: [SnapshotRecord], _ console: Console) throws {
+        let largest = snapshots.sorted { $0.storedBytes > $1.storedBytes }.prefix(shown(snapshots.count, console))
+        if console.isJSON { return try console.output.line(JSONText.of(largest.map(SnapshotJSON.init))) }
+        let rows = largest.map { snapshot in
+            [
+                UsageText.bytes(snapshot.storedBytes, console), snapshot.id.short,
+                (console.isForPerson ? LocalTime.text(snapshot.time) : snapshot.time.rfc3339) + "  "
+                    + Escaping.text(snapshot.rootPath),
+            ]
+        }
+        try write(rows, of: snapshots.count, second: "id", "made", console)
+    }
+
+    private func write(
+        _ rows: [[String]], of count: Int, second: String, _ last: String, _ console: Console
+    ) throws {
+        guard console.isForPerson else {
+            for row in rows { try console.output.line(TextTable.plain(row)) }
+            return
+        }
+        if rows.isEmpty { return console.note("The archive holds no snapshots yet.") }
+        var table = TextTable([
+            TextTable.Column(title: "bytes", alignment: .right), TextTable.Column(title: second, alignment: .right),
+            TextTable.Column(title: last, isElastic: true),
+        ])
+        for row in rows { table.add(row) }
+        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
+        if rows.count < count { console.note("\(count - rows.count) more; --limit shows them.") }
+    }
+}

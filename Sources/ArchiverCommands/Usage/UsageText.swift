@@ -1,0 +1,50 @@
+// What takes the space, in words.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+
+/// Texts of `usage`.
+enum UsageText {
+    /// "1.2 GiB" for a person, the number for a program.
+    static func bytes(_ bytes: UInt64, _ console: Console) -> String {
+        console.isForPerson ? ByteCount.text(bytes) : "\(bytes)"
+    }
+
+    static func name(_ item: ArchiveUsage.Item) -> String {
+        switch item.owner {
+        case .root(let root): Escaping.text(root.path.bytes)
+        case .path(let path, let isDirectory): Escaping.text(path) + (isDirectory ? "/" : "")
+        case .states: "(saved states of programs)"
+        case .elsewhere: "(elsewhere)"
+        case .shared: "(used by several)"
+        case .records: "(names, times, and the snapshots themselves)"
+        }
+    }
+
+    /// "2026-11-21", in UTC.
+    static func day(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
+
+    /// What stands below the table.
+    static func lines(_ usage: ArchiveUsage) -> [String] {
+        let room = usage.room
+        var lines = [
+            "",
+            "the archive takes \(ByteCount.text(room.usedBytes)); \(ByteCount.text(usage.unneededBytes)) of it are needed by "
+                + "nothing that is listed: 'archiver prune' gives back what was forgotten",
+        ]
+        if usage.thinning.snapshots > 0 {
+            lines.append(
+                "'archiver keep --usual' would forget \(Plural.of(usage.thinning.snapshots, "snapshot")) and free "
+                    + ByteCount.text(usage.thinning.bytes))
+        }
+        let rest = usage.daysLeft.map { "; its room is used up in \(days($0))" } ?? ""
+        lines.append("it grows by \(ByteCount.text(usage.dailyBytes)) a day" + rest)
+        return lines
+    }
+
+    private static func days(_ count: UInt64) -> String {
+        count > 3650 ? "more than ten years" : Plural.of(count, "day")
+    }
+}

@@ -1,0 +1,73 @@
+// Finds what is to be removed: in trees, each node read once, whichever snapshots have it.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+
+/// Looks for entries that are to be removed.
+struct PurgeSearch {
+    private let store: ArchiveStore
+    private let nodes: StoredNodes
+    private let progress: OperationProgress?
+    private(set) var matcher: PurgeMatcher
+    /// Nodes that were read, and whether anything in them or below is to be removed.
+    private(set) var visited: [ChunkID: Bool] = [:]
+
+    init(_ target: PurgeTarget, in store: ArchiveStore, _ progress: OperationProgress?) throws {
+        self.store = store
+        self.progress = progress
+        nodes = StoredNodes(store)
+        matcher = try PurgeMatcher(target, in: store)
+    }
+
+    /// Nodes with something that is to be removed, in themselves or below.
+    var touchedNodes: [ChunkID] { visited.filter(\.value).map(\.key) }
+
+    /// The entries of a tree that are to be removed, in walk order.
+    mutating func entries(in tree: ChunkID) throws -> [Entry] {
+        guard try isTouched(tree, level: nil) else { return [] }
+        var found: [Entry] = []
+        try collect(tree, level: nil, into: &found)
+        return found
+    }
+
+    /// Whether a snapshot tells of anything that is to be removed, in its tree or in its own lists.
+    mutating func touches(_ snapshot: Snapshot) throws -> Bool {
+        // Its lists do not say what is a directory: what looks like a file to a pattern for directories may be one.
+        let isNamed =
+            snapshot.changedPaths.contains { matcher.names($0.path, isDirectory: false) }
+            || snapshot.problems.contains { matcher.names($0.path, isDirectory: false) }
+        return try isNamed || isTouched(snapshot.tree, level: nil)
+    }
+
+    /// Whether a saved state is to be removed.
+    mutating func touches(_ state: StateRecord) throws -> Bool { try matcher.matches(state.content) }
+
+    private mutating func isTouched(_ id: ChunkID, level: Int?) throws -> Bool {
+        if let known = visited[id] { return known }
+        var isTouched = false
+        switch try nodes.node(id, level: level) {
+        case .leaf(let entries):
+            progress?.add(entries: entries.count)
+            for entry in entries where try matcher.matches(entry) {
+                isTouched = true
+                break
+            }
+        case .inner(let level, let children):
+            for child in children where try self.isTouched(child.id, level: level - 1) { isTouched = true }
+        }
+        visited[id] = isTouched
+        return isTouched
+    }
+
+    private mutating func collect(_ id: ChunkID, level: Int?, into found: inout [Entry]) throws {
+        switch try nodes.node(id, level: level) {
+        case .leaf(let entries):
+            for entry in entries where try matcher.matches(entry) { found.append(entry) }
+        case .inner(let level, let children):
+            for child in children where visited[child.id] ?? true {
+                try collect(child.id, level: level - 1, into: &found)
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// After a purge: is anything of it left in the archive?
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+
+/// Unpacks every block of an archive and looks for what must not be there.
+struct PurgeVerification {
+    private let store: ArchiveStore
+    private let progress: OperationProgress?
+    private var search: PurgeSearch
+    private let target: PurgeTarget
+
+    private static let findingsLimit = 100
+
+    init(_ store: ArchiveStore, _ target: PurgeTarget, _ progress: OperationProgress?) throws {
+        self.store = store
+        self.target = target
+        self.progress = progress
+        search = try PurgeSearch(target, in: store, progress)
+    }
+
+    /// - Parameters:
+    ///   - gone: records that must not be there.
+    ///   - nodes: nodes that must not be there.
+    ///   - contents: chunks of contents that must not be there unless something else has the same bytes.
+    mutating func run(
+        gone: Set<ChunkID>, nodes: [ChunkID], contents: Set<ChunkID>, _ found: inout PurgeResult.Verification
+    ) throws {
+        var live = ChunkSet()
+        var mark = LiveMark(store, progress)
+        try mark.run(forgottenSince: Timestamp(seconds: .min)) { live.insert($0) }
+        let unwanted = gone.union(nodes).union(contents.filter { !live.contains($0) })
+        for segment in try store.catalogue.segments() {
+            do { try look(at: segment, unwanted, &found) } catch let error as StorageError {
+                guard error.code == .damaged || error.code == .newerFormat else { throw error }
+                note("\(error.message): what is in it is not known", &found)
+            }
+        }
+        try lookAtSnapshots(&found)
+    }
+
+    private func look(
+        at segment: SegmentRecord, _ unwanted: Set<ChunkID>, _ found: inout PurgeResult.Verification
+    ) throws {
+        let file = try SegmentFile(at: store.layout.segment(segment.path))
+        let scan = try SegmentScan(
+            of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
+        for place in scan.damage + scan.unfinished {
+            note("\(place.message(in: file.path)): what is in it is not known", &found)
+        }
+        for offset in Set(scan.chunks.map(\.offset)).sorted() {
+            let place = BlockLocation(segment: segment.number, offset: offset)
+            let header = try file.blockHeader(at: offset)
+            found.blocks += 1
+            for chunk in header.chunks {
+                found.chunks += 1
+                if unwanted.contains(chunk.id) {
+                    note("chunk \(chunk.id.hex.prefix(8)) is still in \(file.path)", &found)
+                }
+                let bytes = try store.read(chunk.id, at: place)
+                guard let digest = search.matcher.content, digest.isIn(bytes) else { continue }
+                note("the bytes are in the midst of others, in chunk \(chunk.id.hex.prefix(8)) of \(file.path)", &found)
+            }
+        }
+    }
+
+    private mutating func lookAtSnapshots(_ found: inout PurgeResult.Verification) throws {
+        for root in try store.catalogue.roots() {
+            if let wanted = target.root, wanted.path.bytes != root.path || wanted.machine != root.machine { continue }
+            for record in try store.catalogue.snapshots(Catalogue.SnapshotFilter(of: root.number)) {
+                if try search.touches(store.snapshot(record.id)) {
+                    note("snapshot \(record.id.short) tells of it", &found)
+                }
+            }
+        }
+    }
+
+    private func note(_ finding: String, _ found: inout PurgeResult.Verification) {
+        if found.findings.count < PurgeVerification.findingsLimit { found.findings.append(finding) }
+    }
+}
+
+extension ContentDigest {
+    /// Bytes that are too few to be told from others by chance.
+    private static let leastBytes = 16
+
+    /// Whether `bytes` have the content, or its first bytes, anywhere.
+    fileprivate func isIn(_ bytes: [UInt8]) -> Bool {
+        guard beginning.count >= ContentDigest.leastBytes, bytes.count >= beginning.count else { return false }
+        return bytes.firstRange(of: beginning) != nil
+    }
+}

@@ -1,0 +1,65 @@
+// Operations, notes and pins of snapshots that others have taken the place of.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+
+/// Makes records anew that name snapshots which are no more, or what is to be removed.
+struct RecordRewrite {
+    private let store: ArchiveStore
+    private let replaced: [SnapshotID: SnapshotID]
+    /// The records that are to be removed.
+    private(set) var gone: Set<ChunkID> = []
+
+    init(_ store: ArchiveStore, _ replaced: [SnapshotID: SnapshotID]) {
+        self.store = store
+        self.replaced = replaced
+    }
+
+    /// - Parameter isPurged: whether an operation is about nothing but what is to be removed.
+    mutating func run(isPurged: (OperationRecord) throws -> Bool) throws {
+        try rewritePins()
+        try rewriteNotes()
+        try rewriteOperations(isPurged)
+    }
+
+    private func rewritePins() throws {
+        for (target, pin) in try store.catalogue.pins() {
+            guard let new = replaced[SnapshotID(target)]?.chunk else { continue }
+            try store.enter(PinRecord(target: new, time: pin.time, until: pin.until, reason: pin.reason))
+            try store.enter(PinRecord(removedFrom: target, time: .now(after: pin.time)))
+        }
+    }
+
+    private mutating func rewriteNotes() throws {
+        for note in try store.catalogue.notes() {
+            guard let old = note.record.snapshot, let new = replaced[old] else { continue }
+            // Where the root lay then, and not where it is now.
+            let record = try store.record(note.id, as: NoteRecord.self)
+            _ = try store.enter(
+                NoteRecord(
+                    rootPath: record.rootPath, host: record.host, time: record.time, text: record.text, snapshot: new,
+                    machine: record.machine))
+            gone.insert(note.id)
+        }
+    }
+
+    private mutating func rewriteOperations(_ isPurged: (OperationRecord) throws -> Bool) throws {
+        var moved: [OperationID: OperationID] = [:]
+        for operation in try store.catalogue.operations() {
+            let old = try store.record(operation.id.chunk, as: OperationRecord.self)
+            let isOfNothing = old.target.map { gone.contains($0.chunk) && moved[$0] == nil } ?? false
+            if try isOfNothing || isPurged(operation.record) {
+                gone.insert(operation.id.chunk)
+                continue
+            }
+            let new = OperationRecord(
+                rootPath: old.rootPath, host: old.host, kind: old.kind, time: old.time,
+                before: old.before.map { replaced[$0] ?? $0 }, snapshot: old.snapshot.map { replaced[$0] ?? $0 },
+                path: old.path, target: old.target.map { moved[$0] ?? $0 }, machine: old.machine, name: old.name)
+            if new == old { continue }
+            moved[operation.id] = try store.enter(new)
+            gone.insert(operation.id.chunk)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// Looking after the archive while it is watched: at intervals, and when room gets short.
+
+internal import ArchiveStorage
+internal import FileIO
+internal import Glibc
+internal import Locking
+internal import Mementos
+internal import Synchronization
+
+/// Has an archive maintained for as long as a service runs, by a thread of the lowest priority.
+final class Upkeep: Sendable {
+    private let service: WatchService
+    private let options: MaintenanceOptions
+    private let task = Locked<Task<Void, Never>?>(nil)
+    private let state = Locked(State())
+    private let hasEnded = Atomic(false)
+    /// Captures under way: they come first.
+    let captures = Atomic(0)
+
+    private struct State {
+        var isRunning = false
+        var started: ContinuousClock.Instant?
+        /// What was told of last, so that the same is no news.
+        var toldError: String?
+        var toldShort = false
+    }
+
+    /// How often the archive is looked after, beginning soon after the start.
+    private static let interval = Duration.seconds(3600)
+    private static let firstPause = Duration.seconds(300)
+    /// How often the room is looked at: nobody tells when others fill the disk.
+    private static let roomInterval = Duration.seconds(60)
+    /// A disk that stays full is no reason to do nothing else.
+    private static let leastPause = Duration.seconds(10)
+    /// For so long a run waits for captures at most, each time and in all.
+    private static let patience = (once: 25, all: 60_000)
+
+    init(_ service: WatchService, _ options: MaintenanceOptions) {
+        self.service = service
+        self.options = options
+    }
+
+    /// Looks after the archive until `cancel`.
+    func begin() {
+        task.withLock { $0 = Task { await self.maintainPeriodically() } }
+    }
+
+    /// Ends it; what is being done ends early.
+    func cancel() {
+        hasEnded.store(true, ordering: .sequentiallyConsistent)
+        task.withLock { $0?.cancel() }
+    }
+
+    /// Looks after the archive at once: a capture has found the disk full.
+    func roomRanOut() {
+        let isDue = state.withLock { state in
+            state.started.map { $0 + Upkeep.leastPause / service.options.timeScale <= .now } ?? true
+        }
+        if isDue { Task { await maintain(isRoomOut: true) } }
+    }
+
+    private func maintainPeriodically() async {
+        let scale = service.options.timeScale
+        var due = ContinuousClock.now + Upkeep.firstPause / scale
+        var wasShort = false
+        while !Task.isCancelled {
+            let pause = Upkeep.roomInterval / scale
+            do { try await Task.sleep(for: pause, tolerance: pause / 10, clock: .continuous) } catch { return }
+            let isShort = await lookAtRoom()
+            // What nothing could be done about is not tried again each time.
+            if ContinuousClock.now >= due || isShort && !wasShort {
+                await maintain()
+                due = ContinuousClock.now + Upkeep.interval / scale
+            }
+            wasShort = isShort
+        }
+    }
+
+    /// Gives back the space of segments that others have removed and this process has open.
+    ///
+    /// - Returns: whether there is less room than there should be.
+    private func lookAtRoom() async -> Bool {
+        await Blocking.run { [service] in
+            let archive = service.archive.latest
+            archive.store.closeRemovedSegments()
+            return (try? archive.room().isShort) ?? false
+        }
+    }
+
+    /// Looks after the archive once, unless that is being done.
+    private func maintain(isRoomOut: Bool = false) async {
+        let isFirst = state.withLock { state in
+            if state.isRunning { return false }
+            (state.isRunning, state.started) = (true, .now)
+            return true
+        }
+        guard isFirst else { return }
+        defer { state.withLock { $0.isRunning = false } }
+        do throws(ArchiverError) {
+            tell(
+                try await Blocking.runInBackground { () throws(ArchiverError) in
+                    try self.run(isRoomOut: isRoomOut)
+                })
+        } catch {
+            tell(error)
+        }
+    }
+
+    private func run(isRoomOut: Bool) throws(ArchiverError) -> MaintenanceResult {
+        // With files of its own: what is done here neither waits for the captures' locks nor holds them.
+        let archive = try Archive.open(service.archive.latest.directory)
+        var options = options
+        options.isRoomOut = isRoomOut
+        options.willPrune = { [service] in service.archive.latest.store.giveUpWriters() }
+        let waited = Atomic(0)
+        defer { service.archive.latest.store.closeRemovedSegments() }
+        // No capture comes to an end before there is room.
+        return try archive.maintain(
+            options, isCancelled: { isRoomOut ? self.hasEnded.load(ordering: .relaxed) : self.pause(waited) })
+    }
+
+    /// Lets captures go first.
+    ///
+    /// - Returns: whether to end.
+    private func pause(_ waited: borrowing Atomic<Int>) -> Bool {
+        for _ in 0..<Upkeep.patience.once {
+            if hasEnded.load(ordering: .relaxed) { return true }
+            guard captures.load(ordering: .relaxed) > 0, waited.load(ordering: .relaxed) < Upkeep.patience.all
+            else { return false }
+            usleep(1000)
+            waited.add(1, ordering: .relaxed)
+        }
+        return hasEnded.load(ordering: .relaxed)
+    }
+
+    private func tell(_ result: MaintenanceResult) {
+        let isNews = state.withLock { state in
+            defer { (state.toldError, state.toldShort) = (nil, result.room.isShort) }
+            return result.hasChanged || result.room.isShort && !state.toldShort
+        }
+        if isNews { service.tell(.maintained(result)) }
+    }
+
+    private func tell(_ error: ArchiverError) {
+        // Another process does it, or a check goes on; or this one ends.
+        if error.code == .inUse || error.code == .cancelled { return }
+        let isNews = state.withLock { state in
+            defer { state.toldError = error.message }
+            return state.toldError != error.message
+        }
+        if isNews { service.tell(.notMaintained(error)) }
+    }
+}

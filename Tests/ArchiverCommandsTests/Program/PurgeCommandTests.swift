@@ -1,0 +1,82 @@
+// `archiver purge`, with the program.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("archiver purge, with the program", .blocking)
+struct PurgeCommandTests {
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        _ = try place.capture()
+        try place.write("secrets.env", "PASSWORD=correct horse battery staple\n")
+        _ = try place.capture()
+        try place.write("empty", "more")
+        _ = try place.capture()
+        try place.remove("tree/secrets.env")
+        _ = try place.capture()
+    }
+
+    private func run(_ arguments: String...) throws -> ChildProcess.Outcome {
+        try place.run((["purge"] + arguments).map { Array($0.utf8) }, in: place.root)
+    }
+
+    @Test("what it would do is shown; without a person to ask it needs --yes; then nothing of it is left")
+    func purged() throws {
+        let before = try place.listed()
+        let shown = try run("secrets.env", "--dry-run")
+        #expect(shown.status == 0 && shown.text.contains("secrets.env: in 2 snapshots"), "\(shown.text)")
+        #expect(shown.text.contains("would purge 1 name in 3 snapshots"), "\(shown.text)")
+        let refused = try run("secrets.env")
+        #expect(refused.status == 64 && refused.errorText.contains("--yes"), "\(refused.errorText)")
+        #expect(try place.listed() == before)
+        let outcome = try run("secrets.env", "--yes")
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(outcome.text.contains("purged 1 name in 3 snapshots"), "\(outcome.text)")
+        #expect(outcome.text.contains("nothing of it is left") && outcome.text.contains("certificates/purge-"))
+        #expect(outcome.errorText.contains("not reached: copies of the archive"), "\(outcome.errorText)")
+        let after = try place.listed()
+        #expect(after.count == before.count && after.first == before.first)
+        #expect(try place.run("find", "secrets*", "--root", place.root.string).text.isEmpty)
+        #expect(try place.run("check", "--data").status == 0)
+        let again = try run("secrets.env", "--yes")
+        #expect(again.status == 1 && again.errorText.contains("archiver find"), "\(again.errorText)")
+    }
+
+    @Test("while a watcher runs it is refused; what is still there is said to be captured again")
+    func watched() throws {
+        try place.write("secrets.env", "PASSWORD=hunter2\n")
+        let watcher = try place.start("watch", place.root.string)
+        _ = try watcher.line { $0.contains("  watching ") }
+        let refused = try run("secrets.env", "--yes")
+        #expect(refused.status == 11 && refused.errorText.contains("archiver watch"), "\(refused.errorText)")
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+        let outcome = try run("--pattern", "*.env", "--yes")
+        #expect(outcome.status == 0 && outcome.errorText.contains("still there"), "\(outcome.errorText)")
+    }
+
+    @Test("a content is found under all names; what makes no sense is refused", arguments: ["-n", "-y"])
+    func content(flag: String) throws {
+        try place.write("copy", "PASSWORD=correct horse battery staple\n")
+        _ = try place.capture()
+        let words = ["purge", "--json", "--content", place.root.appending("copy").string, flag]
+        let outcome = try place.run(words.map { Array($0.utf8) }, in: place.root)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let names = try JSON.object(outcome.output)["names"] as? [[String: Any]]
+        #expect(names?.compactMap { $0["path"] as? String } == ["copy", "secrets.env"])
+        #expect(try run().status == 64)
+        #expect(try run("a", "--pattern", "b").status == 64)
+        #expect(try run(".", "-y").status == 1)
+        #expect(try run("../outside", "-y").status == 64)
+        #expect(try run("--pattern", "!", "-y").status == 64)
+        #expect(try run("--content", "/nowhere/at/all", "-y").status == 1)
+        #expect(try run("never", "-y").errorText.contains("no snapshot has"))
+    }
+}

@@ -1,0 +1,197 @@
+// Looking after an archive: what goes by itself, what never goes, and when nothing is done.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("Looking after an archive", .blocking) struct MaintenanceTests {
+    /// Versions of files that cannot be compressed, each with a snapshot.
+    private func write(_ versions: Int, _ scene: PruneScene, _ random: inout SeededGenerator) throws {
+        for version in 0..<versions {
+            try scene.root.write("file\(version % 3)", random.noise(4000))
+            try scene.capture()
+        }
+    }
+
+    /// The listed snapshots are those that the scene is to count on from now on.
+    private func followThinning(_ scene: PruneScene) throws {
+        let listed = Set(try scene.archive.snapshots().map(\.id))
+        for snapshot in scene.snapshots where !listed.contains(snapshot.id) { scene.leaveOut(snapshot) }
+    }
+
+    @Test("an archive that takes too much forgets until it fits, and what is left restores")
+    func budget() throws {
+        var random = SeededGenerator("budgets")
+        let scene = try PruneScene()
+        try write(60, scene, &random)
+        let newest = try #require(scene.snapshots.last)
+        try scene.archive.pin(.snapshot(scene.snapshots[20]))
+        let before = try scene.archive.room()
+        #expect(!before.isShort && !before.isBudgetSet)
+        let catalogue = try before.usedBytes - scene.archive.store.storedBytes()
+        try scene.archive.setBudget(StorageBudget(maxSize: catalogue + 160_000))
+        #expect(try scene.archive.room().isShort)
+        let foreseen = try scene.archive.maintain(isDryRun: true)
+        #expect(try scene.archive.snapshots().count == 60 && foreseen.room.isShort, "a dry run changes nothing")
+        let result = try scene.archive.maintain()
+        let room = try scene.archive.room()
+        #expect(!room.isShort, "\(room)")
+        #expect(result.thinnedForRoom > 20 && result.room.usedBytes == room.usedBytes)
+        let listed = try scene.archive.snapshots().map(\.id)
+        #expect(listed.contains(newest.id) && listed.contains(scene.snapshots[20].id))
+        #expect(listed.count == 60 - result.thinnedForRoom)
+        try followThinning(scene)
+        try scene.expectAllKept()
+        try scene.expectAllKept(scene.rebuild(), "with a new catalogue")
+        // What is gone is not shown as if it could be brought back; of a segment that was not worth it, all is still there.
+        #expect(try scene.archive.forgotten().count < result.thinnedForRoom / 2)
+        let reasons = try scene.archive.store.catalogue.forgotten().map(\.reason)
+        #expect(reasons.allSatisfy { $0 == .room } && reasons.count == result.thinnedForRoom)
+        #expect(try !scene.archive.maintain().hasChanged, "there is nothing more to do")
+    }
+
+    @Test("a budget that nothing fits into keeps what is always kept, and says so")
+    func impossible() throws {
+        var random = SeededGenerator("impossible budgets")
+        let scene = try PruneScene()
+        try write(8, scene, &random)
+        try scene.archive.setBudget(StorageBudget(maxSize: 1))
+        let result = try scene.archive.maintain()
+        #expect(result.room.isShort && result.thinnedForRoom > 0)
+        #expect(try scene.archive.snapshots().map(\.id).contains(try #require(scene.snapshots.last).id))
+        try followThinning(scene)
+        try scene.expectAllKept()
+        #expect(try scene.archive.status().concerns.contains { $0.message.contains("more than") })
+    }
+
+    @Test("a policy is followed, and what it lets go can be brought back for as long as the grace lasts")
+    func policy() throws {
+        var random = SeededGenerator("policies")
+        let scene = try PruneScene()
+        try write(20, scene, &random)
+        try scene.archive.setPolicy(RetentionPolicy(weekly: .forever))
+        let bytes = try scene.bytes
+        let result = try scene.archive.maintain()
+        #expect(result.thinned > 10 && result.thinnedForRoom == 0)
+        let forgotten = try scene.archive.forgotten()
+        #expect(forgotten.count == result.thinned && forgotten.allSatisfy { $0.reason == .policy })
+        #expect(try scene.bytes >= bytes, "nothing goes within the grace")
+        try scene.archive.unforget(forgotten)
+        try scene.expectAllKept()
+        var options = MaintenanceOptions()
+        options.grace = .zero
+        #expect(try scene.archive.maintain(options).hasChanged)
+        #expect(try scene.bytes < bytes)
+        try followThinning(scene)
+        try scene.expectAllKept()
+    }
+
+    @Test("unattended, space is given back where that is worth it, and nothing is looked at twice")
+    func unattended() throws {
+        var random = SeededGenerator("unattended")
+        let scene = try PruneScene()
+        try write(30, scene, &random)
+        var options = MaintenanceOptions.unattended
+        options.grace = .zero
+        #expect(try !scene.archive.maintain(options).hasChanged, "nothing is forgotten")
+        try scene.thin { $0 % 5 == 0 }
+        #expect(try !scene.archive.maintain(options).hasChanged, "that is not worth it")
+        options.leastFreedBytes = 0
+        #expect(try !scene.archive.maintain(options).hasChanged, "nothing was forgotten since")
+        try scene.forget(at: 2)
+        #expect(try scene.archive.maintain(options).hasChanged)
+        try scene.expectAllKept()
+        options.grace = Archive.defaultGrace
+        try scene.forget(at: 1)
+        #expect(try !scene.archive.maintain(options).hasChanged, "the grace protects it")
+        options.isRoomOut = true
+        #expect(try scene.archive.maintain(options).hasChanged, "where a disk is full, it does not")
+        try scene.expectAllKept()
+    }
+
+    @Test("room: what lacks, of the archive's size and of its disk")
+    func room() {
+        func lacking(
+            used: UInt64, free: UInt64, of total: UInt64, _ budget: StorageBudget = StorageBudget(), isSet: Bool = true
+        ) -> UInt64 {
+            ArchiveRoom(usedBytes: used, freeBytes: free, totalBytes: total, budget: budget, isBudgetSet: isSet)
+                .lackingBytes
+        }
+        let gigabyte: UInt64 = 1 << 30
+        #expect(lacking(used: 5, free: gigabyte, of: 2 * gigabyte) == 0)
+        #expect(lacking(used: 5, free: gigabyte, of: 2 * gigabyte, StorageBudget(maxSize: 3)) == 2)
+        // A tenth, or 10 GiB, whatever is less.
+        #expect(lacking(used: gigabyte, free: 0, of: 1000) == 100)
+        #expect(lacking(used: 100 * gigabyte, free: gigabyte, of: 1000 * gigabyte) == 9 * gigabyte)
+        // Others have filled the disk.
+        #expect(lacking(used: 7, free: 0, of: gigabyte) == 7)
+        // Nobody has said anything: a small archive is left alone.
+        #expect(lacking(used: 7, free: 0, of: gigabyte, isSet: false) == 0)
+        #expect(lacking(used: gigabyte, free: 0, of: 1000, isSet: false) == 100)
+        let none = StorageBudget(maxSize: nil, minFreeBytes: nil, minFreePercent: nil)
+        #expect(lacking(used: gigabyte, free: 0, of: gigabyte, none) == 0)
+    }
+
+    @Test("a policy gets narrower from step to step, the old before the young")
+    func narrowed() throws {
+        #expect(RetentionPolicy.everything.narrowed(step: 1) == .usual)
+        #expect(try RetentionPolicy(all: .forever).narrowed(step: 1) == .usual)
+        let policy = try RetentionPolicy(all: .seconds(7200), daily: .seconds(864_000), weekly: .forever)
+        #expect(policy.narrowed(step: 1) == policy)
+        let second = policy.narrowed(step: 2)
+        #expect(second.tiers.map(\.age) == [3600, 432_000, nil])
+        #expect(second.tiers.map(\.width) == [0, 86_400, 2 * 604_800])
+        let ages: [UInt64] = [0, 3600, 86_400, 864_000, 86_400_000]
+        for age in ages {
+            var widths: [UInt64] = []
+            for step in 1...16 { widths.append(policy.narrowed(step: step).width(atAge: age) ?? UInt64.max) }
+            #expect(widths == widths.sorted(), "of the age \(age): \(widths)")
+        }
+    }
+
+    @Test("a watcher looks after its archive while it captures")
+    func watched() async throws {
+        let scene = try PruneScene()
+        var random = SeededGenerator("watched archives")
+        try write(30, scene, &random)
+        try scene.thin { $0 % 6 == 0 }
+        var maintenance = MaintenanceOptions.unattended
+        maintenance.grace = .zero
+        maintenance.leastFreedBytes = 0
+        let watcher = try await Watcher(scene.archive, roots: [scene.root.directory]) { options in
+            // An hour is 360 ms.
+            options.timeScale = 10_000
+            options.maintenance = maintenance
+        }
+        // It may come before the first capture, or behind many.
+        func freed() -> Bool {
+            watcher.seen.contains { event in
+                if case .maintained(let result) = event { return result.pruned.map { $0.freedBytes > 0 } ?? false }
+                return false
+            }
+        }
+        for number in 0..<500 where number < 4 || !freed() {
+            try scene.root.write("while watched", "\(number)")
+            try scene.remember(try await watcher.nextSnapshot())
+        }
+        #expect(freed())
+        try await watcher.stop()
+        try scene.reopen(withNewCatalogue: false)
+        try scene.expectAllKept()
+    }
+}
+
+extension Archive {
+    /// Looks after the archive, or tells what that would do.
+    fileprivate func maintain(isDryRun: Bool) throws -> MaintenanceResult {
+        var options = MaintenanceOptions()
+        options.isDryRun = isDryRun
+        return try maintain(options)
+    }
+}

@@ -1,0 +1,332 @@
+// Purging: what is to go is in no byte of the archive afterwards, and everything else is.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import Foundation
+import Glibc
+import Locking
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import ArchiverKit
+
+@Suite("Removing from all history", .timeLimit(.minutes(60)), .blocking) struct PurgeTests {
+    /// A history in which a secret comes, changes and goes, and what each snapshot is to be afterwards.
+    private final class Scene {
+        let prune: PruneScene
+        /// The archive in which it is purged: a copy, which nobody has open.
+        let place: FilePath
+        var root: ArchivedRoot { ArchivedRoot(here: prune.root.directory) }
+        /// Every version of the secret.
+        private(set) var secrets: [[UInt8]] = []
+        /// By time, which purging does not change.
+        private(set) var wanted: [Timestamp: TreeListing] = [:]
+        private(set) var with: [SnapshotRecord] = []
+        private(set) var without: [SnapshotRecord] = []
+
+        static let name: FilePath = "hidden/s3cr3t-n4me"
+
+        init(_ random: inout SeededGenerator, versions: Int = 24) throws {
+            prune = try PruneScene()
+            place = prune.sandbox.base.directory.appending("purged")
+            var lines = (0..<400).map { "line \($0) \(random.below(1 << 30))" }
+            var secret = random.noise(3000)
+            try prune.root.makeDirectory("hidden")
+            for version in 0..<versions {
+                for _ in 0..<4 { lines[random.below(lines.count)] = "in \(version): \(random.below(1 << 30))" }
+                try prune.root.write("document", lines.joined(separator: "\n"))
+                try prune.root.write("hidden/other", "\(version)")
+                let isThere = (versions / 3..<versions * 2 / 3).contains(version)
+                if isThere {
+                    secret.replaceSubrange(100..<200, with: random.noise(100))
+                    secrets.append(secret)
+                    try prune.root.write(Scene.name, secret)
+                } else if prune.root.exists(Scene.name) {
+                    try prune.root.remove(Scene.name)
+                }
+                try keep(try prune.capture(), isThere)
+            }
+        }
+
+        private func keep(_ snapshot: SnapshotRecord, _ hasSecret: Bool) throws {
+            var listing = try TreeListing(of: prune.root.directory)
+            listing.objects[Scene.name.string] = nil
+            wanted[snapshot.time] = listing
+            if hasSecret { with.append(snapshot) } else { without.append(snapshot) }
+        }
+
+        /// Purges with nobody else at the archive.
+        func purge(
+            _ target: PurgeTarget? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
+        ) throws(ArchiverError) -> PurgeResult {
+            if !Files("/").exists(place) { copy() }
+            let name = RelativePath(unchecked: Scene.name.bytes)
+            return try Archive.purge(target ?? .paths([name], of: root), in: place, isCancelled: isCancelled)
+        }
+
+        /// Has the copy be as the archive is.
+        func copy() {
+            prune.archive.store.giveUpWriters()
+            _ = system("rm -rf '\(place)'; cp -a '\(prune.archive.directory)' '\(place)'")
+        }
+
+        /// Expects each snapshot to be what it was without the secret.
+        func expectWhole(_ note: Comment = "") throws {
+            let archive = try Archive.open(place)
+            let snapshots = try archive.snapshots()
+            #expect(Set(snapshots.map(\.time)) == Set(wanted.keys), note)
+            #expect(snapshots.count == wanted.count, note)
+            for snapshot in snapshots {
+                let target = prune.sandbox.base.directory.appending("restored")
+                _ = try archive.restore(snapshot, RestoreOptions(target: target))
+                try TreeListing(of: target).expect(equals: #require(wanted[snapshot.time]), "\(snapshot.id) \(note)")
+                try Files(target).removeAll()
+            }
+            let check = try archive.check(data: true)
+            #expect(check.findings == [], note)
+        }
+
+        /// The files in a directory and below it.
+        static func files(in directory: FilePath) -> [FilePath] {
+            let found = FileManager.default.enumerator(atPath: directory.string)?.compactMap { $0 as? String } ?? []
+            return found.map { directory.appending($0) }.filter { path in
+                (try? Files("/").status(path)).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+            }
+        }
+
+        /// Expects no byte of the secret, packed or not, in any file of the archive.
+        func expectNoTrace(_ note: Comment = "") throws {
+            var needles = secrets.map { Array($0[100..<140]) }
+            needles.append(Array(Scene.name.bytes.dropFirst(7)))
+            needles.append(Array(try #require(secrets.first)[1000..<1040]))
+            for file in Scene.files(in: place) where !file.string.contains("/certificates/") {
+                let bytes = try Files("/").read(file)
+                for needle in needles { #expect(bytes.firstRange(of: needle) == nil, "\(file) \(note.rawValue)") }
+            }
+            let store = try Archive.open(place).store
+            for segment in try store.catalogue.segments() {
+                let file = try SegmentFile(at: store.layout.segment(segment.path))
+                let scan = try SegmentScan(
+                    of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
+                for (id, offset) in scan.chunks {
+                    let place = BlockLocation(segment: segment.number, offset: offset)
+                    let bytes = try store.read(id, at: place)
+                    for needle in needles { #expect(bytes.firstRange(of: needle) == nil, "\(file.path) \(note)") }
+                }
+            }
+        }
+    }
+
+    @Test("a path is in no byte of the archive afterwards; every snapshot is there without it, others keep their ids")
+    func paths() throws {
+        var random = SeededGenerator("purged paths")
+        let scene = try Scene(&random)
+        let plan = try scene.prune.archive.plannedPurge(of: .paths([.at(Scene.name)], of: scene.root))
+        let before = try scene.prune.segments()
+        #expect(plan.isDryRun && plan.names.map(\.snapshots) == [scene.with.count])
+        #expect(try scene.prune.segments() == before, "a plan changes nothing")
+        let result = try scene.purge()
+        #expect(result.isComplete, "\(result.verification?.findings ?? [])")
+        #expect(result.names.map(\.path) == [try .at(Scene.name)])
+        // The one behind the last that had it told that it went.
+        #expect(result.replaced.count == scene.with.count + 1 && result.replaced.count == plan.replaced.count)
+        try scene.expectNoTrace()
+        try scene.expectWhole()
+        let listed = Set(try Archive.open(scene.place).snapshots().map(\.id))
+        #expect(scene.without.count { !listed.contains($0.id) } == 1)
+        #expect(scene.with.allSatisfy { !listed.contains($0.id) })
+        let certificate = try #require(result.certificate)
+        let text = String(decoding: try Files("/").read(certificate), as: UTF8.self)
+        #expect(text.contains(Scene.name.string) && text.contains("\"findings\" : ["))
+        ArchiverError.expect(.noSuchPath) { _ = try scene.purge() }
+    }
+
+    @Test("a directory, a pattern and a content go as well", arguments: ["directory", "pattern", "content"])
+    func targets(kind: String) throws {
+        var random = SeededGenerator("purged targets")
+        let scene = try Scene(&random)
+        let root = scene.root
+        switch kind {
+        case "directory":
+            _ = try scene.purge(.paths([.at("hidden")], of: root))
+            for snapshot in try Archive.open(scene.place).snapshots() {
+                let names = try Archive.open(scene.place).entries(matching: Array("*".utf8), in: snapshot)
+                #expect(names.map(\.path.description) == ["document"])
+            }
+            try scene.expectNoTrace()
+        case "pattern":
+            #expect(try scene.purge(.pattern(Array("*s3cr3t*".utf8), of: root)).isComplete)
+            try scene.expectNoTrace()
+            try scene.expectWhole()
+        default:
+            // Under another name in another root, and as a program's state.
+            let secret = try #require(scene.secrets.first)
+            let file = scene.prune.sandbox.base.full("leaked")
+            try Files("/").write(file, secret)
+            try scene.prune.sandbox.base.makeDirectory("elsewhere")
+            let elsewhere = Files(scene.prune.sandbox.base.full("elsewhere"))
+            try elsewhere.write("copy", secret)
+            try elsewhere.write("more", "more")
+            _ = try scene.prune.archive.capture(elsewhere.directory)
+            let result = try scene.purge(.content(of: file))
+            #expect(result.isComplete, "\(result.verification?.findings ?? [])")
+            #expect(result.names.map(\.path.description) == ["copy", Scene.name.string])
+            let archive = try Archive.open(scene.place)
+            let id = ChunkID(hashing: secret)
+            #expect(try archive.store.catalogue.location(of: id) == nil)
+            let latest = try archive.snapshot(.latest, of: ArchivedRoot(here: elsewhere.directory))
+            #expect(try archive.entries(matching: Array("*".utf8), in: latest).map(\.path.description) == ["more"])
+            #expect(try archive.check(data: true).findings == [])
+        }
+    }
+
+    @Test("labels, pins, notes, marks and what can be undone follow the snapshots that stand in the place of others")
+    func records() throws {
+        var random = SeededGenerator("records of what is purged")
+        let scene = try Scene(&random)
+        let archive = scene.prune.archive
+        let (first, second) = (scene.with[1], scene.with[3])
+        try archive.label(.snapshot(first), as: "before the talk")
+        try archive.pin(.snapshot(second), reason: "printed")
+        try archive.note("with the secret", about: scene.root, snapshot: second.id)
+        let mark = try archive.store.enter(
+            OperationRecord(
+                rootPath: scene.root.path.bytes, host: scene.root.host, kind: .mark, time: .now, before: first.id,
+                machine: scene.root.machine, name: "turn"))
+        let result = try archive.restore(first, RestoreOptions())
+        #expect(result.operation != nil)
+        try scene.prune.reopen(withNewCatalogue: false)
+        let purged = try scene.purge()
+        #expect(purged.isComplete)
+        let cleaned = try Archive.open(scene.place)
+        let (newFirst, newSecond) = (
+            try #require(purged.replaced[first.id]), try #require(purged.replaced[second.id])
+        )
+        #expect(try cleaned.snapshot(SnapshotSelector("before the talk"), of: scene.root).id == newFirst)
+        #expect(try Set(cleaned.store.catalogue.pins().keys) == [newSecond.chunk])
+        #expect(try cleaned.notes().map(\.snapshot) == [newSecond])
+        let operations = try cleaned.store.catalogue.operations()
+        #expect(operations.contains { $0.record.kind == .mark && $0.record.before == newFirst && $0.id != mark })
+        let restores = operations.filter { $0.record.kind == .restore }
+        #expect(restores.map(\.record.snapshot) == [newFirst])
+        #expect(operations.count { $0.record.kind == .completion } == 1)
+        try scene.expectNoTrace()
+        // What is in the directory still is captured again.
+        #expect(purged.stillThere == [scene.prune.root.full(Scene.name)])
+        _ = try cleaned.undo(scene.root)
+    }
+
+    @Test("what was forgotten and has it goes for good, and what has not can still be brought back")
+    func forgotten() throws {
+        var random = SeededGenerator("forgotten and purged")
+        let scene = try Scene(&random)
+        let archive = scene.prune.archive
+        try archive.forget([.snapshot(scene.with[2]), .snapshot(scene.without[2])])
+        #expect(try scene.purge().forgotten == 1)
+        try scene.expectNoTrace()
+        let cleaned = try Archive.open(scene.place)
+        let left = try cleaned.forgotten()
+        #expect(left.map(\.id) == [scene.without[2].id.chunk])
+        try cleaned.unforget(left)
+        #expect(try cleaned.check(data: true).findings == [])
+    }
+
+    @Test("a large file in many slices goes, and so does what was cut off a damaged segment")
+    func large() throws {
+        var random = SeededGenerator("a large file purged")
+        let scene = try Scene(&random, versions: 6)
+        let large = random.noise(3 << 20)
+        try scene.prune.root.write("large", large)
+        try scene.prune.capture()
+        try scene.prune.root.remove("large")
+        try scene.prune.root.write("after", "after")
+        try scene.prune.capture()
+        scene.copy()
+        let files = Files(scene.place)
+        try files.makeDirectory("salvage")
+        try files.write("salvage/piece", Array(large[..<1000]))
+        let result = try scene.purge(.paths([.at("large")], of: scene.root))
+        #expect(result.isComplete && result.bytesAfter + UInt64(large.count) / 2 < result.bytesBefore)
+        for file in Scene.files(in: scene.place) {
+            #expect(try Files("/").read(file).firstRange(of: large[100..<140]) == nil, "\(file)")
+        }
+    }
+
+    @Test("ended at any moment, the same purge does the rest, and nothing else is lost")
+    func interrupted() throws {
+        var random = SeededGenerator("interrupted purges")
+        let scene = try Scene(&random, versions: 9)
+        var step = 1
+        while step < 10_000 {
+            scene.copy()
+            let left = Locked(step)
+            do throws(ArchiverError) {
+                _ = try scene.purge(isCancelled: {
+                    left.withLock { left in
+                        left -= 1
+                        return left < 0
+                    }
+                })
+                break
+            } catch {
+                #expect(error.code == .cancelled)
+            }
+            #expect(try Archive.open(scene.place).check(data: true).findings == [], "ended at \(step)")
+            #expect(try scene.purge().isComplete, "ended at \(step)")
+            try scene.expectNoTrace("ended at \(step)")
+            try scene.expectWhole("ended at \(step)")
+            step += 1 + step / 4
+        }
+        #expect(step > 10)
+    }
+
+    @Test("another purge after one that ended early does the rest of that, too, and brings nothing back")
+    func otherTarget() throws {
+        var random = SeededGenerator("purges after others")
+        let scene = try Scene(&random, versions: 9)
+        var (step, met) = (1, 0)
+        while step < 10_000, met < 3 {
+            scene.copy()
+            let left = Locked(step)
+            _ = try? scene.purge(isCancelled: {
+                left.withLock { left in
+                    left -= 1
+                    return left < 0
+                }
+            })
+            let forgotten = try Archive.open(scene.place).store.catalogue.forgotten()
+            if left.withLock({ $0 }) < 0, forgotten.contains(where: { $0.reason == .purged }) {
+                met += 1
+                #expect(try scene.purge(.paths([.at("hidden/other")], of: scene.root)).isComplete)
+                try scene.expectNoTrace("ended at \(step)")
+                #expect(try Archive.open(scene.place).snapshots().count == scene.wanted.count)
+            }
+            step += 1 + step / 4
+        }
+        #expect(met > 0)
+    }
+
+    @Test("what makes no sense is refused, and so is an archive that others use")
+    func refused() throws {
+        var random = SeededGenerator("refused purges")
+        let scene = try Scene(&random, versions: 3)
+        scene.copy()
+        let root = scene.root
+        ArchiverError.expect(.noSuchPath) { _ = try scene.purge(.paths([.root], of: root)) }
+        ArchiverError.expect(.noSuchPath) {
+            _ = try scene.purge(.paths([RelativePath(unchecked: Array("never".utf8))], of: root))
+        }
+        // There is a file of that name, and no directory.
+        ArchiverError.expect(.noSuchPath) { _ = try scene.purge(.pattern(Array("other/".utf8), of: root)) }
+        ArchiverError.expect(.unsuitableSettings) { _ = try scene.purge(.pattern([], of: root)) }
+        let empty = scene.prune.sandbox.base.full("empty")
+        try Files("/").write(empty, [])
+        ArchiverError.expect(.unsuitableSettings) { _ = try scene.purge(.content(of: empty)) }
+        let other = try Archive.open(scene.place)
+        ArchiverError.expect(.inUse) { _ = try scene.purge() }
+        withExtendedLifetime(other) {}
+    }
+}
