@@ -35,12 +35,13 @@ struct Listing {
 
     /// Looks again at the parts of the tree at `root` that a batch names, and nowhere else: the simplest capture.
     mutating func update(_ ranges: [PathRange], of root: String) {
-        for range in ranges { look(range, root + "/" + range.path.description) }
+        for range in ranges { look(range, of: root) }
     }
 
-    private mutating func look(_ range: PathRange, _ place: String) {
+    private mutating func look(_ range: PathRange, of root: String) {
         var fresh = Listing()
-        fresh.add(place, range.path)
+        // lstat(2) follows links on the way: what lies behind one is not in the tree.
+        if Listing.isReached(range.path, in: root) { fresh.add(root + "/" + range.path.description, range.path) }
         let isDirectory = fresh.facts[range.path]?.isDirectory ?? false
         for path in facts.keys where range.path.contains(path) && path != range.path {
             switch range {
@@ -64,6 +65,19 @@ struct Listing {
             facts[path] = seen
         }
         if fresh.facts.isEmpty { facts[range.path] = nil }
+    }
+
+    /// Whether only directories lie between the root and `path`.
+    private static func isReached(_ path: RelativePath, in root: String) -> Bool {
+        var above = path.parent
+        while let directory = above, !directory.isRoot {
+            var status = stat()
+            guard lstat(root + "/" + directory.description, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                return false
+            }
+            above = directory.parent
+        }
+        return true
     }
 
     private init() {}
