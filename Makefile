@@ -21,7 +21,7 @@ BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time
 
-.PHONY: help setup setup-test build build-tests demo test test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks clean
+.PHONY: help setup setup-test build build-tests demo test test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -104,6 +104,14 @@ bench-lines: build build-benchmarks ## List the lines of the benchmark.
 
 build-benchmarks: setup
 	@$(SWIFT) build $(BENCHMARKS)
+
+# PLACE=dir (on a disk of some GiB; /dev/shm is quick) WEEKS=52 INTERVAL=5 PICTURE=file.svg
+YEAR = $(RELEASE_FLAGS) --product simulated-year
+year: setup ## Let an archive grow for a simulated year of work, with and without thinning.
+	@$(SWIFT) build $(YEAR)
+	@place="$${PLACE:-$$(mktemp -d)}"; "$$($(SWIFT) build $(YEAR) --show-bin-path)/simulated-year" "$$place/year" \
+		$(if $(WEEKS),--weeks $(WEEKS)) $(if $(INTERVAL),--interval $(INTERVAL)) $(if $(PICTURE),--picture $(PICTURE)); \
+		rm -rf "$$place/year"
 
 clean: ## Remove what was built.
 	@rm -rf .build

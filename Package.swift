@@ -115,6 +115,18 @@ let package = Package(
         // MARK: churn - random changes of a tree, for tests
         .executableTarget(name: "churn", dependencies: ["CLinux", "TestSupport"], path: "Tests/Churn"),
 
+        // MARK: simulated-year - how large an archive grows in a year of work
+        .target(name: "SimulatedClock", path: "Tests/SimulatedClock"),
+        .executableTarget(
+            name: "simulated-year",
+            dependencies: [
+                "ArchiveStorage", "ArchiverKit", "FileIO", "SimulatedClock", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/Year"
+        ),
+
         // MARK: CLibdeflate - libdeflate's header
         .systemLibrary(name: "CLibdeflate"),
 

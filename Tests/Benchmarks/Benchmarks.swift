@@ -137,6 +137,7 @@ struct HelpWithCommand: ParsableCommand {
         case "snapshots": try ManySnapshotsArchive.grow(in: FilePath(subject), to: count)
         case "history": try LongHistory.make(in: FilePath(subject), snapshots: count)
         case "versions": try LargeVersions.make(in: FilePath(subject), versions: count)
+        case "noise": try NoisyArchive.make(in: FilePath(subject), snapshots: count)
         case "chunks": try ManyChunksArchive.make(in: FilePath(subject), chunks: count)
         case "time": print(try CoreLoop.named(subject).secondsPerOperation(rounds: count))
         case "repeat": try CoreLoop.named(subject).prepare()(count)

@@ -18,8 +18,8 @@ enum Lines {
         let million = Corpus.million(scale)
         let lines: [any Line] = [
             FirstCapture(tree, .ofTree), OneFileChanged(tree, .ofTree), RestoreToEmpty(tree, .ofTree),
-            FirstCapture(million, .ofMillion), OneFileChanged(million, .ofMillion), Saves(million), Marks(million),
-            Arming(million),
+            FirstCapture(million, .ofMillion), OneFileChanged(million, .ofMillion), Saves(million),
+            SavesBesidePruning(), Marks(million), Arming(million),
             RestoreToEmpty(million, .ofMillion), RestoreInPlace(million), DiffOfTwo(million),
             GitReplay(), SpaceGivenBack(), HistoryQuestions(), GrowthOfFiles(), GrowthOfSnapshots(), ManySnapshots(),
             LongHistoryQuestions(), LargeVersionsQuestions(), Rebuild(),

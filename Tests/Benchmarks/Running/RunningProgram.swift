@@ -86,6 +86,12 @@ final class RunningProgram {
 
     func send(_ signal: CInt) { kill(id, signal) }
 
+    /// Whether it has ended; `finish` tells how.
+    var hasEnded: Bool {
+        var info = siginfo_t()
+        return waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == SIGCHLD
+    }
+
     /// The most memory that was resident so far, in bytes (proc(5), VmHWM); nil where that cannot be told.
     var peakBytes: Int? {
         guard let status = try? TextFile.read(FilePath("/proc/\(id)/status")) else { return nil }

@@ -25,6 +25,8 @@ enum Scale: String, ExpressibleByArgument, CaseIterable {
     var chunks: Int { self == .full ? 1_000_000 : 20_000 }
     /// Files that are saved while they are watched.
     var saves: Int { self == .full ? 1_000 : 100 }
+    /// Snapshots that share nothing, most of which are forgotten.
+    var noisySnapshots: Int { self == .full ? 3_000 : 200 }
     /// Roots that one process watches.
     var roots: Int { self == .full ? 2_000 : 50 }
     /// The unit of large files in bytes: 1 GiB in earnest.

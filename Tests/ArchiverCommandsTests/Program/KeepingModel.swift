@@ -1,0 +1,238 @@
+// What an archive must hold while several processes change it, kept as plain copies of trees beside it.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A few roots, one archive, and a copy of every tree that was captured.
+final class KeepingModel {
+    struct Kept {
+        var id: String
+        let root: Int
+        /// Stays where the id changes.
+        let time: String
+        let copy: FilePath
+        var isPinned = false
+        var label: String?
+        var isForgotten = false
+        /// Whether space was given back since it was forgotten.
+        var mayBeGone = false
+    }
+
+    /// What the processes of one step may have done, and what they have done for sure; snapshots by their ids.
+    struct Effects {
+        var captured: [Int: FilePath] = [:]
+        var announced: Set<String> = []
+        var mayVanish: Set<String> = []
+        var vanish: Set<String> = []
+        var mayReturn: Set<String> = []
+        var returned: Set<String> = []
+        /// Those whose pins and labels follow from what is listed.
+        var unsure: Set<String> = []
+        var gaveSpaceBack = false
+    }
+
+    /// What a person says of a snapshot.
+    enum Mark {
+        case pinned(Bool)
+        case label(String?)
+    }
+
+    static let roots = 3
+
+    let place: Workplace
+    var kept: [Kept] = []
+    /// The roots for which a policy was set.
+    var thinned: Set<Int> = []
+    private var copies = 0
+    /// What was removed from all history, and must be in no file of the archive.
+    private var purged: [[UInt8]] = []
+
+    init(segmentBytes: Int, _ random: inout SeededGenerator) throws {
+        place = try Workplace()
+        for root in 0..<KeepingModel.roots {
+            try FileManager.default.createDirectory(
+                atPath: tree(root).string, withIntermediateDirectories: true)
+            try edit(root, &random)
+            let copy = try copyTree(root)
+            #expect(try place.run("capture", tree(root).string).status == 0)
+            try check(Effects(captured: [root: copy]), "the first capture")
+        }
+        let manifest = place.archive.appending("archive.json").string
+        let text = try String(contentsOfFile: manifest, encoding: .utf8)
+        let found = try #require(text.firstRange(of: #/"segmentBytes" *: *[0-9]+/#))
+        try text.replacingCharacters(in: found, with: #""segmentBytes": \#(segmentBytes)"#)
+            .write(toFile: manifest, atomically: true, encoding: .utf8)
+    }
+
+    func tree(_ root: Int) -> FilePath { place.path("roots/\(root)") }
+
+    var listed: [Kept] { kept.filter { !$0.isForgotten } }
+
+    /// The newest of a root; no command of the test forgets it.
+    func newest(of root: Int) -> String? { listed.filter { $0.root == root }.max { $0.time < $1.time }?.id }
+
+    /// From now on `mark` is to be said of the snapshot.
+    func expect(_ id: String, _ mark: Mark?) {
+        guard let index = kept.firstIndex(where: { $0.id == id }) else { return }
+        switch mark {
+        case .pinned(let isPinned): kept[index].isPinned = isPinned
+        case .label(let label): kept[index].label = label
+        case nil: break
+        }
+    }
+
+    // MARK: Trees
+
+    /// Changes a few things in a root; no content is ever written twice.
+    func edit(_ root: Int, _ random: inout SeededGenerator) throws {
+        for _ in 0...random.below(4) {
+            let directory = tree(root).appending("d\(random.below(3))").string
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            let name = "\(directory)/f\(random.below(4))"
+            switch random.below(8) {
+            case 0: unlink(name)
+            case 1: try FileManager.default.removeItem(atPath: directory)
+            case 2: try Data(random.text(3000) + random.noise(20)).write(to: URL(fileURLWithPath: name + ".text"))
+            case 3:
+                unlink(name)
+                symlink("target \(random.next())", name)
+            default:
+                unlink(name)
+                try Data(random.noise(200 + random.below(3000))).write(to: URL(fileURLWithPath: name))
+            }
+        }
+    }
+
+    /// A copy of a root as it is now.
+    func copyTree(_ root: Int) throws -> FilePath {
+        copies += 1
+        try place.copyTree(to: "copy-\(copies)", from: tree(root))
+        return place.path("copy-\(copies)")
+    }
+
+    /// A file that some listed snapshot of `root` has, by its path in the root.
+    func someFile(of root: Int, _ random: inout SeededGenerator) -> String? {
+        let names = Set(
+            listed.filter { $0.root == root }.flatMap { kept in
+                FileManager.default.enumerator(atPath: kept.copy.string)?.compactMap { $0 as? String } ?? []
+            }
+        ).filter { $0.contains("/f") }.sorted()
+        return names.isEmpty ? nil : names[random.below(names.count)]
+    }
+
+    // MARK: What must be
+
+    /// Compares the archive with the model after a step, and takes in what the step may have done and did.
+    func check(_ effects: Effects, _ comment: String) throws {
+        let outcome = try place.run("list", "--all", "--json")
+        #expect(outcome.status == 0, "\(comment): \(outcome.errorText)")
+        var rows: [String: [String: Any]] = [:]
+        for row in try JSON.array(outcome.output) { rows[try #require(row["id"] as? String)] = row }
+        #expect(effects.announced.isSubset(of: rows.keys), "\(comment)")
+        for index in kept.indices { try check(&kept[index], rows[kept[index].id], effects, comment) }
+        let known = Set(kept.map(\.id))
+        var captured = effects.captured
+        for (id, row) in rows where !known.contains(id) {
+            let root = try #require(try self.root(of: row), "\(comment)")
+            let found = captured.removeValue(forKey: root)
+            let copy = try #require(found, "\(comment): \(id) comes from nowhere")
+            kept.append(Kept(id: id, root: root, time: try #require(row["time"] as? String), copy: copy))
+        }
+        try expectRestored(comment)
+        try expectPurged(comment)
+    }
+
+    private func check(
+        _ kept: inout Kept, _ row: [String: Any]?, _ effects: Effects, _ comment: String
+    ) throws {
+        let note: Comment = "\(comment): \(kept)"
+        if let row {
+            #expect(!effects.vanish.contains(kept.id), note)
+            if kept.isForgotten { #expect(effects.mayReturn.union(effects.returned).contains(kept.id), note) }
+            kept.isForgotten = false
+            kept.mayBeGone = false
+            let found = (isPinned: row["pinned"] as? Bool ?? false, label: row["label"] as? String)
+            if !effects.unsure.contains(kept.id) {
+                #expect(found.isPinned == kept.isPinned && found.label == kept.label, note)
+            }
+            (kept.isPinned, kept.label) = found
+        } else {
+            #expect(!effects.returned.contains(kept.id), note)
+            if !kept.isForgotten { #expect(effects.mayVanish.union(effects.vanish).contains(kept.id), note) }
+            kept.isForgotten = true
+            if effects.gaveSpaceBack { kept.mayBeGone = true }
+        }
+    }
+
+    private func root(of row: [String: Any]) throws -> Int? {
+        let path = try #require(row["root"] as? String)
+        return (0..<KeepingModel.roots).first { path.hasSuffix("/roots/\($0)") }
+    }
+
+    private func expectRestored(_ comment: String) throws {
+        for kept in listed {
+            let target = place.path("out")
+            let outcome = try place.run("restore", kept.id, "--root", tree(kept.root).string, "--target", target.string)
+            #expect(outcome.status == 0, "\(comment): \(kept): \(outcome.errorText)")
+            let difference = try place.difference(of: target, and: kept.copy.lastComponent?.string ?? "")
+            #expect(difference == "", "\(comment): \(kept)")
+            try place.remove("out")
+        }
+    }
+
+    /// Expects every block of the archive to be whole, and nothing listed to be unknown to a catalogue made anew.
+    func expectWhole(_ comment: String) throws {
+        let outcome = try place.run("check", "--data")
+        #expect(outcome.status == 0, "\(comment): \(outcome.text)\(outcome.errorText)")
+    }
+
+    /// Nobody may be at the archive.
+    func removeCatalogue() {
+        for suffix in ["", "-wal", "-shm"] { unlink(place.archive.appending("catalogue.sqlite").string + suffix) }
+    }
+
+    // MARK: Removing for good
+
+    /// Notes that `path` of `root` is gone from all history, and finds the snapshots that stand in the place of others.
+    func purge(_ path: String, of root: Int, _ comment: String) throws {
+        kept.removeAll { kept in
+            kept.isForgotten && kept.root == root && access(kept.copy.string + "/" + path, F_OK) == 0
+        }
+        for kept in kept where kept.root == root { unlink(kept.copy.string + "/" + path) }
+        var ids: [String: String] = [:]
+        for row in try JSON.array(place.run("list", "--all", "--json").output) {
+            guard try self.root(of: row) == root, let time = row["time"] as? String else { continue }
+            #expect(ids.updateValue(try #require(row["id"] as? String), forKey: time) == nil, "\(comment): twice")
+        }
+        for index in kept.indices where kept[index].root == root && !kept[index].isForgotten {
+            kept[index].id = try #require(ids[kept[index].time], "\(comment): \(kept[index])")
+        }
+    }
+
+    /// What the versions of a file have that nothing else has.
+    func marks(of path: String, in root: Int) -> [[UInt8]] {
+        kept.filter { $0.root == root }.compactMap { kept in
+            let name = kept.copy.string + "/" + path
+            guard !path.hasSuffix(".text"), (try? FileManager.default.destinationOfSymbolicLink(atPath: name)) == nil,
+                let bytes = FileManager.default.contents(atPath: name)
+            else { return nil }
+            return Array(bytes[100..<140])
+        }
+    }
+
+    /// From now on `marks` are to be in no file of the archive.
+    func expectGone(_ marks: [[UInt8]]) { purged += marks }
+
+    private func expectPurged(_ comment: String) throws {
+        if purged.isEmpty { return }
+        let files = FileManager.default.enumerator(atPath: place.archive.string)?.compactMap { $0 as? String } ?? []
+        for file in files {
+            guard let bytes = FileManager.default.contents(atPath: place.archive.string + "/" + file) else { continue }
+            for mark in purged { #expect(bytes.firstRange(of: mark) == nil, "\(comment): in \(file)") }
+        }
+    }
+}

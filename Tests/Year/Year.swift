@@ -1,0 +1,149 @@
+// One archive's year.
+
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import Glibc
+internal import SimulatedClock
+internal import SystemPackage
+
+/// Three roots that people work on, an archive, and what it came to week by week.
+final class Year {
+    /// The archive at the end of a week.
+    struct Sample {
+        let captures: Int
+        let snapshots: Int
+        let segmentBytes: Int
+        let catalogueBytes: Int
+
+        var bytes: Int { segmentBytes + catalogueBytes }
+    }
+
+    let name: String
+    private let directory: FilePath
+    /// Nil only between a night and the morning.
+    private var archive: Archive?
+    private let desks: [Desk]
+    private var captures = 0
+    private(set) var samples: [Sample] = []
+    /// Of each capture in seconds.
+    private var captureTimes = Times()
+    /// Of each hourly run in seconds.
+    private var runTimes = Times()
+    private var pruneTimes = Times()
+
+    private static let day: Int64 = 86_400
+    /// Work begins at nine.
+    private static let morning: Int64 = 9 * 3600
+    private static let workday: Int64 = 8 * 3600
+
+    init(_ name: String, _ policy: RetentionPolicy, in place: FilePath) throws {
+        self.name = name
+        directory = place.appending("archive")
+        let archive = try Archive.open(directory, creating: true)
+        try archive.setPolicy(policy)
+        self.archive = archive
+        desks = try (0..<3).map { try Desk(place.appending("root\($0)"), seed: UInt64($0 + 1)) }
+    }
+
+    /// Works for `weeks`, a change in one of the roots every so many seconds of working hours.
+    func run(weeks: Int, secondsBetweenChanges interval: Int) throws {
+        for week in 0..<weeks {
+            for weekday in 0..<7 {
+                let start = Int64(week * 7 + weekday) * Year.day
+                // At night the machine is off.
+                archive = nil
+                archive = try Archive.open(directory)
+                for hour in 0..<24 {
+                    let begin = start + Int64(hour) * 3600
+                    if weekday < 5, begin >= start + Year.morning, begin < start + Year.morning + Year.workday {
+                        try work(from: begin, interval)
+                    }
+                    set(begin + 3599)
+                    try lookAfter()
+                }
+            }
+            try sample()
+            let line = "\(name), week \(week + 1): \(samples.last.map { "\($0)" } ?? "")\n"
+            _ = write(STDERR_FILENO, line, line.utf8.count)
+        }
+    }
+
+    /// An hour's work.
+    private func work(from begin: Int64, _ interval: Int) throws {
+        guard let archive else { return }
+        for second in stride(from: begin, to: begin + 3600, by: interval) {
+            set(second)
+            let desk = desks[captures % desks.count]
+            try desk.change()
+            captures += 1
+            let start = Times.now()
+            let result = try archive.capture(desk.root)
+            captureTimes.add(since: start)
+            guard result.snapshot != nil else { throw YearError("a change of \(desk.root) made no snapshot") }
+        }
+    }
+
+    /// What a watcher does each hour.
+    private func lookAfter() throws {
+        let start = Times.now()
+        let result = try Archive.open(directory).maintain(.unattended)
+        if result.pruned == nil { runTimes.add(since: start) } else { pruneTimes.add(since: start) }
+    }
+
+    private func sample() throws {
+        archive = nil
+        let snapshots = try Archive.open(directory).snapshotCount()
+        let store = try ArchiveStore.open(directory, creating: false)
+        let segments = try store.catalogue.segments().reduce(0) { $0 + $1.indexedLength }
+        let catalogue = ["", "-wal"].reduce(0) { sum, suffix in
+            var status = stat()
+            return stat(directory.appending("catalogue.sqlite").string + suffix, &status) == 0
+                ? sum + Int(status.st_size) : sum
+        }
+        samples.append(
+            Sample(
+                captures: captures, snapshots: snapshots, segmentBytes: segments,
+                catalogueBytes: catalogue))
+    }
+
+    /// Sets the clock so many seconds after the beginning, which is tomorrow: what is changed now has settled long ago then.
+    private func set(_ seconds: Int64) {
+        simulated_clock_set_ahead(0)
+        let now = Timestamp.now
+        let midnight = (now.seconds / Year.day + 1) * Year.day
+        simulated_clock_set_ahead((midnight + seconds - now.seconds) * 1_000_000_000)
+    }
+
+    // MARK: Telling
+
+    /// The sizes at a few ends of weeks, and the times.
+    static func table(_ years: [Year]) -> String {
+        var text = "| | snapshots | segments | catalogue | in all |\n|---|---|---|---|---|\n"
+        for year in years {
+            let count = year.samples.count
+            let shown = Set([count / 12, count / 4, count / 2, count * 3 / 4, count].filter { $0 > 0 })
+            for week in shown.sorted() {
+                let sample = year.samples[week - 1]
+                let kept = "\(sample.snapshots) of \(sample.captures)"
+                let sizes = [sample.segmentBytes, sample.catalogueBytes, sample.bytes].map(Year.mebibytes)
+                text += "| \(year.name), \(week) weeks | \(kept) | \(sizes.joined(separator: " | ")) |\n"
+            }
+        }
+        for year in years {
+            text += "\n\(year.name): a capture \(year.captureTimes.text)"
+            text += "; an hourly run with nothing to give back \(year.runTimes.text)"
+            if !year.pruneTimes.isEmpty { text += "; one that gives space back \(year.pruneTimes.text)" }
+            text += "\n"
+        }
+        return text
+    }
+
+    private static func mebibytes(_ bytes: Int) -> String { "\((bytes + (1 << 19)) >> 20) MiB" }
+}
+
+struct YearError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
