@@ -105,13 +105,12 @@ bench-lines: build build-benchmarks ## List the lines of the benchmark.
 build-benchmarks: setup
 	@$(SWIFT) build $(BENCHMARKS)
 
-# PLACE=dir (on a disk of some GiB; /dev/shm is quick) WEEKS=52 INTERVAL=5 PICTURE=file.svg
+# PLACE=dir (some GiB; /dev/shm is quick) WEEKS=52 INTERVAL=5 PICTURE=file.svg
 YEAR = $(RELEASE_FLAGS) --product simulated-year
-year: setup ## Let an archive grow for a simulated year of work, with and without thinning.
+year: setup ## Let archives grow for a simulated year of work, with and without thinning.
 	@$(SWIFT) build $(YEAR)
-	@place="$${PLACE:-$$(mktemp -d)}"; "$$($(SWIFT) build $(YEAR) --show-bin-path)/simulated-year" "$$place/year" \
-		$(if $(WEEKS),--weeks $(WEEKS)) $(if $(INTERVAL),--interval $(INTERVAL)) $(if $(PICTURE),--picture $(PICTURE)); \
-		rm -rf "$$place/year"
+	@fixtures/year.sh "$$($(SWIFT) build $(YEAR) --show-bin-path)/simulated-year" "$(PICTURE)" \
+		$(if $(WEEKS),--weeks $(WEEKS)) $(if $(INTERVAL),--interval $(INTERVAL))
 
 clean: ## Remove what was built.
 	@rm -rf .build

@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// Durations in seconds.
-struct Times {
+struct Times: Codable {
     private var seconds: [Double] = []
 
     var isEmpty: Bool { seconds.isEmpty }

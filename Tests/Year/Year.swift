@@ -9,39 +9,23 @@ internal import SystemPackage
 
 /// Three roots that people work on, an archive, and what it came to week by week.
 final class Year {
-    /// The archive at the end of a week.
-    struct Sample {
-        let captures: Int
-        let snapshots: Int
-        let segmentBytes: Int
-        let catalogueBytes: Int
-
-        var bytes: Int { segmentBytes + catalogueBytes }
-    }
-
-    let name: String
     private let directory: FilePath
     /// Nil only between a night and the morning.
     private var archive: Archive?
     private let desks: [Desk]
     private var captures = 0
-    private(set) var samples: [Sample] = []
-    /// Of each capture in seconds.
-    private var captureTimes = Times()
-    /// Of each hourly run in seconds.
-    private var runTimes = Times()
-    private var pruneTimes = Times()
+    private(set) var history: Growth
 
     private static let day: Int64 = 86_400
     /// Work begins at nine.
     private static let morning: Int64 = 9 * 3600
     private static let workday: Int64 = 8 * 3600
 
-    init(_ name: String, _ policy: RetentionPolicy, in place: FilePath) throws {
-        self.name = name
+    init(_ habit: Habit, in place: FilePath) throws {
+        history = Growth(habit: habit)
         directory = place.appending("archive")
         let archive = try Archive.open(directory, creating: true)
-        try archive.setPolicy(policy)
+        try archive.setPolicy(habit.policy)
         self.archive = archive
         desks = try (0..<3).map { try Desk(place.appending("root\($0)"), seed: UInt64($0 + 1)) }
     }
@@ -64,7 +48,7 @@ final class Year {
                 }
             }
             try sample()
-            let line = "\(name), week \(week + 1): \(samples.last.map { "\($0)" } ?? "")\n"
+            let line = "\(history.habit.name), week \(week + 1): \(history.samples.last.map { "\($0)" } ?? "")\n"
             _ = write(STDERR_FILENO, line, line.utf8.count)
         }
     }
@@ -79,7 +63,7 @@ final class Year {
             captures += 1
             let start = Times.now()
             let result = try archive.capture(desk.root)
-            captureTimes.add(since: start)
+            history.captures.add(since: start)
             guard result.snapshot != nil else { throw YearError("a change of \(desk.root) made no snapshot") }
         }
     }
@@ -88,7 +72,7 @@ final class Year {
     private func lookAfter() throws {
         let start = Times.now()
         let result = try Archive.open(directory).maintain(.unattended)
-        if result.pruned == nil { runTimes.add(since: start) } else { pruneTimes.add(since: start) }
+        if result.pruned == nil { history.quietRuns.add(since: start) } else { history.prunes.add(since: start) }
     }
 
     private func sample() throws {
@@ -101,8 +85,8 @@ final class Year {
             return stat(directory.appending("catalogue.sqlite").string + suffix, &status) == 0
                 ? sum + Int(status.st_size) : sum
         }
-        samples.append(
-            Sample(
+        history.samples.append(
+            Growth.Sample(
                 captures: captures, snapshots: snapshots, segmentBytes: segments,
                 catalogueBytes: catalogue))
     }
@@ -114,32 +98,6 @@ final class Year {
         let midnight = (now.seconds / Year.day + 1) * Year.day
         simulated_clock_set_ahead((midnight + seconds - now.seconds) * 1_000_000_000)
     }
-
-    // MARK: Telling
-
-    /// The sizes at a few ends of weeks, and the times.
-    static func table(_ years: [Year]) -> String {
-        var text = "| | snapshots | segments | catalogue | in all |\n|---|---|---|---|---|\n"
-        for year in years {
-            let count = year.samples.count
-            let shown = Set([count / 12, count / 4, count / 2, count * 3 / 4, count].filter { $0 > 0 })
-            for week in shown.sorted() {
-                let sample = year.samples[week - 1]
-                let kept = "\(sample.snapshots) of \(sample.captures)"
-                let sizes = [sample.segmentBytes, sample.catalogueBytes, sample.bytes].map(Year.mebibytes)
-                text += "| \(year.name), \(week) weeks | \(kept) | \(sizes.joined(separator: " | ")) |\n"
-            }
-        }
-        for year in years {
-            text += "\n\(year.name): a capture \(year.captureTimes.text)"
-            text += "; an hourly run with nothing to give back \(year.runTimes.text)"
-            if !year.pruneTimes.isEmpty { text += "; one that gives space back \(year.pruneTimes.text)" }
-            text += "\n"
-        }
-        return text
-    }
-
-    private static func mebibytes(_ bytes: Int) -> String { "\((bytes + (1 << 19)) >> 20) MiB" }
 }
 
 struct YearError: Error, CustomStringConvertible {

@@ -15,6 +15,12 @@ struct Evacuation {
     private let survey: SegmentSurvey
     /// Records that are not to be copied; nil where other bytes may be that share a block with what is.
     private let purged: Set<ChunkID>?
+    private let victims: Set<Int64>
+    /// What was met that says of records that they are forgotten or listed again: it is moved in the end, where it still
+    /// means anything then.
+    private var statements: [(id: ChunkID, kind: ChunkKind)] = []
+    /// The records that such statements were left behind of.
+    private(set) var unspoken: Set<ChunkID> = []
     /// Chunks that do not live and must stay as well: blocks elsewhere stand on them.
     private var supports: Set<ChunkPrefix> = []
     /// Living chunks that stood on nothing and wait to share a block.
@@ -36,6 +42,7 @@ struct Evacuation {
     ) throws(StorageError) {
         self.store = store
         self.purged = purged
+        self.victims = victims
         self.live = live
         self.survey = survey
         for block in survey.leaning where !victims.contains(block.location.segment) {
@@ -88,12 +95,51 @@ struct Evacuation {
         }
     }
 
+    /// Copies what says of records that they are forgotten or listed again, where some other segment still has one of them.
+    mutating func moveStatements() throws(StorageError) {
+        let needed = try neededStatements()
+        statements = []
+        if needed.isEmpty { return }
+        let commit = try store.beginCommit()
+        do throws(StorageError) {
+            for (id, kind) in needed {
+                packed.append(RawChunk(id: id, kind: kind, bytes: try store.read(id)))
+                packedBytes += packed.last?.bytes.count ?? 0
+                if packedBytes >= BlockEncoder.packedBytes { try appendPacked(to: commit) }
+            }
+            try appendPacked(to: commit)
+            try commit.keep()
+        } catch {
+            commit.abandon()
+            throw error
+        }
+    }
+
+    private mutating func neededStatements() throws(StorageError) -> [(id: ChunkID, kind: ChunkKind)] {
+        guard try store.mayForgetStatements() else { return statements }
+        var needed: [(id: ChunkID, kind: ChunkKind)] = []
+        for (id, kind) in statements {
+            if try store.isOfSomethingLeft(id, kind, besides: victims) {
+                needed.append((id, kind))
+            } else {
+                unspoken.formUnion(try store.named(in: id, kind))
+            }
+        }
+        return needed
+    }
+
     /// The indices of the chunks in a block that must stay.
-    private func chunks(of header: BlockHeader, at place: BlockLocation) -> [Int] {
+    private mutating func chunks(of header: BlockHeader, at place: BlockLocation) -> [Int] {
         let isNeeded = survey.isNeeded(place)
+        var later: [(id: ChunkID, kind: ChunkKind)] = []
+        defer { statements += later }
         return header.chunks.indices.filter { index in
             let chunk = header.chunks[index]
             if purged?.contains(chunk.id) ?? false { return false }
+            if header.obstacle == nil, chunk.kind.isOfForgetting {
+                later.append((chunk.id, chunk.kind))
+                return false
+            }
             if chunk.kind.isLasting || (isNeeded && live.contains(chunk.id)) { return true }
             return !supports.isEmpty && supports.contains(ChunkPrefix(chunk.id))
         }
@@ -104,7 +150,8 @@ struct Evacuation {
     ) throws(StorageError) {
         let keptBytes = kept.reduce(0) { $0 + header.chunks[$1].length }
         let isSound = header.bases.allSatisfy(stays)
-        let mayStay = purged == nil ? keptBytes * 2 >= header.rawLength : kept.count == header.chunks.count
+        let isForAll = purged != nil || header.chunks.contains { $0.kind.isOfForgetting }
+        let mayStay = isForAll ? kept.count == header.chunks.count : keptBytes * 2 >= header.rawLength
         if isSound, mayStay || header.obstacle != nil && purged == nil {
             let (_, payload) = try store.reader.file(place.segment).block(at: place.offset)
             return try append(EncodedBlock(header: header, payload: payload), to: commit)

@@ -50,6 +50,10 @@ package final class Reclaimer {
     private let options: Options
     private let lock: FileLock
     private var live = ChunkSet()
+    /// Blocks of records that mean nothing any more.
+    private var spent: Set<Int64> = []
+    /// Records that nothing speaks of any more once the batch is dropped.
+    private var unspoken: Set<ChunkID> = []
     private var result = Reclaimed()
 
     private var catalogue: Catalogue { store.catalogue }
@@ -84,13 +88,14 @@ package final class Reclaimer {
         try tidy()
         store.giveUpWriters()
         try mark(&live)
+        spent = try store.blocksOfForgettingTheGone()
         let present = try catalogue.segments()
         result.segments = present.count
         result.bytesBefore = present.reduce(0) { $0 + $1.indexedLength }
         var left = Dictionary(uniqueKeysWithValues: present.map { ($0.number, $0) })
         var done = 0
         while true {
-            let survey = try SegmentSurvey(catalogue, live: live)
+            let survey = try SegmentSurvey(catalogue, live: live, spent: spent)
             let victims = try victims(among: Array(left.values), survey)
             if options.isDryRun {
                 let freed = victims.reduce(0) { $0 + survey.tally(of: $1.number).freeBytes }
@@ -164,6 +169,8 @@ package final class Reclaimer {
             throw error
         }
         try drop(victims)
+        try catalogue.forgetStatements(of: unspoken)
+        unspoken = []
         result.dropped += victims.count
     }
 
@@ -173,7 +180,7 @@ package final class Reclaimer {
     private func evacuate(
         _ victims: [SegmentRecord], _ onProgress: (Int) -> Void
     ) throws(StorageError) -> SegmentRecord? {
-        let survey = try SegmentSurvey(catalogue, live: live)
+        let survey = try SegmentSurvey(catalogue, live: live, spent: spent)
         var evacuation = try Evacuation(
             store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged)
         defer { result.movedBytes += evacuation.movedBytes }
@@ -188,6 +195,8 @@ package final class Reclaimer {
             }
             onProgress(segment.indexedLength)
         }
+        try evacuation.moveStatements()
+        unspoken = evacuation.unspoken
         return nil
     }
 
