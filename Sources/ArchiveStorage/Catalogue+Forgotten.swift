@@ -20,9 +20,17 @@ extension Catalogue {
     func insert(_ forgotten: ForgottenRecords, into db: Database) throws {
         let ofState = try db.cachedStatement(sql: "DELETE FROM state WHERE id = ?")
         let ofSnapshot = try db.cachedStatement(sql: "DELETE FROM snapshot WHERE id = ?")
+        let size = try db.cachedStatement(
+            sql: """
+                UPDATE forgotten SET storedBytes = (
+                    SELECT storedBytes FROM snapshot WHERE id = ?1 UNION ALL SELECT storedBytes FROM state WHERE id = ?1)
+                WHERE id = ?1 AND EXISTS (
+                    SELECT 1 FROM snapshot WHERE id = ?1 UNION ALL SELECT 1 FROM state WHERE id = ?1)
+                """)
         for id in forgotten.records {
             guard try say(id, isKept: false, at: forgotten.time, forgotten.reason, in: db) else { continue }
             let arguments: StatementArguments = [Data(id.bytes)]
+            try size.execute(arguments: arguments)
             try ofState.execute(arguments: arguments)
             if db.changesCount > 0 { continue }
             try forgetChanges(beforeRemovalOf: SnapshotID(id), in: db)
@@ -38,7 +46,7 @@ extension Catalogue {
     ) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO forgotten VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+                INSERT INTO forgotten VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (id) DO UPDATE
                 SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, isKept = excluded.isKept,
                     reason = excluded.reason
                 WHERE (excluded.seconds, excluded.nanoseconds, excluded.isKept) > (seconds, nanoseconds, isKept)
@@ -47,6 +55,27 @@ extension Catalogue {
             Data(id.bytes), time.seconds, time.nanoseconds, isKept, Int64(clamping: reason.rawValue),
         ])
         return db.changesCount > 0
+    }
+
+    /// Notes how many bytes a forgotten record had stored, which is found after what says that it is forgotten.
+    func note(storedBytes: UInt64, ofForgotten id: ChunkID, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE forgotten SET storedBytes = ? WHERE id = ? AND NOT isKept")
+            .execute(arguments: [Int64(clamping: storedBytes), Data(id.bytes)])
+    }
+
+    /// The bytes that what was forgotten in between had stored when it was made, both instants included.
+    package func forgottenBytes(since: Timestamp?, until: Timestamp) throws(StorageError) -> UInt64 {
+        let low = since ?? .least
+        return try read { db in
+            // As a floating-point number: what a catalogue says may be more than any integer.
+            let sum = try Double.fetchOne(
+                db,
+                sql: """
+                    SELECT TOTAL(storedBytes) FROM forgotten
+                    WHERE NOT isKept AND (seconds, nanoseconds) >= (?, ?) AND (seconds, nanoseconds) <= (?, ?)
+                    """, arguments: [low.seconds, low.nanoseconds, until.seconds, until.nanoseconds])
+            return UInt64(exactly: (sum ?? 0).rounded()) ?? (sum ?? 0 > 0 ? .max : 0)
+        }
     }
 
     /// Whether the record in the chunk `id` is forgotten.
@@ -161,7 +190,8 @@ extension RecordKind {
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
                 isKept INTEGER NOT NULL,
-                reason INTEGER NOT NULL
+                reason INTEGER NOT NULL,
+                storedBytes INTEGER NOT NULL
             ) WITHOUT ROWID;
             CREATE INDEX forgottenByTime ON forgotten (seconds, nanoseconds, id) WHERE NOT isKept;
             """, name: { "what is forgotten, \($0)" }

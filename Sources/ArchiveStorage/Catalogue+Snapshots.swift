@@ -112,7 +112,9 @@ extension Catalogue {
             Int64(clamping: record.storedBytes), Data(SnapshotFacts(record).encoded),
             record.label.map { Data($0.utf8) }, Int64(clamping: record.sequence), state.rawValue,
         ])
-        guard db.changesCount > 0 else { return }
+        guard db.changesCount > 0 else {
+            return try note(storedBytes: record.storedBytes, ofForgotten: record.id.chunk, in: db)
+        }
         try addToRuns(record, after: predecessor, root: root, in: db)
         try forgetChanges(afterInsertionOf: record, root: root, in: db)
         if isInHistory, let changes { try insert(changes, at: HistoryPlace(record), root: root, into: db) }

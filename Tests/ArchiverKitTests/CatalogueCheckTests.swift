@@ -33,7 +33,7 @@ struct CatalogueCheckTests {
         for statements in [
             "DELETE FROM lateLabel;", "DELETE FROM pin;", "DELETE FROM note;", "DELETE FROM policy;",
             "DELETE FROM forgotten;", "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;",
-            "INSERT INTO forgotten SELECT id, 9, 0, 0, 0 FROM snapshot; DELETE FROM snapshot;",
+            "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot; DELETE FROM snapshot;",
         ] {
             let sandbox = try Sandbox()
             var snapshots: [SnapshotRecord] = []

@@ -96,6 +96,8 @@ private struct Maintenance {
     /// The ballast takes this share of the archive, and no more than so many bytes.
     private static let ballastShare: UInt64 = 16
     private static let ballastBytes: UInt64 = 64 << 20
+    /// After a week everything is looked at again although little was forgotten.
+    private static let secondsBetweenLooks: Int64 = 7 * 86_400
 
     private var ballast: Ballast { Ballast(archive.store.layout) }
 
@@ -129,15 +131,29 @@ private struct Maintenance {
         result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
     }
 
-    /// Whether giving space back is worth looking at everything that is kept.
+    /// Whether giving space back is worth the work, of which looking at everything that is kept is a part.
     private func isPruningDue(grace: Duration) throws -> Bool {
         guard options.isUnattended else { return true }
-        guard try hasForgotten(grace: grace) else { return false }
+        guard try hasForgotten(grace: grace), try isWorthALook(grace: grace) else { return false }
         let end = PruneHorizon.end(grace: grace)
         let foreseen = try archive.prune(grace: grace, isDryRun: true, isCancelled: isCancelled)
-        if foreseen.freedBytes >= max(options.leastFreedBytes, foreseen.bytesBefore / 10) { return true }
+        if foreseen.freedBytes >= leastFreedBytes(of: foreseen.bytesBefore) { return true }
         PruneHorizon(archive.store.layout).note(end)
         return false
+    }
+
+    private func leastFreedBytes(of bytes: UInt64) -> UInt64 { max(options.leastFreedBytes, bytes / 10) }
+
+    /// Whether enough was forgotten since the last look, or that was long ago.
+    ///
+    /// What a snapshot stored when it was made is no more than a hint: others may need it still, or no longer.
+    private func isWorthALook(grace: Duration) throws -> Bool {
+        guard let start = PruneHorizon(archive.store.layout).read() else { return true }
+        let end = PruneHorizon.end(grace: grace)
+        if end.seconds >= start.seconds + Maintenance.secondsBetweenLooks { return true }
+        let bytes = try archive.store.catalogue.segments().reduce(0) { $0 + UInt64($1.indexedLength) }
+        let forgotten = try archive.store.catalogue.forgottenBytes(since: start, until: end)
+        return forgotten >= leastFreedBytes(of: bytes)
     }
 
     /// Whether anything was forgotten since space was given back last that the grace does not protect.

@@ -120,7 +120,7 @@ extension ForgedArchive {
         catalogue("a label of texts", "INSERT INTO lateLabel VALUES (zeroblob(32), 'a', 'b', 'c', 'd');"),
         catalogue("a note of texts", "INSERT INTO note VALUES (zeroblob(32), 1, 'a', 'b', 'c', 'd');"),
         catalogue("a policy of texts", "INSERT INTO policy VALUES (zeroblob(32), NULL, 'a', 'b', 'c');"),
-        catalogue("all snapshots forgotten", "INSERT INTO forgotten SELECT id, 9, 0, 0, 0 FROM snapshot;"),
+        catalogue("all snapshots forgotten", "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot;"),
         spoiled("a catalogue of 4 GiB of zeros") { try $0.setSize("catalogue.sqlite", 4 << 30) },
         spoiled("a catalogue whose pages are swapped") { archive in
             _ = try Archive.open(archive.directory)

@@ -3,6 +3,7 @@
 import ArchiveFormat
 import ArchiveStorage
 import FileIO
+import Foundation
 import SystemPackage
 import TestSupport
 import TestTraits
@@ -105,10 +106,20 @@ import Testing
         options.leastFreedBytes = 0
         #expect(try !scene.archive.maintain(options).hasChanged, "nothing was forgotten since")
         try scene.forget(at: 2)
+        #expect(try scene.archive.maintain(options).pruned == nil, "one of thirty is not worth a look")
+        for _ in 0..<3 { try scene.forget(at: 1) }
         #expect(try scene.archive.maintain(options).hasChanged)
         try scene.expectAllKept()
-        options.grace = Archive.defaultGrace
+        // A week without a look.
+        let place = scene.archive.directory.appending("settings").appending("pruned").string
+        let now = Timestamp.now.seconds
+        try Files("/").write(FilePath(place), Array("\(now - 8 * 86_400) 0\n".utf8))
         try scene.forget(at: 1)
+        _ = try scene.archive.maintain(options)
+        let looked = try String(contentsOfFile: place, encoding: .utf8).split(separator: " ").first
+        #expect(looked.flatMap { Int64($0) } ?? 0 >= now)
+        options.grace = Archive.defaultGrace
+        try scene.forget(at: 0)
         #expect(try !scene.archive.maintain(options).hasChanged, "the grace protects it")
         options.isRoomOut = true
         #expect(try scene.archive.maintain(options).hasChanged, "where a disk is full, it does not")
