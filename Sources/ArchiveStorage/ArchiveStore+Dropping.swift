@@ -9,7 +9,7 @@ extension ArchiveStore {
     /// When this returns it is durable, and nothing of them counts any more. Their files may be removed then, not before.
     ///
     /// - Throws: `StorageError`, also where one of `segments` is not condemned, or its header cannot be read.
-    package func enter(dropping segments: [SegmentRecord], at time: Timestamp = .now) throws(StorageError) {
+    package func enter(dropping segments: [ListedSegment], at time: Timestamp = .now) throws(StorageError) {
         if segments.isEmpty { return }
         var names: Set<SegmentID> = []
         for segment in segments {

@@ -7,8 +7,8 @@ extension ArchiveStore {
     ///
     /// A gap that the archive has already is left as it is.
     package func enter(_ gaps: [GapRecord]) throws(StorageError) {
-        var new: [StoredGap] = []
-        for gap in Set(gaps).map(StoredGap.init) where try !holds(gap) { new.append(gap) }
+        var new: [ListedGap] = []
+        for gap in Set(gaps).map(ListedGap.init) where try !holds(gap) { new.append(gap) }
         if new.isEmpty { return }
         let writer = try beginCommit()
         do throws(StorageError) {
@@ -20,7 +20,7 @@ extension ArchiveStore {
     }
 
     /// Whether a gap is listed and its chunk not lost.
-    private func holds(_ gap: StoredGap) throws(StorageError) -> Bool {
+    private func holds(_ gap: ListedGap) throws(StorageError) -> Bool {
         guard try catalogue.hasGap(gap.id) else { return false }
         return try catalogue.holds(gap.id)
     }

@@ -280,7 +280,7 @@ package final class ArchiveStore: Sendable {
     /// Seals a segment, however much is in it, unless somebody writes to it.
     ///
     /// - Returns: whether it is sealed.
-    func seal(_ segment: SegmentRecord) throws(StorageError) -> Bool {
+    func seal(_ segment: ListedSegment) throws(StorageError) -> Bool {
         let file = try SegmentFile(at: layout.segment(segment.path), writable: true)
         guard try file.tryLock(), let current = try catalogue.segment(segment.number) else { return false }
         if current.isSealed { return true }
@@ -290,7 +290,7 @@ package final class ArchiveStore: Sendable {
     }
 
     /// Seals a full segment whose writer could not.
-    private func seal(_ record: SegmentRecord, _ file: SegmentFile) throws(StorageError) {
+    private func seal(_ record: ListedSegment, _ file: SegmentFile) throws(StorageError) {
         let writer = SegmentWriter(
             record, file: file, fullBytes: manifest.parameters.segmentBytes, counters: counters)
         do { try writer.seal(catalogue) } catch {

@@ -34,7 +34,7 @@ extension Catalogue {
     /// The latest snapshot of each root, by the roots' numbers.
     ///
     /// - Parameter root: of this root only, by its number.
-    package func latestSnapshots(of root: Int64? = nil) throws(StorageError) -> [Int64: SnapshotRecord] {
+    package func latestSnapshots(of root: Int64? = nil) throws(StorageError) -> [Int64: ListedSnapshot] {
         let columns = SnapshotReader.columns.split(separator: ", ").map { "snapshot.\($0)" }.joined(separator: ", ")
         // Each root in turn, whatever SQLite thinks of it.
         let sql = """
@@ -44,7 +44,7 @@ extension Catalogue {
             ) \(root == nil ? "" : "WHERE root.id = ?")
             """
         return try read { db in
-            var latest: [Int64: SnapshotRecord] = [:]
+            var latest: [Int64: ListedSnapshot] = [:]
             var reader = SnapshotReader(db, roots: root == nil ? try Catalogue.everyRoot(in: db) : [:])
             try db.cachedStatement(sql: sql).forEachRow(root.map { [$0] } ?? []) { row in
                 latest[row.integer(0)] = try reader.record(row)
@@ -91,8 +91,8 @@ extension Catalogue {
         }
     }
 
-    private static func everyRoot(in db: Database) throws -> [Int64: RootRecord] {
-        let roots = try Row.fetchAll(db, sql: "SELECT \(RootRecord.columns) FROM root").map(RootRecord.init)
+    private static func everyRoot(in db: Database) throws -> [Int64: ListedRoot] {
+        let roots = try Row.fetchAll(db, sql: "SELECT \(ListedRoot.columns) FROM root").map(ListedRoot.init)
         return Dictionary(uniqueKeysWithValues: roots.map { ($0.number, $0) })
     }
 }

@@ -208,7 +208,7 @@ extension Catalogue {
     }
 
     /// The snapshot at a place of a root's history; nil where there is none.
-    package func snapshot(at place: HistoryPlace, root: Int64) throws(StorageError) -> SnapshotRecord? {
+    package func snapshot(at place: HistoryPlace, root: Int64) throws(StorageError) -> ListedSnapshot? {
         let sql = """
             SELECT \(SnapshotReader.columns) FROM snapshot WHERE root = ? AND sequence = ? AND seconds = ?
             ORDER BY nanoseconds, id LIMIT 1
@@ -217,7 +217,7 @@ extension Catalogue {
     }
 
     /// The last snapshot of a root before a place; nil where there is none.
-    package func snapshot(before place: HistoryPlace, root: Int64) throws(StorageError) -> SnapshotRecord? {
+    package func snapshot(before place: HistoryPlace, root: Int64) throws(StorageError) -> ListedSnapshot? {
         let sql = """
             SELECT \(SnapshotReader.columns) FROM snapshot WHERE root = ? AND (sequence, seconds) < (?, ?)
             ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
@@ -226,13 +226,13 @@ extension Catalogue {
     }
 
     /// The first snapshot of a root.
-    package func firstSnapshot(root: Int64) throws(StorageError) -> SnapshotRecord? {
+    package func firstSnapshot(root: Int64) throws(StorageError) -> ListedSnapshot? {
         try snapshots(SnapshotFilter(of: root, limit: 1)).first
     }
 
-    private func record(_ sql: String, _ arguments: StatementArguments) throws(StorageError) -> SnapshotRecord? {
+    private func record(_ sql: String, _ arguments: StatementArguments) throws(StorageError) -> ListedSnapshot? {
         try read { db in
-            var found: SnapshotRecord?
+            var found: ListedSnapshot?
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 found = try reader.record(row)

@@ -6,7 +6,7 @@ internal import Foundation
 internal import GRDB
 
 /// A snapshot or a saved state that is forgotten.
-package struct ForgottenRecord: Sendable, Hashable {
+package struct ListedForgotten: Sendable, Hashable {
     /// The chunk that holds its record.
     package let id: ChunkID
     /// When it was forgotten.
@@ -102,7 +102,7 @@ extension Catalogue {
     ///   - until: those that were forgotten at this instant or before.
     package func forgotten(
         since: Timestamp? = nil, until: Timestamp? = nil, newestFirst: Bool = false, limit: Int? = nil
-    ) throws(StorageError) -> [ForgottenRecord] {
+    ) throws(StorageError) -> [ListedForgotten] {
         let order = newestFirst ? "DESC" : "ASC"
         let (low, high) = (since ?? .least, until ?? .greatest)
         let sql = """
@@ -111,12 +111,12 @@ extension Catalogue {
             ORDER BY seconds \(order), nanoseconds \(order), id \(order) LIMIT ?
             """
         return try read { db in
-            var found: [ForgottenRecord] = []
+            var found: [ListedForgotten] = []
             let arguments: StatementArguments = [
                 low.seconds, low.nanoseconds, high.seconds, high.nanoseconds, limit ?? -1,
             ]
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
-                found.append(try ForgottenRecord(row))
+                found.append(try ListedForgotten(row))
                 return true
             }
             return found
@@ -124,16 +124,16 @@ extension Catalogue {
     }
 
     /// The forgotten records whose ids begin with hex digits, at most `limit`.
-    package func forgotten(idPrefix: String, limit: Int) throws(StorageError) -> [ForgottenRecord] {
+    package func forgotten(idPrefix: String, limit: Int) throws(StorageError) -> [ListedForgotten] {
         guard let range = Catalogue.idRange(idPrefix) else { return [] }
         let sql = """
             SELECT id, seconds, nanoseconds, reason FROM forgotten
             WHERE NOT isKept AND id BETWEEN ? AND ? ORDER BY id LIMIT ?
             """
         return try read { db in
-            var found: [ForgottenRecord] = []
+            var found: [ListedForgotten] = []
             try db.cachedStatement(sql: sql).forEachRow([range.low, range.high, limit]) { row in
-                found.append(try ForgottenRecord(row))
+                found.append(try ListedForgotten(row))
                 return true
             }
             return found
@@ -141,7 +141,7 @@ extension Catalogue {
     }
 }
 
-extension ForgottenRecord {
+extension ListedForgotten {
     fileprivate init(_ row: CatalogueRow) throws {
         id = try row.id(0)
         time = try row.time(seconds: 1, nanoseconds: 2)
@@ -222,7 +222,7 @@ extension ArchiveStore {
     package func forgottenValue(_ id: ChunkID) throws(StorageError) -> ForgottenValue? {
         switch try listedRecord(id) {
         case let snapshot as NewSnapshot: .snapshot(snapshot.record)
-        case let state as SavedState: .state(state)
+        case let state as ListedState: .state(state)
         default: nil
         }
     }
@@ -246,6 +246,6 @@ extension ArchiveStore {
 
 /// What was forgotten, as lists would show it.
 package enum ForgottenValue: Sendable, Hashable {
-    case snapshot(SnapshotRecord)
-    case state(SavedState)
+    case snapshot(ListedSnapshot)
+    case state(ListedState)
 }

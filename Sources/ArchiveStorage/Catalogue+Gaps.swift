@@ -6,7 +6,7 @@ internal import Foundation
 internal import GRDB
 
 /// A gap and the chunk that holds it.
-package struct StoredGap: Sendable, Hashable {
+package struct ListedGap: Sendable, Hashable {
     package let id: ChunkID
     package let record: GapRecord
 
@@ -63,7 +63,7 @@ extension Catalogue {
         }
     }
 
-    func insert(_ gap: StoredGap, into db: Database) throws {
+    func insert(_ gap: ListedGap, into db: Database) throws {
         let record = gap.record
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.start)
         let root = try Catalogue.enterRoot(place, host: record.host, into: db)
@@ -87,7 +87,7 @@ extension GapRecord {
     }
 }
 
-extension StoredGap: ListedRecord {
+extension ListedGap: ListedRecord {
     var time: Timestamp { record.start }
 
     func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
@@ -109,6 +109,6 @@ extension RecordKind {
             CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
             """, ofRoots: .init(table: "gap", time: "startSeconds, startNanoseconds"), name: { "gap \($0)" }
     ) { (record: GapRecord, found) in
-        StoredGap(id: found.id, record: record)
+        ListedGap(id: found.id, record: record)
     }
 }

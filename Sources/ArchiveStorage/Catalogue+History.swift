@@ -40,7 +40,7 @@ struct SnapshotRow: Comparable {
         id = try row.value(4)
     }
 
-    init(_ record: SnapshotRecord, root: Int64) {
+    init(_ record: ListedSnapshot, root: Int64) {
         self.root = root
         sequence = Int64(clamping: record.sequence)
         seconds = record.time.seconds
@@ -64,7 +64,7 @@ struct SnapshotRow: Comparable {
 
 extension Catalogue {
     /// The snapshot of the root that comes before `record`; nil where that is the first.
-    static func predecessor(of record: SnapshotRecord, root: Int64, in db: Database) throws -> SnapshotID? {
+    static func predecessor(of record: ListedSnapshot, root: Int64, in db: Database) throws -> SnapshotID? {
         let sql = """
             SELECT id FROM snapshot WHERE root = ? AND (sequence, seconds, nanoseconds, id) < (?, ?, ?, ?)
             ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
@@ -128,7 +128,7 @@ extension Catalogue {
     }
 
     /// Forgets what the snapshot behind a new one changed: it has another one before it now.
-    func forgetChanges(afterInsertionOf record: SnapshotRecord, root: Int64, in db: Database) throws {
+    func forgetChanges(afterInsertionOf record: ListedSnapshot, root: Int64, in db: Database) throws {
         guard let next = try Catalogue.successor(of: SnapshotRow(record, root: root), in: db) else { return }
         try forgetChanges(of: next, in: db)
     }
@@ -176,8 +176,8 @@ extension Catalogue {
         }
     }
 
-    static func snapshot(_ id: SnapshotID, in db: Database) throws -> (record: SnapshotRecord, root: Int64)? {
-        var found: (SnapshotRecord, Int64)?
+    static func snapshot(_ id: SnapshotID, in db: Database) throws -> (record: ListedSnapshot, root: Int64)? {
+        var found: (ListedSnapshot, Int64)?
         var reader = SnapshotReader(db)
         try db.cachedStatement(sql: "SELECT \(SnapshotReader.columns) FROM snapshot WHERE id = ?")
             .forEachRow([Data(id.chunk.bytes)]) { row in
@@ -192,14 +192,14 @@ extension Catalogue {
 
 /// A snapshot whose changes are not known yet, and the one that it is to be compared with.
 package struct UnknownHistory: Sendable {
-    package let snapshot: SnapshotRecord
+    package let snapshot: ListedSnapshot
     /// Nil for the first of the root.
-    package let predecessor: SnapshotRecord?
+    package let predecessor: ListedSnapshot?
 }
 
 /// What comparing it with the one before has shown.
 package struct FoundHistory: Sendable {
-    package let snapshot: SnapshotRecord
+    package let snapshot: ListedSnapshot
     package let predecessor: SnapshotID?
     /// Nil where it cannot be compared.
     package let changes: [PathChange]?
@@ -221,7 +221,7 @@ extension Catalogue {
             """
         return try readTogether { db in
             var reader = SnapshotReader(db)
-            var snapshots: [SnapshotRecord] = []
+            var snapshots: [ListedSnapshot] = []
             try db.cachedStatement(sql: sql).forEachRow([root, limit]) { row in
                 snapshots.append(try reader.record(row))
                 return true
@@ -244,14 +244,14 @@ extension Catalogue {
     }
 
     /// The snapshots of a root whose changes cannot be found out, in their order.
-    package func damagedHistory(root: Int64) throws(StorageError) -> [SnapshotRecord] {
+    package func damagedHistory(root: Int64) throws(StorageError) -> [ListedSnapshot] {
         let sql = """
             SELECT \(SnapshotReader.columns) FROM snapshot INDEXED BY snapshotNotInHistory
             WHERE root = ? AND history <> 1 AND history = 2 ORDER BY sequence, seconds, nanoseconds, id
             """
         return try read { db in
             var reader = SnapshotReader(db)
-            var snapshots: [SnapshotRecord] = []
+            var snapshots: [ListedSnapshot] = []
             try db.cachedStatement(sql: sql).forEachRow([root]) { row in
                 snapshots.append(try reader.record(row))
                 return true

@@ -6,7 +6,7 @@ internal import Foundation
 internal import GRDB
 
 /// A root that there are records of.
-package struct RootRecord: Sendable, Hashable {
+package struct ListedRoot: Sendable, Hashable {
     /// The root's number in this catalogue.
     package let number: Int64
     /// The root's absolute path, as bytes.
@@ -27,27 +27,27 @@ package struct RootRecord: Sendable, Hashable {
 
 extension Catalogue {
     /// The roots that have snapshots, by path.
-    package func roots() throws(StorageError) -> [RootRecord] {
+    package func roots() throws(StorageError) -> [ListedRoot] {
         let sql = """
-            SELECT \(RootRecord.columns) FROM root
+            SELECT \(ListedRoot.columns) FROM root
             WHERE EXISTS (SELECT 1 FROM snapshot WHERE snapshot.root = root.id)
             ORDER BY path, host, machine
             """
-        return try read { db in try Row.fetchAll(db, sql: sql).map(RootRecord.init) }
+        return try read { db in try Row.fetchAll(db, sql: sql).map(ListedRoot.init) }
     }
 
     /// The root with a number; nil where there is none.
-    static func root(_ number: Int64, in db: Database) throws -> RootRecord? {
-        let sql = "SELECT \(RootRecord.columns) FROM root WHERE id = ?"
-        return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]).map(RootRecord.init)
+    static func root(_ number: Int64, in db: Database) throws -> ListedRoot? {
+        let sql = "SELECT \(ListedRoot.columns) FROM root WHERE id = ?"
+        return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]).map(ListedRoot.init)
     }
 
     /// The root at `path` on `machine`; nil where there are no records of it.
-    package func root(path: [UInt8], machine: MachineID) throws(StorageError) -> RootRecord? {
-        let sql = "SELECT \(RootRecord.columns) FROM root WHERE path = ? AND machine = ?"
+    package func root(path: [UInt8], machine: MachineID) throws(StorageError) -> ListedRoot? {
+        let sql = "SELECT \(ListedRoot.columns) FROM root WHERE path = ? AND machine = ?"
         return try read { db in
             try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(path), Data(machine.bytes)])
-                .map(RootRecord.init)
+                .map(ListedRoot.init)
         }
     }
 

@@ -13,7 +13,7 @@ package struct SnapshotSums: Sendable, Hashable {
     /// Bytes that the archive grew by.
     package fileprivate(set) var storedBytes: UInt64
 
-    fileprivate init(_ snapshot: SnapshotRecord) {
+    fileprivate init(_ snapshot: ListedSnapshot) {
         (snapshots, changes, storedBytes) = (1, snapshot.changes, snapshot.storedBytes)
     }
 
@@ -39,17 +39,17 @@ package struct SnapshotSums: Sendable, Hashable {
 
 /// Neighbouring snapshots of one root between which nobody paused.
 package struct SnapshotRun: Sendable, Hashable {
-    package fileprivate(set) var first: SnapshotRecord
-    package let last: SnapshotRecord
+    package fileprivate(set) var first: ListedSnapshot
+    package let last: ListedSnapshot
     package fileprivate(set) var sums: SnapshotSums
 
     /// A pause as long as this ends one, in seconds.
     package static let pause: Int64 = 30 * 60
 
     /// One snapshot.
-    package init(_ snapshot: SnapshotRecord) { self.init(snapshot, snapshot, SnapshotSums(snapshot)) }
+    package init(_ snapshot: ListedSnapshot) { self.init(snapshot, snapshot, SnapshotSums(snapshot)) }
 
-    fileprivate init(_ first: SnapshotRecord, _ last: SnapshotRecord, _ sums: SnapshotSums) {
+    fileprivate init(_ first: ListedSnapshot, _ last: ListedSnapshot, _ sums: SnapshotSums) {
         (self.first, self.last, self.sums) = (first, last, sums)
     }
 
@@ -120,7 +120,7 @@ extension Catalogue {
     ///
     /// - Parameter limit: the most snapshots that are summed up for it.
     package func run(
-        endingAt last: SnapshotRecord, root: Int64, limit: Int = Catalogue.runLimit
+        endingAt last: ListedSnapshot, root: Int64, limit: Int = Catalogue.runLimit
     ) throws(StorageError) -> SnapshotRun {
         if let known = try readTogether({ try knownRun(endingAt: last, root, in: $0) }) { return known }
         do {
@@ -138,7 +138,7 @@ extension Catalogue {
         }
     }
 
-    private func knownRun(endingAt last: SnapshotRecord, _ root: Int64, in db: Database) throws -> SnapshotRun? {
+    private func knownRun(endingAt last: ListedSnapshot, _ root: Int64, in db: Database) throws -> SnapshotRun? {
         let place = SnapshotRow(last, root: root)
         guard let run = try RunRow.beginning(by: place, in: db), run.last == place else { return nil }
         guard let id = ChunkID(Array(run.first.id)), let first = try Catalogue.snapshot(SnapshotID(id), in: db),
@@ -150,7 +150,7 @@ extension Catalogue {
 
     /// Sums up what ends with `last`, back to a pause, another run, or a limit.
     private func newRun(
-        endingAt last: SnapshotRecord, _ root: Int64, _ limit: Int, in db: Database
+        endingAt last: ListedSnapshot, _ root: Int64, _ limit: Int, in db: Database
     ) throws -> SnapshotRun {
         let place = SnapshotRow(last, root: root)
         let before = try RunRow.beginning(by: place, in: db)?.last.id
@@ -177,7 +177,7 @@ extension Catalogue {
     /// Lets the run before a new snapshot go on with it, or begins one; a run that it comes into the midst of is no more.
     ///
     /// - Parameter predecessor: the snapshot before it.
-    func addToRuns(_ record: SnapshotRecord, after predecessor: SnapshotID?, root: Int64, in db: Database) throws {
+    func addToRuns(_ record: ListedSnapshot, after predecessor: SnapshotID?, root: Int64, in db: Database) throws {
         let place = SnapshotRow(record, root: root)
         let single = RunRow(SnapshotRun(record), root: root)
         try forgetRun(holding: place, in: db)

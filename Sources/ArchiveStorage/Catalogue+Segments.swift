@@ -6,10 +6,10 @@ internal import GRDB
 
 extension Catalogue {
     /// All segments, oldest first: their paths begin with the time they were begun.
-    package func segments() throws(StorageError) -> [SegmentRecord] {
+    package func segments() throws(StorageError) -> [ListedSegment] {
         try read { db in
-            try Row.fetchAll(db, sql: "SELECT \(SegmentRecord.columns) FROM segment ORDER BY path")
-                .map(SegmentRecord.init)
+            try Row.fetchAll(db, sql: "SELECT \(ListedSegment.columns) FROM segment ORDER BY path")
+                .map(ListedSegment.init)
         }
     }
 
@@ -19,12 +19,12 @@ extension Catalogue {
     }
 
     /// The segment of a number; nil where the catalogue has none.
-    package func segment(_ number: Int64) throws(StorageError) -> SegmentRecord? {
+    package func segment(_ number: Int64) throws(StorageError) -> ListedSegment? {
         try read { db in
             try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT \(SegmentRecord.columns) FROM segment WHERE id = ?"),
+                db.cachedStatement(sql: "SELECT \(ListedSegment.columns) FROM segment WHERE id = ?"),
                 arguments: [number]
-            ).map(SegmentRecord.init)
+            ).map(ListedSegment.init)
         }
     }
 
@@ -33,15 +33,15 @@ extension Catalogue {
     /// - Parameter name: the id in its header; nil where that cannot be read.
     package func enterSegment(
         _ path: String, name: SegmentID? = nil, indexedLength: Int
-    ) throws(StorageError) -> SegmentRecord {
+    ) throws(StorageError) -> ListedSegment {
         try write { db in
             try db.execute(
                 sql: "INSERT OR IGNORE INTO segment (path, name, indexedLength, state) VALUES (?, ?, ?, ?)",
                 arguments: [path, name.map { Data($0.bytes) }, indexedLength, SegmentState.open.rawValue])
             let row = try Row.fetchOne(
-                db, sql: "SELECT \(SegmentRecord.columns) FROM segment WHERE path = ?", arguments: [path])
+                db, sql: "SELECT \(ListedSegment.columns) FROM segment WHERE path = ?", arguments: [path])
             guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-            return try SegmentRecord(row)
+            return try ListedSegment(row)
         }
     }
 

@@ -10,10 +10,10 @@ extension Catalogue {
     package typealias SnapshotFilter = RecordFilter<Int64>
 
     /// The snapshots that `filter` lets through: those of one root in their order, those of several by time.
-    package func snapshots(_ filter: SnapshotFilter = SnapshotFilter()) throws(StorageError) -> [SnapshotRecord] {
+    package func snapshots(_ filter: SnapshotFilter = SnapshotFilter()) throws(StorageError) -> [ListedSnapshot] {
         let (sql, arguments) = Catalogue.query(filter)
         return try read { db in
-            var records: [SnapshotRecord] = []
+            var records: [ListedSnapshot] = []
             records.reserveCapacity(min(filter.limit ?? 0, 4096))
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
@@ -40,7 +40,7 @@ extension Catalogue {
     }
 
     /// The latest snapshot of a root; nil where it has none.
-    package func latestSnapshot(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> SnapshotRecord? {
+    package func latestSnapshot(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> ListedSnapshot? {
         guard let root = try root(path: path, machine: machine) else { return nil }
         return try snapshots(SnapshotFilter(of: root.number, newestFirst: true, limit: 1)).first
     }
@@ -48,11 +48,11 @@ extension Catalogue {
     /// The latest snapshot of a root that was not made aside; nil where it has none.
     package func latestRegularSnapshot(
         ofRoot path: [UInt8], machine: MachineID
-    ) throws(StorageError) -> SnapshotRecord? {
+    ) throws(StorageError) -> ListedSnapshot? {
         guard let root = try root(path: path, machine: machine) else { return nil }
         let (sql, arguments) = Catalogue.query(SnapshotFilter(of: root.number, newestFirst: true))
         return try read { db in
-            var found: SnapshotRecord?
+            var found: ListedSnapshot?
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 let record = try reader.record(row)
@@ -94,7 +94,7 @@ extension Catalogue {
     /// Enters `record`, unless it is known or was forgotten.
     ///
     /// - Parameter changes: how it differs from its parent; nil where that is to be found out when somebody asks.
-    func insert(_ record: SnapshotRecord, changes: [PathChange]? = nil, into db: Database) throws {
+    func insert(_ record: ListedSnapshot, changes: [PathChange]? = nil, into db: Database) throws {
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
         let root = try Catalogue.enterRoot(place, host: record.host, into: db)
         try noteHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
@@ -127,22 +127,22 @@ struct SnapshotReader {
     static let columns = "root, sequence, seconds, nanoseconds, id, storedBytes, facts, label"
 
     private let db: Database
-    private var roots: [Int64: RootRecord]
-    private var root: RootRecord?
+    private var roots: [Int64: ListedRoot]
+    private var root: ListedRoot?
     private var causes = Repeated<Cause?>()
 
     /// - Parameter roots: those that are known already, by their numbers.
-    init(_ db: Database, roots: [Int64: RootRecord] = [:]) {
+    init(_ db: Database, roots: [Int64: ListedRoot] = [:]) {
         self.db = db
         self.roots = roots
     }
 
-    mutating func record(_ row: CatalogueRow) throws -> SnapshotRecord {
+    mutating func record(_ row: CatalogueRow) throws -> ListedSnapshot {
         let root = try root(row.integer(0))
         // Of one that no snapshot has, the row would not be found again by its record.
         guard let sequence = UInt64(exactly: row.integer(1)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         guard let facts = SnapshotFacts(row.bytes(6), &causes) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-        return SnapshotRecord(
+        return ListedSnapshot(
             id: SnapshotID(try row.id(4)),
             time: try row.time(seconds: 2, nanoseconds: 3),
             rootPath: root.path,
@@ -160,7 +160,7 @@ struct SnapshotReader {
             isAside: facts.isAside)
     }
 
-    private mutating func root(_ number: Int64) throws -> RootRecord {
+    private mutating func root(_ number: Int64) throws -> ListedRoot {
         if let root, root.number == number { return root }
         guard let found = try roots[number] ?? Catalogue.root(number, in: db) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
@@ -209,6 +209,6 @@ extension RecordKind {
     ) {
         (store, found) throws(StorageError) in
         let id = SnapshotID(found.id)
-        return NewSnapshot(record: SnapshotRecord(try store.snapshot(id), id: id, ownBytes: found.blockLength))
+        return NewSnapshot(record: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.blockLength))
     }
 }

@@ -10,19 +10,19 @@ extension Catalogue {
     package typealias StateFilter = RecordFilter<String>
 
     /// The states that `filter` lets through, by time.
-    package func states(_ filter: StateFilter = StateFilter()) throws(StorageError) -> [SavedState] {
+    package func states(_ filter: StateFilter = StateFilter()) throws(StorageError) -> [ListedState] {
         try read { db in try Catalogue.states(filter, db) }
     }
 
     /// The states that each of `filters` lets through, at one instant: for questions that take several looks, between
     /// which nobody may save.
-    package func states(_ filters: [StateFilter]) throws(StorageError) -> [[SavedState]] {
+    package func states(_ filters: [StateFilter]) throws(StorageError) -> [[ListedState]] {
         try readTogether { db in try filters.map { try Catalogue.states($0, db) } }
     }
 
-    private static func states(_ filter: StateFilter, _ db: Database) throws -> [SavedState] {
+    private static func states(_ filter: StateFilter, _ db: Database) throws -> [ListedState] {
         let (sql, arguments) = query(filter)
-        var states: [SavedState] = []
+        var states: [ListedState] = []
         var reader = StateReader()
         try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
             states.append(try reader.state(row))
@@ -81,7 +81,7 @@ extension Catalogue {
     }
 
     /// Enters `state`, unless it is known or was forgotten.
-    func insert(_ state: SavedState, into db: Database) throws {
+    func insert(_ state: ListedState, into db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO state
@@ -113,8 +113,8 @@ private struct StateReader {
     private var host = Repeated<String>()
     private var type = Repeated<String>()
 
-    mutating func state(_ row: CatalogueRow) throws -> SavedState {
-        SavedState(
+    mutating func state(_ row: CatalogueRow) throws -> ListedState {
+        ListedState(
             id: StateID(try row.id(0)), title: try title.value(of: row.bytes(1)) { try row.text(1) },
             host: try host.value(of: row.bytes(2)) { try row.text(2) },
             time: try row.time(seconds: 3, nanoseconds: 4), label: row.isNull(5) ? nil : try row.text(5),
@@ -123,7 +123,7 @@ private struct StateReader {
     }
 }
 
-extension SavedState: ListedRecord {
+extension ListedState: ListedRecord {
     func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
 }
 
@@ -146,6 +146,6 @@ extension RecordKind {
             CREATE INDEX stateByLabel ON state (label) WHERE label IS NOT NULL;
             """, name: { "state \(StateID($0).short)" }
     ) { (record: StateRecord, found) in
-        SavedState(record, id: StateID(found.id), ownBytes: found.blockLength)
+        ListedState(record, id: StateID(found.id), ownBytes: found.blockLength)
     }
 }

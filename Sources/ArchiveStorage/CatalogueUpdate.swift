@@ -63,7 +63,7 @@ package struct CatalogueUpdate {
     @discardableResult
     func run() throws(StorageError) -> Summary {
         var summary = Summary()
-        var known: [String: SegmentRecord] = [:]
+        var known: [String: ListedSegment] = [:]
         for record in try catalogue.segments() { known[record.path] = record }
         let listing = try SegmentListing(layout)
         for path in listing.strangers {
@@ -136,7 +136,7 @@ package struct CatalogueUpdate {
     }
 
     /// Whether a segment is as long as the catalogue says; where that cannot be told it is looked at.
-    private func isAsKnown(_ record: SegmentRecord) -> Bool {
+    private func isAsKnown(_ record: ListedSegment) -> Bool {
         var status = stat()
         let result = layout.segment(record.path).withPlatformString { stat($0, &status) }
         return result == 0 && FileKind(mode: status.st_mode) == .file && Int(status.st_size) == record.indexedLength
@@ -150,7 +150,7 @@ package struct CatalogueUpdate {
     }
 
     private func scan(
-        _ path: String, _ known: SegmentRecord?, _ summary: inout Summary,
+        _ path: String, _ known: ListedSegment?, _ summary: inout Summary,
         _ found: inout FoundBlocks
     ) throws(StorageError) -> Scanned? {
         guard let (file, isReadOnly) = try open(path, &summary) else { return nil }
@@ -178,7 +178,7 @@ package struct CatalogueUpdate {
             return nil
         }
         var isClosed = !damage.isEmpty
-        let record: SegmentRecord
+        let record: ListedSegment
         if let known {
             record = known
         } else {
@@ -321,7 +321,7 @@ package struct CatalogueUpdate {
     }
 
     /// Notes the snapshots of a segment that cannot be read, and between which others they were made.
-    private func noteLostSnapshots(of segment: Scanned, besides readable: [SnapshotRecord]) throws(StorageError) {
+    private func noteLostSnapshots(of segment: Scanned, besides readable: [ListedSnapshot]) throws(StorageError) {
         let times = Dictionary(readable.map { ($0.id, $0.time) }) { first, _ in first }
         let places =
             segment.scan.records.filter { $0.kind == .snapshot }

@@ -11,14 +11,14 @@ package struct CommitRecords: Sendable {
     init(_ records: [any ListedRecord]) { self.records = records }
 
     /// Snapshots and how they differ from their parents, where that is known.
-    package init(snapshots: [SnapshotRecord] = [], changes: [SnapshotID: [PathChange]] = [:]) {
+    package init(snapshots: [ListedSnapshot] = [], changes: [SnapshotID: [PathChange]] = [:]) {
         records = snapshots.map { NewSnapshot(record: $0, changes: changes[$0.id]) }
     }
 }
 
 /// A snapshot that is to be listed.
 struct NewSnapshot: ListedRecord {
-    let record: SnapshotRecord
+    let record: ListedSnapshot
     /// How it differs from its parent; nil where that is to be found out when somebody asks.
     var changes: [PathChange]?
 

@@ -10,10 +10,10 @@ extension CommitWriter {
     ///   - bases: what the block is compressed against, the most alike last.
     package func commit(
         _ record: StateRecord, content: [RawChunk] = [], bases: [BaseChunk]
-    ) throws(StorageError) -> SavedState {
+    ) throws(StorageError) -> ListedState {
         let chunk = RawChunk(kind: .state, bytes: record.encoded())
         let block = try store.encode(content + [chunk], bases: bases)
-        let saved = SavedState(record, id: StateID(chunk.id), ownBytes: block.byteCount)
+        let saved = ListedState(record, id: StateID(chunk.id), ownBytes: block.byteCount)
         try finish([block], CommitRecords([saved]))
         return saved
     }

@@ -130,7 +130,7 @@ package final class CommitWriter: Sendable {
     ///   - changes: how the snapshot differs from its parent, for the index of paths; nil where nobody knows yet.
     package func commit(
         _ snapshot: Snapshot, base: BaseChunk?, changes: [PathChange]? = nil
-    ) throws(StorageError) -> SnapshotRecord {
+    ) throws(StorageError) -> ListedSnapshot {
         let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
         // What readers would refuse is not announced.
         do { _ = try Snapshot(decoding: chunk.bytes) } catch {
@@ -139,13 +139,13 @@ package final class CommitWriter: Sendable {
                 remedy: "give fewer patterns, or a shorter label")
         }
         let block = try store.encode([chunk], bases: base.map { [$0] } ?? [])
-        let record = SnapshotRecord(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
+        let record = ListedSnapshot(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
         try finish([block], CommitRecords([NewSnapshot(record: record, changes: changes)]))
         return record
     }
 
     /// Appends `gaps`, at least one, in one block where they fit, makes them durable and enters them into the catalogue.
-    func commit(_ gaps: [StoredGap]) throws(StorageError) {
+    func commit(_ gaps: [ListedGap]) throws(StorageError) {
         var blocks: [EncodedBlock] = []
         var chunks: [RawChunk] = []
         var bytes = 0

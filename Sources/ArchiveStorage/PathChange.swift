@@ -51,7 +51,7 @@ package struct HistoryPlace: Sendable, Hashable, Comparable {
         self.seconds = seconds
     }
 
-    package init(_ record: SnapshotRecord) {
+    package init(_ record: ListedSnapshot) {
         self.init(sequence: Int64(clamping: record.sequence), seconds: record.time.seconds)
     }
 

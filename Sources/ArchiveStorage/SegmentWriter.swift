@@ -9,7 +9,7 @@ internal import SystemPackage
 ///
 /// Unchecked, because it is handed from the store to one commit at a time, which uses it under its mutex.
 final class SegmentWriter: @unchecked Sendable {
-    let record: SegmentRecord
+    let record: ListedSegment
     private let file: SegmentFile
     /// Bytes written, indexed or not.
     private(set) var length: Int
@@ -26,7 +26,7 @@ final class SegmentWriter: @unchecked Sendable {
     private let counters: StorageCounters
 
     /// Takes over a segment whose lock is held and whose tail is whole.
-    init(_ record: SegmentRecord, file: SegmentFile, fullBytes: Int, counters: StorageCounters) {
+    init(_ record: ListedSegment, file: SegmentFile, fullBytes: Int, counters: StorageCounters) {
         self.record = record
         self.file = file
         self.fullBytes = fullBytes

@@ -12,7 +12,7 @@ struct SnapshotFacts {
     var isAside: Bool
     var cause: Cause
 
-    init(_ record: SnapshotRecord) {
+    init(_ record: ListedSnapshot) {
         changes = record.changes
         totals = record.totals
         problems = record.problems

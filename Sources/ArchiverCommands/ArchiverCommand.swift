@@ -8,7 +8,7 @@ struct ArchiverCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "archiver",
-        abstract: "Gives a directory a memory: every state it had can be listed, compared and restored.",
+        abstract: "Records every state of a directory, to list, compare and restore.",
         discussion: """
             archiver watch ~/project            remember every state from now on
             archiver list                       what is remembered

@@ -78,7 +78,7 @@ struct RootContext {
     }
 
     /// The snapshot that `selector` names here; one named by id or label is found in other roots too.
-    func snapshot(_ selector: SnapshotSelector) throws -> SnapshotRecord {
+    func snapshot(_ selector: SnapshotSelector) throws -> ListedSnapshot {
         do {
             return try archive.snapshot(selector, of: root)
         } catch {
@@ -95,7 +95,7 @@ struct RootContext {
     }
 
     /// The snapshot that `selector` names of the root that `other` is of.
-    func snapshot(_ selector: SnapshotSelector, besides other: SnapshotRecord) throws -> SnapshotRecord {
+    func snapshot(_ selector: SnapshotSelector, besides other: ListedSnapshot) throws -> ListedSnapshot {
         guard selector.isRelative else { return try snapshot(selector) }
         let root = try archive.roots().first { $0.path.bytes == other.rootPath && $0.machine == other.machine }
         return try archive.snapshot(selector, of: root)
@@ -126,7 +126,7 @@ struct RootContext {
     }
 
     /// The root that `snapshot` may be put into: the one that is named, else its own where the user stands in it.
-    func place(of snapshot: SnapshotRecord) throws -> FilePath {
+    func place(of snapshot: ListedSnapshot) throws -> FilePath {
         if isExplicit, let root { return root.path }
         let own = snapshot.root
         if snapshot.isOfThisMachine, let present = FilePath.currentDirectory, present.starts(with: own.path) {
@@ -144,20 +144,20 @@ struct RootContext {
     /// The entry at `path`.
     ///
     /// - Throws: `Failure` where there is none.
-    func requiredEntry(at path: RelativePath, in record: SnapshotRecord) throws -> Entry {
+    func requiredEntry(at path: RelativePath, in record: ListedSnapshot) throws -> Entry {
         if let entry = try archive.entry(at: path, in: record) { return entry }
         throw try absence(of: path, record)
     }
 
     /// The error for `path`, which `record` does not hold: says where it was last, or that it was meant from the top.
-    func absence(of path: RelativePath, _ record: SnapshotRecord) throws -> Failure {
+    func absence(of path: RelativePath, _ record: ListedSnapshot) throws -> Failure {
         var failure = Absence.failure(path, in: record, self)
         if let remedy = try meantFromTop(path, record) { failure.remedy = remedy }
         return failure
     }
 
     /// `error`, with more to say where it is that `record` does not hold `path`.
-    func explained(_ error: any Error, _ path: RelativePath, _ record: SnapshotRecord) throws -> any Error {
+    func explained(_ error: any Error, _ path: RelativePath, _ record: ListedSnapshot) throws -> any Error {
         guard Failure(error)?.code == ArchiverError.Code.noSuchPath.rawValue,
             try archive.entry(at: path, in: record) == nil
         else { return error }
@@ -165,7 +165,7 @@ struct RootContext {
     }
 
     /// What to do where `path` was meant from the root's top; nil where that is not so.
-    private func meantFromTop(_ path: RelativePath, _ record: SnapshotRecord) throws -> String? {
+    private func meantFromTop(_ path: RelativePath, _ record: ListedSnapshot) throws -> String? {
         let base = paths(in: record.root).base
         guard !base.isRoot, let fromTop = base.suffix(of: path), !fromTop.isRoot,
             try archive.entry(at: fromTop, in: record) != nil

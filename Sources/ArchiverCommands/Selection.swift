@@ -7,8 +7,8 @@ internal import FileIO
 /// What was named.
 enum Selection {
     /// A snapshot, and the path behind the colon where there was one.
-    case snapshot(SnapshotRecord, path: RelativePath?)
-    case state(SavedState)
+    case snapshot(ListedSnapshot, path: RelativePath?)
+    case state(ListedState)
 }
 
 extension RootContext {
@@ -44,7 +44,7 @@ extension RootContext {
     }
 
     /// What is to be compared with `left`: of the same title where it is named by its place in time.
-    func selection(_ argument: ByteArgument, _ states: StateOptions, besides left: SavedState) throws -> Selection {
+    func selection(_ argument: ByteArgument, _ states: StateOptions, besides left: ListedState) throws -> Selection {
         guard states.title == nil, let named = try? SnapshotPath(argument), named.path == nil,
             named.selector.isRelative
         else { return try selection(argument, states) }
@@ -52,7 +52,7 @@ extension RootContext {
     }
 
     /// The state of `title` that `argument` names.
-    private func state(_ argument: ByteArgument, titled title: String) throws -> SavedState {
+    private func state(_ argument: ByteArgument, titled title: String) throws -> ListedState {
         guard !isExplicit else {
             throw Failure.usage(
                 "--root and --state exclude each other",

@@ -8,7 +8,7 @@ package struct ChangeBatch: Sendable {
     package let ranges: [PathRange]
     /// The parts that are in `ranges` because they were polled, each a subtree that cannot be watched.
     ///
-    /// Whoever looks at them should say how it went: `RootWatch.polled(found:took:)`.
+    /// Whoever looks at them should say how it went: `TreeWatch.polled(found:took:)`.
     package let polled: [PathRange]
     /// Names in `ranges` that something was written to.
     package let written: WrittenNames

@@ -6,7 +6,7 @@ internal import Glibc
 internal import SystemPackage
 
 /// A root's open directory, kept only while directories are being crawled.
-final class OpenRoot {
+final class OpenTree {
     let descriptor: Descriptor
     let status: FileStatus
 
@@ -25,7 +25,7 @@ final class OpenRoot {
     }
 }
 
-extension WatchedRoot {
+extension WatchedTree {
     /// Crawls up to `count` of the pending directories.
     func crawl(atMost count: Int) {
         var left = count
@@ -46,9 +46,9 @@ extension WatchedRoot {
     }
 
     private func crawl(_ item: CrawlItem, at path: RelativePath) throws(FileError) {
-        let root: OpenRoot
+        let root: OpenTree
         do {
-            root = try openRoot()
+            root = try openTree()
         } catch {
             // The check that follows drops what is pending if the root is gone.
             tracker.pending.append(item)

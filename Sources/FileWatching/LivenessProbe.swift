@@ -8,7 +8,7 @@ extension FileSystem {
     var mayBeSilent: Bool { name == "overlay" }
 }
 
-extension WatchedRoot {
+extension WatchedTree {
     /// Whether a change of the root's directory that changes nothing, its mode set to what it is, is reported.
     ///
     /// Events are queued inside the system call that causes them, so there is nothing to wait for.

@@ -9,7 +9,7 @@ internal import SystemPackage
 /// Which root a request is about.
 typealias RootID = Int
 
-/// Where the answer to `RootWatch.arm` goes.
+/// Where the answer to `TreeWatch.arm` goes.
 typealias ArmingContinuation = CheckedContinuation<Result<WatchStats, FileError>, Never>
 
 /// What the watcher's thread is asked for.
@@ -21,7 +21,7 @@ enum Request: Sendable {
     case polled(RootID, found: Bool, took: Duration)
     case flush(RootID, CheckedContinuation<Int?, Never>)
     case audit(RootID, CheckedContinuation<WatchAudit?, Never>)
-    case status(RootID, CheckedContinuation<WatchStatus?, Never>)
+    case status(RootID, CheckedContinuation<TreeWatchStatus?, Never>)
     /// See whether those who wait for a batch of the root still do.
     case look(RootID)
     case forget(RootID)

@@ -26,7 +26,7 @@ package final class TreeWatcher: Sendable {
         mailbox.post(.stop(nil))
     }
 
-    /// A root to be watched; nothing happens before `RootWatch.arm`.
+    /// A root to be watched; nothing happens before `TreeWatch.arm`.
     ///
     /// - Parameters:
     ///   - path: the directory; links on the way to it are followed.
@@ -36,11 +36,11 @@ package final class TreeWatcher: Sendable {
     package func watch(
         _ path: FilePath, excluding: Set<FileIdentity> = [], rules: ExclusionRules = ExclusionRules(),
         timing: WatchTiming = WatchTiming()
-    ) -> RootWatch {
+    ) -> TreeWatch {
         let settings = RootSettings(
             path: path, excluded: excluding, rules: rules, timing: timing, events: Subject())
         let id = lastID.add(1, ordering: .relaxed).newValue
-        return RootWatch(id: id, settings: settings, watcher: self, mailbox: mailbox)
+        return TreeWatch(id: id, settings: settings, watcher: self, mailbox: mailbox)
     }
 
     /// Ends the thread; whoever waits for a batch of any root gets nil.

@@ -18,7 +18,7 @@ final class WatchLoop {
     private let hooks: WatcherHooks
     private let suspends: SuspendDetector
     private let mounts = MountWatcher()
-    private var roots: [RootID: WatchedRoot] = [:]
+    private var roots: [RootID: WatchedTree] = [:]
     /// The roots that something is to be done for: there may be thousands, and most have nothing to do.
     private var awake: Set<RootID> = []
     /// When roots are to be looked at although nothing happens.
@@ -89,7 +89,7 @@ final class WatchLoop {
     }
 
     /// All roots, each of which is to be visited.
-    private func wakeAll() -> [RootID: WatchedRoot] {
+    private func wakeAll() -> [RootID: WatchedTree] {
         awake.formUnion(roots.keys)
         return roots
     }
@@ -100,7 +100,7 @@ final class WatchLoop {
         if let id = request.root { awake.insert(id) }
         switch request {
         case .arm(let id, let settings, let waiting, let continuation):
-            let root = WatchedRoot(
+            let root = WatchedTree(
                 settings, sources: sources, hooks: hooks, readEvents: { [unowned self] in readEverything() })
             if let former = roots[id] { root.takeOver(from: former) }
             roots[id] = root
@@ -251,7 +251,7 @@ final class WatchLoop {
     }
 
     /// Tells the kernel what `visited` and those that were forgotten watch no more.
-    private func removeRetired(of visited: [WatchedRoot]) {
+    private func removeRetired(of visited: [WatchedTree]) {
         hasForgotten = false
         for root in visited { sources.retire(root.tracker.takeRetired()) }
         let isIntact = sources.removeRetired { watch in roots.values.contains { $0.knows(watch: watch) } }

@@ -91,7 +91,7 @@ struct CatalogueTests {
         let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue
         var random = SeededGenerator()
         let records = (0..<60).map { number in
-            SnapshotRecord.sample(
+            ListedSnapshot.sample(
                 number, at: Timestamp(seconds: Int64.random(in: 0..<9, using: &random)),
                 sequence: UInt64.random(in: 1..<9, using: &random))
         }
@@ -108,7 +108,7 @@ struct CatalogueTests {
                         of: root, until: until.map { Timestamp(seconds: $0) },
                         since: since.map { Timestamp(seconds: $0) }, newestFirst: newestFirst, limit: 7)
                     #expect(try catalogue.count(filter) == wanted.count)
-                    var found: [SnapshotRecord] = []
+                    var found: [ListedSnapshot] = []
                     while true {
                         let piece = try catalogue.snapshots(filter)
                         found += piece
@@ -124,7 +124,7 @@ struct CatalogueTests {
     @Test("one made anew equals the one that grew with the archive")
     func rebuild() throws {
         let archive = try Archive()
-        func contents() throws -> ([SnapshotRecord], [ChunkID], [SegmentRecord], [RootRecord], [GapRecord]) {
+        func contents() throws -> ([ListedSnapshot], [ChunkID], [ListedSegment], [ListedRoot], [GapRecord]) {
             let catalogue = try ArchiveStore.open(archive.path, creating: false).catalogue
             var chunks: [ChunkID] = []
             try catalogue.forEachChunk { id, _ in

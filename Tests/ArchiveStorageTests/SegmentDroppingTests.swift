@@ -39,7 +39,7 @@ struct SegmentDroppingTests {
     }
 
     /// The segment that the newest copy of the chunk `id` is in.
-    private func segment(of id: ChunkID, _ store: ArchiveStore) throws -> SegmentRecord {
+    private func segment(of id: ChunkID, _ store: ArchiveStore) throws -> ListedSegment {
         let location = try #require(try store.catalogue.location(of: id))
         return try #require(try store.catalogue.segment(location.segment))
     }

@@ -12,7 +12,7 @@ import Testing
     private func facts(_ numbers: [UInt64], problems: Int, parent: Bool, cause: Cause) throws -> SnapshotFacts {
         let id = ChunkID(hashing: Array("tree".utf8))
         return SnapshotFacts(
-            SnapshotRecord(
+            ListedSnapshot(
                 id: SnapshotID(id), time: Timestamp(seconds: 5), rootPath: [0x2F], host: "", cause: cause, label: nil,
                 parent: parent ? SnapshotID(ChunkID(hashing: Array("parent".utf8))) : nil, tree: id,
                 totals: Totals(files: numbers[0], directories: numbers[1], others: numbers[2], bytes: numbers[3]),

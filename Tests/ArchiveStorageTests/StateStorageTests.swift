@@ -14,7 +14,7 @@ struct StateStorageTests {
     private struct Scene {
         let directory = try? TemporaryDirectory(inMemory: true)
         let path: FilePath
-        let states: [SavedState]
+        let states: [ListedState]
         let segment: FilePath
         let bytes: [UInt8]
         /// Where the block of the last state is.
@@ -23,7 +23,7 @@ struct StateStorageTests {
 
         init() throws {
             path = try #require(directory).path
-            var states: [SavedState] = []
+            var states: [ListedState] = []
             do {
                 let store = try ArchiveStore.open(path, creating: true)
                 states = [try store.save(1), try store.save(2)]
@@ -87,7 +87,7 @@ struct StateStorageTests {
     @Test("what is forgotten stays forgotten, whichever of the two records is found first")
     func forgotten() throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        var kept: [SavedState] = []
+        var kept: [ListedState] = []
         do {
             let store = try ArchiveStore.open(directory.path, creating: true)
             // While one writer has the first segment, the state goes into a second; then it is forgotten in the first.
@@ -110,7 +110,7 @@ struct StateStorageTests {
 
 extension ArchiveStore {
     /// Saves a state with the time `number`, and a chunk of its own.
-    fileprivate func save(_ number: Int) throws -> SavedState {
+    fileprivate func save(_ number: Int) throws -> ListedState {
         let content = RawChunk(kind: .content, bytes: Array("a state, the number of which is \(number)".utf8))
         let writer = try beginCommit()
         #expect(try writer.claim(content.id))
@@ -121,7 +121,7 @@ extension ArchiveStore {
     }
 
     /// Whether all of `state` can be read.
-    fileprivate func holds(_ state: SavedState) throws -> Bool {
+    fileprivate func holds(_ state: ListedState) throws -> Bool {
         let record = try stateRecord(state.id)
         guard case .slices(let slices) = record.content, let chunk = slices.first?.chunk else { return false }
         let text = "a state, the number of which is \(state.label ?? "")"

@@ -54,7 +54,7 @@ struct StatementTests {
     @Test("what is forgotten and brought back is listed as before, also by a new catalogue")
     func broughtBack() throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        var snapshots: [SnapshotRecord] = []
+        var snapshots: [ListedSnapshot] = []
         do {
             let store = try ArchiveStore.open(directory.path, creating: true)
             var commits: [Commit] = []
@@ -175,7 +175,7 @@ struct StatementTests {
     }
 
     /// The record that `commit(1, ["one"])` makes in any archive.
-    private static func snapshot() throws -> SnapshotRecord {
+    private static func snapshot() throws -> ListedSnapshot {
         let directory = try TemporaryDirectory(inMemory: true)
         return try ArchiveStore.open(directory.path, creating: true).commit(1, [Array("one".utf8)]).record
     }

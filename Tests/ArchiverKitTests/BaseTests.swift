@@ -17,7 +17,7 @@ import Testing
 struct BaseTests {
     private static let noBuild = ExclusionRules(patterns: [Array("build/".utf8)])
 
-    private func paths(_ snapshot: SnapshotRecord, in sandbox: Sandbox) throws -> [String] {
+    private func paths(_ snapshot: ListedSnapshot, in sandbox: Sandbox) throws -> [String] {
         var paths: [String] = []
         try sandbox.archive.forEachEntry(in: snapshot) { entry in
             if !entry.path.isRoot { paths.append(String(decoding: entry.path.bytes, as: UTF8.self)) }
@@ -28,9 +28,9 @@ struct BaseTests {
 
     /// Enters a snapshot like `record`, made at `time`.
     private func enter(
-        like record: SnapshotRecord, at time: Timestamp, in sandbox: Sandbox,
+        like record: ListedSnapshot, at time: Timestamp, in sandbox: Sandbox,
         _ change: (inout Snapshot) -> Void = { _ in }
-    ) throws -> SnapshotRecord {
+    ) throws -> ListedSnapshot {
         let store = sandbox.archive.store
         var snapshot = try store.snapshot(record.id)
         snapshot.time = time
@@ -229,15 +229,15 @@ struct BaseTests {
 
 /// Makes trees that no capture makes.
 private struct TreeEditorOfTest {
-    let latest: SnapshotRecord
+    let latest: ListedSnapshot
     let sandbox: Sandbox
 
-    init(_ latest: SnapshotRecord, _ sandbox: Sandbox) throws {
+    init(_ latest: ListedSnapshot, _ sandbox: Sandbox) throws {
         self.latest = latest
         self.sandbox = sandbox
     }
 
-    mutating func commit(removing: [FilePath], adding: [FilePath]) throws -> SnapshotRecord {
+    mutating func commit(removing: [FilePath], adding: [FilePath]) throws -> ListedSnapshot {
         let archive = sandbox.archive
         let commit = try archive.store.beginCommit()
         let writer = NodeWriter(archive.store, commit: commit, level: 1)

@@ -36,7 +36,7 @@ struct CatalogueCheckTests {
             "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot; DELETE FROM snapshot;",
         ] {
             let sandbox = try Sandbox()
-            var snapshots: [SnapshotRecord] = []
+            var snapshots: [ListedSnapshot] = []
             for number in 0..<3 {
                 try sandbox.root.write("file", "content \(number)")
                 snapshots.append(try sandbox.capture())

@@ -33,7 +33,7 @@ import Testing
         let root = Files(sandbox.base.full(name))
         let archive = try sandbox.reopened()
         var edits = RandomEdits(root, SeededGenerator(seed: seed))
-        var states: [(SnapshotRecord, TreeListing)] = []
+        var states: [(ListedSnapshot, TreeListing)] = []
         for _ in 0..<15 {
             for _ in 0..<3 { _ = try edits.edit() }
             let listing = try TreeListing(of: root.directory)
@@ -45,7 +45,7 @@ import Testing
     /// One restores two states in turn while another captures: only whole states are ever captured.
     @Test func captureAndRestoreOfOneRootTakeTurns() async throws {
         let sandbox = try Sandbox()
-        var states: [(snapshot: SnapshotRecord, listing: TreeListing)] = []
+        var states: [(snapshot: ListedSnapshot, listing: TreeListing)] = []
         for state in 0..<2 {
             for number in 0..<100 { try sandbox.root.write("\(number)", "state \(state)") }
             try sandbox.root.write("only in \(state)", "x")

@@ -26,7 +26,7 @@ import Testing
     }
 
     /// The levels of the tree of `snapshot`.
-    private static func height(of snapshot: SnapshotRecord, in archive: Archive) throws -> Int {
+    private static func height(of snapshot: ListedSnapshot, in archive: Archive) throws -> Int {
         try archive.nodes.node(snapshot.tree, level: nil).level + 1
     }
 
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// Captures one path, as a watcher does.
-    private static func capture(_ path: FilePath, of sandbox: Sandbox, in archive: Archive) throws -> SnapshotRecord {
+    private static func capture(_ path: FilePath, of sandbox: Sandbox, in archive: Archive) throws -> ListedSnapshot {
         let capture = Capture(store: archive.store, nodes: archive.nodes, options: CaptureOptions(), progress: nil)
         let range = PathRange.entry(try RelativePath.at(path))
         let result = try capture.run(RootDirectory.open(sandbox.root.directory), ranges: [range])

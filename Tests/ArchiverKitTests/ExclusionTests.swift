@@ -249,7 +249,7 @@ import Testing
 
 extension Sandbox {
     /// The paths of the files that `snapshot` holds, in walk order.
-    fileprivate func files(in snapshot: SnapshotRecord) throws -> [String] {
+    fileprivate func files(in snapshot: ListedSnapshot) throws -> [String] {
         var paths: [String] = []
         try archive.forEachEntry(in: snapshot) { entry in
             if entry.kind == .file { paths.append(entry.path.description) }

@@ -13,7 +13,7 @@ import Testing
 
 @Suite(.blocking) struct ForgedRestoreTests {
     /// Enters a snapshot of the sandbox's root with `entries`, and slice lists of one hole of 5 bytes.
-    private func forge(_ sandbox: Sandbox, _ entries: [Entry]) throws -> SnapshotRecord {
+    private func forge(_ sandbox: Sandbox, _ entries: [Entry]) throws -> ListedSnapshot {
         let store = try ArchiveStore.open(sandbox.archive.directory, creating: false)
         let writer = try store.beginCommit()
         var encoder = try BlockEncoder(level: 1)
@@ -65,7 +65,7 @@ import Testing
         let first = try sandbox.capture()
         try sandbox.root.write("file", "new")
         let second = try sandbox.capture()
-        let lie = SnapshotRecord(
+        let lie = ListedSnapshot(
             id: second.id, time: second.time, rootPath: second.rootPath, host: second.host, cause: second.cause,
             label: nil, parent: nil, tree: first.tree, totals: second.totals, changes: second.changes, problems: 0,
             storedBytes: 0)

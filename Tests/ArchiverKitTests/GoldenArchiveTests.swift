@@ -67,7 +67,7 @@ struct GoldenArchiveTests {
         }
     }
 
-    private func line(_ entry: Entry, of snapshot: SnapshotRecord, in archive: Archive) throws -> String {
+    private func line(_ entry: Entry, of snapshot: ListedSnapshot, in archive: Archive) throws -> String {
         var hash = SHA256()
         if case .linkTarget(let target) = entry.content { hash.update(data: target) }
         try archive.forEachPiece(of: entry) { piece in

@@ -20,7 +20,7 @@ import Testing
     private static func sandbox(snapshots count: Int) throws -> Sandbox {
         let sandbox = try Sandbox()
         let store = sandbox.archive.store
-        var parent: SnapshotRecord?
+        var parent: ListedSnapshot?
         for number in 0..<count {
             let commit = try store.beginCommit()
             let writer = NodeWriter(store, commit: commit, level: 1)

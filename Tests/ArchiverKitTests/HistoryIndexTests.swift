@@ -154,7 +154,7 @@ import Testing
     @Test("a snapshot that comes in between, or goes, changes what the one behind it changed")
     func insertionAndRemoval() throws {
         let sandbox = try Sandbox()
-        var records: [SnapshotRecord] = []
+        var records: [ListedSnapshot] = []
         var last: FilePath?
         for text in ["one", "two", "three", "four"] {
             try sandbox.root.write("file", text)

@@ -16,7 +16,7 @@ import Testing
         let seed: UInt64
         var edits: RandomEdits
         var random: SeededGenerator
-        var states: [(snapshot: SnapshotRecord, listing: TreeListing)] = []
+        var states: [(snapshot: ListedSnapshot, listing: TreeListing)] = []
 
         init(_ purpose: String, steps: Int) throws {
             sandbox = try Sandbox()

@@ -64,7 +64,7 @@ import Testing
         let sandbox = try Sandbox()
         let store = sandbox.archive.store
         let records = test.snapshots.enumerated().map { index, made in
-            SnapshotRecord.made(
+            ListedSnapshot.made(
                 index, at: .minute(made.at), root: made.root, label: made.at % 20 == 0 ? "even" : "odd")
         }
         let segment = try store.catalogue.enterSegment("s", indexedLength: 0).number
@@ -90,7 +90,7 @@ import Testing
         let catalogue = sandbox.archive.store.catalogue
         let segment = try catalogue.enterSegment("s", indexedLength: 0).number
         // More than the first piece and the second hold.
-        let records = (0..<9_000).map { SnapshotRecord.made($0, at: .minute(Int64($0 / 3)), root: "ann") }
+        let records = (0..<9_000).map { ListedSnapshot.made($0, at: .minute(Int64($0 / 3)), root: "ann") }
         try catalogue.enter(segment: segment, length: 0, chunks: [], records: CommitRecords(snapshots: records))
         for limit in [nil, 1, 255, 256, 257, 5_000, 10_000] {
             let query = SnapshotQuery(newestFirst: newestFirst, limit: limit)
@@ -115,12 +115,12 @@ extension Timestamp {
     fileprivate static func minute(_ minute: Int64) -> Timestamp { Timestamp(seconds: minute * 60) }
 }
 
-extension SnapshotRecord {
+extension ListedSnapshot {
     fileprivate static func made(
         _ number: Int, at time: Timestamp, root: String, label: String? = nil
-    ) -> SnapshotRecord {
+    ) -> ListedSnapshot {
         let id = ChunkID(hashing: Array("\(number)".utf8))
-        return SnapshotRecord(
+        return ListedSnapshot(
             id: SnapshotID(id), time: time, rootPath: Array(root.utf8), host: "here", cause: .watch, label: label,
             parent: nil, tree: id, totals: Totals(), changes: ChangeCounts(), problems: 0, storedBytes: 0)
     }

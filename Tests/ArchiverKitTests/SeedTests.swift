@@ -30,7 +30,7 @@ struct SeedTests {
     }
 
     /// The lengths of the large file's slices and the leaves' numbers of entries.
-    private func cuts(_ snapshot: SnapshotRecord, in archive: Archive) throws -> (slices: [UInt64], leaves: [Int]) {
+    private func cuts(_ snapshot: ListedSnapshot, in archive: Archive) throws -> (slices: [UInt64], leaves: [Int]) {
         var slices: [UInt64] = []
         try archive.forEachEntry(in: snapshot) { entry in
             if case .slices(let own) = entry.content { slices = own.map(\.length) }

@@ -15,7 +15,7 @@ import Testing
 
     @Test func snapshotsAreFoundByIdOrderAndLabel() throws {
         let sandbox = try Sandbox()
-        var snapshots: [SnapshotRecord] = []
+        var snapshots: [ListedSnapshot] = []
         for number in 0..<5 {
             try sandbox.root.write("file", "\(number)")
             snapshots.append(
@@ -47,7 +47,7 @@ import Testing
 
     @Test func anAmbiguousPrefixNamesItsCandidates() throws {
         let sandbox = try Sandbox()
-        var byDigit: [Character: [SnapshotRecord]] = [:]
+        var byDigit: [Character: [ListedSnapshot]] = [:]
         // Among 17 ids, two begin alike.
         for number in 0..<17 {
             try sandbox.root.write("file", "\(number)")

@@ -26,7 +26,7 @@ private struct ModelRun {
     let sandbox: Sandbox
     private var random: SeededGenerator
     private var edits: RandomEdits
-    private var states: [(snapshot: SnapshotRecord, listing: TreeListing)] = []
+    private var states: [(snapshot: ListedSnapshot, listing: TreeListing)] = []
     /// The state before each operation that can be taken back and the part that it concerned, the next one last.
     private var undoable: [Pile] = []
     private var redoable: [Pile] = []

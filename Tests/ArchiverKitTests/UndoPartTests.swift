@@ -20,7 +20,7 @@ import Testing
     private func listing() throws -> TreeListing { try TreeListing(of: files.directory) }
 
     /// Makes some directories with files in them, and captures them.
-    private func capture() throws -> SnapshotRecord {
+    private func capture() throws -> ListedSnapshot {
         for path in ["a/b/one", "a/b/two", "a/three", "other/four"] as [FilePath] {
             try files.makeDirectory(path.removingLastComponent())
             try files.write(path, "\(path)")

@@ -13,7 +13,7 @@ import Testing
 
 @Suite(.blocking) struct UndoTests {
     /// A sandbox with the file "file" in the states "0", "1" and so on, and its root.
-    private static func states(_ count: Int) throws -> (Sandbox, [SnapshotRecord], ArchivedRoot) {
+    private static func states(_ count: Int) throws -> (Sandbox, [ListedSnapshot], ArchivedRoot) {
         let sandbox = try Sandbox()
         let snapshots = try (0..<count).map { state in
             try sandbox.root.write("file", "\(state)")

@@ -71,7 +71,7 @@ import Testing
         try sandbox.root.rename("plan.md", to: "project.md")
         try sandbox.root.write("new.md", "new")
         let second = try sandbox.capture()
-        func whereabouts(_ path: FilePath, _ snapshot: SnapshotRecord) throws -> Whereabouts {
+        func whereabouts(_ path: FilePath, _ snapshot: ListedSnapshot) throws -> Whereabouts {
             try sandbox.archive.whereabouts(of: .at(path), missingFrom: snapshot)
         }
         #expect(try whereabouts("notes.md", second) == .deleted(as: .at("notes.md"), in: second, last: first))

@@ -61,17 +61,17 @@ import Testing
         return (sandbox, settings)
     }
 
-    private static func more(in snapshot: SnapshotRecord, _ archive: Archive) throws -> Int {
+    private static func more(in snapshot: ListedSnapshot, _ archive: Archive) throws -> Int {
         let entry = try #require(try archive.entry(at: .at("large"), in: snapshot))
         return Int(entry.size) - smallest
     }
 
-    private static func small(in snapshot: SnapshotRecord, _ archive: Archive) throws -> String {
+    private static func small(in snapshot: ListedSnapshot, _ archive: Archive) throws -> String {
         guard case .inline(let bytes) = try archive.entry(at: .at("small"), in: snapshot)?.content else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func postponed(in snapshot: SnapshotRecord, _ archive: Archive) throws -> [RelativePath] {
+    private static func postponed(in snapshot: ListedSnapshot, _ archive: Archive) throws -> [RelativePath] {
         try archive.details(of: snapshot).problems.filter { $0.reason == .postponed }.map(\.path)
     }
 

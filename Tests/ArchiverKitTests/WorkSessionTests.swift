@@ -25,7 +25,7 @@ import Testing
 
     /// A snapshot of nothing at any place and time.
     @discardableResult
-    private func commit(_ sequence: UInt64, at seconds: Int64, _ added: UInt64 = 1) throws -> SnapshotRecord {
+    private func commit(_ sequence: UInt64, at seconds: Int64, _ added: UInt64 = 1) throws -> ListedSnapshot {
         let commit = try sandbox.archive.store.beginCommit()
         let snapshot = Snapshot(
             time: Timestamp(seconds: seconds), rootPath: sandbox.root.directory.bytes, host: "host", cause: .watch,

@@ -19,7 +19,7 @@ struct ManyRootsTests {
         var hooks = WatcherHooks()
         hooks.beforeVisiting = { visits.withLock { $0 += 1 } }
         let watcher = try TreeWatcher(hooks: hooks)
-        var watches: [RootWatch] = []
+        var watches: [TreeWatch] = []
         for number in 0..<200 {
             let watch = watcher.watch(
                 FilePath(tree.root + "/root\(number)"), timing: WatchTiming(settle: .milliseconds(5)))

@@ -13,7 +13,7 @@ import Testing
 final class WatchedTree: Sendable {
     let tree: TemporaryTree
     let watcher: TreeWatcher
-    let watch: RootWatch
+    let watch: TreeWatch
     let stats: WatchStats
     let events: Events
     private let slot: WatcherSlot

@@ -26,6 +26,9 @@ struct Evacuation {
     /// Living chunks that stood on nothing and wait to share a block.
     private var packed: [RawChunk] = []
     private var packedBytes = 0
+    /// Living records that wait to share a block: before each that is appended the disk is waited for.
+    private var records: [RawChunk] = []
+    private var recordBytes = 0
     /// Bytes appended.
     private(set) var movedBytes = 0
 
@@ -71,7 +74,7 @@ struct Evacuation {
     ///   - blocks: all blocks of the segment.
     ///   - isCancelled: asked between blocks.
     mutating func move(
-        _ blocks: [SegmentFooter.Block], of segment: SegmentRecord, isCancelled: () -> Bool
+        _ blocks: [SegmentFooter.Block], of segment: ListedSegment, isCancelled: () -> Bool
     ) throws(StorageError) {
         var commit: CommitWriter?
         do throws(StorageError) {
@@ -87,6 +90,7 @@ struct Evacuation {
             }
             if let commit {
                 try appendPacked(to: commit)
+                try appendRecords(to: commit)
                 try commit.keep()
             }
         } catch {
@@ -102,12 +106,8 @@ struct Evacuation {
         if needed.isEmpty { return }
         let commit = try store.beginCommit()
         do throws(StorageError) {
-            for (id, kind) in needed {
-                packed.append(RawChunk(id: id, kind: kind, bytes: try store.read(id)))
-                packedBytes += packed.last?.bytes.count ?? 0
-                if packedBytes >= BlockEncoder.packedBytes { try appendPacked(to: commit) }
-            }
-            try appendPacked(to: commit)
+            for (id, kind) in needed { try pack(record: id, kind, commit) }
+            try appendRecords(to: commit)
             try commit.keep()
         } catch {
             commit.abandon()
@@ -148,10 +148,13 @@ struct Evacuation {
     private mutating func move(
         _ header: BlockHeader, at place: BlockLocation, _ kept: [Int], to commit: CommitWriter
     ) throws(StorageError) {
+        if header.obstacle == nil, header.chunks.contains(where: \.kind.isRecord) {
+            for index in kept { try pack(record: header.chunks[index].id, header.chunks[index].kind, commit) }
+            return
+        }
         let keptBytes = kept.reduce(0) { $0 + header.chunks[$1].length }
         let isSound = header.bases.allSatisfy(stays)
-        let isForAll = purged != nil || header.chunks.contains { $0.kind.isOfForgetting }
-        let mayStay = isForAll ? kept.count == header.chunks.count : keptBytes * 2 >= header.rawLength
+        let mayStay = purged == nil ? keptBytes * 2 >= header.rawLength : kept.count == header.chunks.count
         if isSound, mayStay || header.obstacle != nil && purged == nil {
             let (_, payload) = try store.reader.file(place.segment).block(at: place.offset)
             return try append(EncodedBlock(header: header, payload: payload), to: commit)
@@ -177,6 +180,22 @@ struct Evacuation {
         try append(store.encode(packed, level: Evacuation.level), to: commit)
         packed.removeAll(keepingCapacity: true)
         packedBytes = 0
+    }
+
+    private mutating func pack(
+        record id: ChunkID, _ kind: ChunkKind, _ commit: CommitWriter
+    ) throws(StorageError) {
+        let chunk = RawChunk(id: id, kind: kind, bytes: try store.read(id))
+        records.append(chunk)
+        recordBytes += chunk.bytes.count
+        if recordBytes >= BlockEncoder.packedBytes { try appendRecords(to: commit) }
+    }
+
+    private mutating func appendRecords(to commit: CommitWriter) throws(StorageError) {
+        if records.isEmpty { return }
+        try append(store.encode(records, level: Evacuation.level), to: commit)
+        records.removeAll(keepingCapacity: true)
+        recordBytes = 0
     }
 
     private mutating func append(_ block: EncodedBlock, to commit: CommitWriter) throws(StorageError) {

@@ -121,8 +121,8 @@ package final class Reclaimer {
 
     /// The segments that are worth it, the newest first: what stands on others is written anew before those go.
     private func victims(
-        among segments: [SegmentRecord], _ survey: SegmentSurvey
-    ) throws(StorageError) -> [SegmentRecord] {
+        among segments: [ListedSegment], _ survey: SegmentSurvey
+    ) throws(StorageError) -> [ListedSegment] {
         if let purged = options.purged {
             let unclean = try PurgeSurvey(store, live: live, purged: purged, survey).segments
             return segments.filter { unclean.contains($0.number) }.sorted { $0.path > $1.path }
@@ -138,7 +138,7 @@ package final class Reclaimer {
         }.sorted { $0.path > $1.path }
     }
 
-    private static func batch(of victims: [SegmentRecord]) -> [SegmentRecord] {
+    private static func batch(of victims: [ListedSegment]) -> [ListedSegment] {
         var bytes = 0
         let batch = victims.prefix { segment in
             defer { bytes += segment.indexedLength }
@@ -149,7 +149,7 @@ package final class Reclaimer {
 
     /// Drops the segments of a batch, all or none: what nobody needs in one may stand on what nobody needs in another.
     private func reclaim(
-        _ batch: [SegmentRecord], _ mark: (inout ChunkSet) throws -> Void, onProgress: (Int) -> Void
+        _ batch: [ListedSegment], _ mark: (inout ChunkSet) throws -> Void, onProgress: (Int) -> Void
     ) throws {
         var victims = try batch.filter { segment throws(StorageError) in try condemn(segment) }
         do {
@@ -178,8 +178,8 @@ package final class Reclaimer {
     ///
     /// - Returns: the first that is damaged; nil where all is copied.
     private func evacuate(
-        _ victims: [SegmentRecord], _ onProgress: (Int) -> Void
-    ) throws(StorageError) -> SegmentRecord? {
+        _ victims: [ListedSegment], _ onProgress: (Int) -> Void
+    ) throws(StorageError) -> ListedSegment? {
         let survey = try SegmentSurvey(catalogue, live: live, spent: spent)
         var evacuation = try Evacuation(
             store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged)
@@ -200,16 +200,28 @@ package final class Reclaimer {
         return nil
     }
 
-    private func blocks(of segment: SegmentRecord) throws(StorageError) -> [SegmentFooter.Block] {
+    private func blocks(of segment: ListedSegment) throws(StorageError) -> [SegmentFooter.Block] {
         let file = try store.reader.file(segment.number)
         if let blocks = try file.index() { return blocks }
+        // What an interrupted write has left keeps a segment from being sealed. A purge leaves that behind, too.
+        if options.purged != nil { return try knownBlocks(of: segment) }
         throw StorageError(.damaged, file.path, "segment \(file.path) has lost its footer")
+    }
+
+    private func knownBlocks(of segment: ListedSegment) throws(StorageError) -> [SegmentFooter.Block] {
+        var places: [BlockLocation] = []
+        try catalogue.forEachBlock(ofSegment: segment.number) { location, _ in places.append(location) }
+        var blocks: [SegmentFooter.Block] = []
+        for place in places {
+            blocks.append(SegmentFooter.Block(offset: place.offset, header: try store.blockHeader(at: place)))
+        }
+        return blocks
     }
 
     /// Condemns a segment, after sealing it where that was still to be done.
     ///
     /// - Returns: whether it is condemned now; not where somebody writes to it.
-    private func condemn(_ segment: SegmentRecord) throws(StorageError) -> Bool {
+    private func condemn(_ segment: ListedSegment) throws(StorageError) -> Bool {
         if segment.isSealed { return try catalogue.condemn(segment.number) }
         guard try store.seal(segment) else {
             result.inUse += 1
@@ -238,7 +250,7 @@ package final class Reclaimer {
     /// Takes segments out of the archive: out of the catalogue bit by bit, then durably on record, then off the disk.
     ///
     /// Where it ends in between, the next run has those that are still condemned indexed anew.
-    private func drop(_ segments: [SegmentRecord]) throws(StorageError) {
+    private func drop(_ segments: [ListedSegment]) throws(StorageError) {
         if segments.isEmpty { return }
         for segment in segments { try removeRows(of: segment) }
         // Who opens the archive compares the catalogue with the files.
@@ -248,7 +260,7 @@ package final class Reclaimer {
         for segment in segments { try remove(store.layout.segment(segment.path)) }
     }
 
-    private func removeRows(of segment: SegmentRecord) throws(StorageError) {
+    private func removeRows(of segment: ListedSegment) throws(StorageError) {
         var rows: [(id: ChunkID, location: BlockLocation)] = []
         for block in try blocks(of: segment) {
             let place = BlockLocation(segment: segment.number, offset: block.offset)

@@ -10,28 +10,28 @@ internal import SystemPackage
 struct ExclusionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Leave out what matches, as a line of .gitignore would; may be repeated.", valueName: "pattern"))
+            "Exclude paths that match a .gitignore pattern; may be repeated.", valueName: "pattern"))
     var exclude: [ByteArgument] = []
 
-    @Option(help: ArgumentHelp("Leave out what matches one of the file's lines.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read exclude patterns from a file, one a line.", valueName: "file"))
     var excludeFrom: [PathArgument] = []
 
-    @Option(help: ArgumentHelp("Leave out larger files: 500K, 100M, 2G.", valueName: "size"))
+    @Option(help: ArgumentHelp("Exclude files larger than this: 500K, 100M, 2G.", valueName: "size"))
     var excludeLargerThan: SizeArgument?
 
-    @Flag(help: "Of directories tagged as caches (CACHEDIR.TAG), take the tag only.")
+    @Flag(help: "Exclude the contents of directories tagged as caches (CACHEDIR.TAG).")
     var excludeCaches = false
 
-    @Flag(help: "Heed .gitignore files as well as .archiverignore files.")
+    @Flag(help: "Also respect .gitignore files.")
     var useGitignore = false
 
-    @Flag(help: "Enter directories that carry other file systems.")
+    @Flag(help: "Also capture other file systems mounted inside the directory.")
     var crossFileSystems = false
 
-    @Flag(help: "Enter no directory that carries another file system: so it is without this, too.")
+    @Flag(help: "Stay on one file system (the default).")
     var oneFileSystem = false
 
-    @Flag(help: "Forget what was left out so far: what these options say holds from now on.")
+    @Flag(help: "Discard the remembered exclusions and use only those given here.")
     var resetExclusions = false
 
     func validate() throws {

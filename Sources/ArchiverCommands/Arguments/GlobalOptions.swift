@@ -11,19 +11,19 @@ struct GlobalOptions: ParsableArguments {
             "The archive (default: $ARCHIVER_ARCHIVE, else ~/.local/share/archiver).", valueName: "path"))
     var archive: PathArgument?
 
-    @Flag(help: "Write JSON instead of text; errors too.")
+    @Flag(help: "Print JSON instead of text, errors too.")
     var json = false
 
     @Flag(help: "Do not show long output in a pager.")
     var noPager = false
 
-    @Flag(name: .shortAndLong, help: "Print only what was asked for, and errors.")
+    @Flag(name: .shortAndLong, help: "Print only results and errors.")
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Print more.")
     var verbose = false
 
-    @Flag(help: "Use no colours; $NO_COLOR does the same.")
+    @Flag(help: "Print without colours; $NO_COLOR does the same.")
     var noColor = false
 
     func validate() throws {

@@ -6,10 +6,10 @@ internal import FileIO
 
 /// Which root, and how far.
 struct ReversalArguments: ParsableArguments {
-    @Argument(help: ArgumentHelp("The directory (default: the one that you are in).", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The directory (default: the current one).", valueName: "dir"))
     var directory: PathArgument?
 
-    @Option(help: ArgumentHelp("How many operations.", valueName: "count"))
+    @Option(help: ArgumentHelp("Show at most this many operations.", valueName: "count"))
     var steps = 1
 
     @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")

@@ -11,7 +11,7 @@ struct RootOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The machine that the root is on: its name, or the first digits of its id (default: this one).",
+            "The root's machine: its name or the beginning of its id (default: this one).",
             valueName: "name"))
     var host: String?
 }

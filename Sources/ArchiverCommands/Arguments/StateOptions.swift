@@ -7,6 +7,6 @@ struct StateOptions: ParsableArguments {
     @Option(
         name: .customLong("state"),
         help: ArgumentHelp(
-            "Whose states are meant: the title under which a program saves them.", valueName: "title"))
+            "The title under which a program saves its states.", valueName: "title"))
     var title: String?
 }

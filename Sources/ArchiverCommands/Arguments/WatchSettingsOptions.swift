@@ -5,27 +5,29 @@ internal import ArgumentParser
 
 /// Options of the commands that say how a root is watched.
 struct WatchSettingsOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How long nothing must change before a capture (usually 100ms).", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Capture once nothing has changed for this long (default: 100ms).", valueName: "duration"))
     var settle: DurationArgument?
 
     @Option(
-        help: ArgumentHelp("How long after a change a capture may wait for that (usually 2s).", valueName: "duration"))
+        help: ArgumentHelp("Capture at the latest this long after a change (default: 2s).", valueName: "duration"))
     var maxDelay: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
-            "How often everything is compared all the same; 0s for never (usually 1h).", valueName: "duration"))
+            "Compare everything this often, to catch missed events; 0s for never (default: 1h).",
+            valueName: "duration"))
     var auditInterval: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Files of this size are captured on their own, less often if they change all the time; 0 for none (usually 512M).",
+            "Capture files from this size on separately, less often if they always change; 0 for none (default: 512M).",
             valueName: "size"))
     var largeFile: SizeArgument?
 
     @Option(
         help: ArgumentHelp(
-            "How long after a change such a file may wait to be captured (usually 5m).", valueName: "duration"))
+            "Capture such a file at the latest this long after a change (default: 5m).", valueName: "duration"))
     var largeFileDelay: DurationArgument?
 
     func validate() throws {

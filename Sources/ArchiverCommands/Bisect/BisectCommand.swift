@@ -14,12 +14,14 @@ struct BisectCommand: ParsableCommand {
         commandName: "bisect",
         abstract: "Find the first snapshot at which a command fails.",
         discussion: """
-            Writes states between a good and a bad one to a temporary directory (in $TMPDIR, else /tmp) and runs the command \
-            there: 0 means good, 1 to 124 bad, 125 that this state cannot be tested. Any other status, or a signal, ends the \
-            search and becomes the exit status. Both ends are tested first. Only differences are written from one state to the \
-            next, so what the command builds there stays; your directory is not touched. A script that is not in the snapshots \
-            needs an absolute path. The command's output goes to stderr. If states cannot be tested, there may be several \
-            suspects; then the exit code is 1. In a pipe each suspect is a line, with tabs between id, time and the last good id.
+            Writes states between a good and a bad snapshot to a temporary directory (in $TMPDIR, else /tmp) and \
+            runs the command there: exit status 0 means good, 1 to 124 bad, 125 that this state cannot be tested. \
+            Any other status, or a signal, ends the search and becomes the exit status. Both ends are tested first. \
+            Only differences are written from one state to the next, so build products stay; your directory is not \
+            touched. A script outside the snapshots needs an absolute path. The command's output goes to stderr.
+
+            If some states cannot be tested, there may be several suspects, and the exit code is 1. In a pipe each \
+            suspect is a line, with tabs between id, time and the last good id.
 
             Examples:
               archiver bisect --good @1w -- make test
@@ -31,14 +33,14 @@ struct BisectCommand: ParsableCommand {
     var good: ByteArgument?
 
     @Option(
-        help: ArgumentHelp("A later one at which it fails (default: latest).", valueName: "selector"),
+        help: ArgumentHelp("A later snapshot at which the command fails (default: latest).", valueName: "selector"),
         completion: .selector)
     var bad: ByteArgument?
 
-    @Flag(help: "Look for a good snapshot before the bad one, in steps that double.")
+    @Flag(help: "Search backwards for a good snapshot, doubling the distance at each step.")
     var findGood = false
 
-    @Option(help: ArgumentHelp("Only snapshots that changed something there.", valueName: "path"))
+    @Option(help: ArgumentHelp("Show only snapshots that changed this file or directory.", valueName: "path"))
     var path: ByteArgument?
 
     @Argument(
@@ -79,7 +81,7 @@ struct BisectCommand: ParsableCommand {
     }
 
     private func snapshot(_ argument: ByteArgument, _ option: String, _ history: HistoryContext) throws
-        -> SnapshotRecord
+        -> ListedSnapshot
     {
         let snapshot = try history.context.snapshot(SnapshotPath(argument).withoutPath(option))
         guard snapshot.root == history.root else {
@@ -139,7 +141,7 @@ private final class BisectRunner: Sendable {
     /// Runs the command in `directory`.
     ///
     /// - Throws: `ChildStatus` where that ends the search.
-    func test(_ directory: FilePath, _ snapshot: SnapshotRecord) throws -> BisectVerdict {
+    func test(_ directory: FilePath, _ snapshot: ListedSnapshot) throws -> BisectVerdict {
         if isInterrupted { throw ExitStatus.interrupted }
         let status: Int32
         do throws(FileError) {

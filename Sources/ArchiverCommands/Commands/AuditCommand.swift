@@ -11,16 +11,16 @@ struct AuditCommand: ParsableCommand {
         commandName: "audit",
         abstract: "Compare watched directories with their snapshots, file by file.",
         discussion: """
-            Has the running watcher look at every file, at low priority, capture what had changed without its being \
-            told (through a memory map that is still open, a hard link from outside, another machine), and mend its own \
-            watching. Watchers do so by themselves every hour and after the machine has slept.
+            Makes the running watcher compare every file, at low priority, and capture changes that the kernel did \
+            not report: writes through an open memory map, through a hard link from outside, or from another \
+            machine. Watchers do this every hour and after the machine has slept.
 
             Examples:
               archiver audit                    the watched directory you are in
               archiver audit ~/project --json
             """)
 
-    @Argument(help: ArgumentHelp("The watched directories; without them, the one you are in.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The watched directories (default: the current one).", valueName: "dir"))
     var directories: [PathArgument] = []
 
     @OptionGroup var global: GlobalOptions

@@ -10,14 +10,14 @@ internal import SystemPackage
 struct CaptureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Remember the present state of directories, once.",
+        abstract: "Capture directories once.",
         discussion: """
-            Makes a snapshot of each directory, unless nothing has changed since the latest and no new label is given. \
-            Files that cannot be read are named, and the exit code is then 3; everything else is captured all the same. \
-            The archive is made on first use.
+            Makes a snapshot of each directory, unless nothing has changed since the latest one and no new label is \
+            given. Files that cannot be read are named, everything else is captured, and the exit code is 3. The \
+            archive is created on first use.
 
-            What is left out is remembered: without options, what was left out before is left out again. With other \
-            options the snapshot is one of its own kind, and the directory's next one is captured as before.
+            Exclusions are remembered for each root. With different exclusion options, the snapshot is marked as \
+            made aside, and the next capture excludes what was excluded before.
 
             Examples:
               archiver capture ~/thesis
@@ -27,7 +27,7 @@ struct CaptureCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The directories to capture.", valueName: "dir"))
     var directories: [PathArgument]
 
-    @Option(help: "A name for the snapshots, to find them by: 'archiver restore before-upgrade'.")
+    @Option(help: "A name for the snapshots, as in 'archiver restore before-upgrade'.")
     var label: ByteArgument?
 
     @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions

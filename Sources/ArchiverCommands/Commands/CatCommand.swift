@@ -9,10 +9,10 @@ internal import FileIO
 struct CatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
-        abstract: "Print a file, or a program's saved state, as it was.",
+        abstract: "Print a file from a snapshot, or a saved state.",
         discussion: """
-            Writes the file's bytes to standard output, and nothing else. A saved state, named by its id, label or title, is \
-            written as JSON. The path is relative to the current directory, or to the root's top as :/PATH.
+            Writes a file's content to standard output. A saved state, named by its id, label or title, is written \
+            as JSON. The path is relative to the current directory, or to the root's top as :/PATH.
 
             Examples:
               archiver cat latest~3:notes/todo.txt
@@ -43,7 +43,7 @@ struct CatCommand: ParsableCommand {
         }
     }
 
-    private func write(_ path: RelativePath, of record: SnapshotRecord, _ context: RootContext) throws {
+    private func write(_ path: RelativePath, of record: ListedSnapshot, _ context: RootContext) throws {
         let entry = try context.requiredEntry(at: path, in: record)
         guard entry.kind == .file else {
             let argument = Array("\(record.id.short):".utf8) + context.paths(in: record.root).argument(for: path)

@@ -7,11 +7,11 @@ internal import FileIO
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check that the archive is sound.",
+        abstract: "Check the archive for damage.",
         discussion: """
-            Checks that every block is where it belongs, that every snapshot's tree is in order and complete, and that \
-            every saved state finds all it needs. With --data it reads and verifies every byte, too: what that passes can \
-            be restored. Ends with exit code 2 where anything is damaged, and says what is still good.
+            Checks that every block is in its place, that every snapshot's tree is complete and in order, and that \
+            every saved state has all its parts. With --data it also reads and verifies every byte: snapshots that \
+            pass can be restored. If anything is damaged, it says what is still good, and the exit code is 2.
 
             Examples:
               archiver check

@@ -10,14 +10,16 @@ internal import SystemPackage
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show what differs between two snapshots, or two saved states.",
+        abstract: "Show the differences between two snapshots or two saved states.",
         discussion: """
-            Without a second snapshot, the first is compared with the directory as it is now. A path after a colon limits \
-            the comparison to it; it is relative to the current directory, or to the root's top as :/PATH. Lines begin with + (added), ~ (modified, and in what) or - (removed). \
-            Directories of which only the time differs are left out, unless with -v. What --text prints is a patch for \
-            patch -p1. Of two saved states, the fields that differ are shown with what they hold: + items.3: {…}; ~ score: \
-            9001 → 9002. Places in a list are those in the later state, of what was removed those in the earlier one. A \
-            state alone is compared with the latest of its title, the latest with the one before it.
+            Compares two snapshots, or one with the directory as it is now. A path after a colon limits the \
+            comparison; it is relative to the current directory, or to the root's top as :/PATH. Lines begin with + \
+            (added), ~ (modified, and how) or - (removed). Directories that differ only in their time are shown only \
+            with -v. With --text the output is a patch for patch -p1.
+
+            For two saved states, the differing fields are shown: + items.3: {…}; ~ score: 9001 → 9002. List \
+            positions are those in the later state, or in the earlier one for removed items. A single state is \
+            compared with the latest of its title, and the latest with the one before.
 
             Examples:
               archiver diff latest~5            what has changed since five snapshots ago
@@ -63,7 +65,7 @@ struct DiffCommand: ParsableCommand {
     }
 
     private func compare(
-        _ leftRecord: SnapshotRecord, at leftPath: RelativePath?, _ context: RootContext, _ console: Console
+        _ leftRecord: ListedSnapshot, at leftPath: RelativePath?, _ context: RootContext, _ console: Console
     ) throws {
         let rightSide = try right.map { try self.rightSide($0, besides: leftRecord, context) }
         let directory = FilePath(bytes: leftRecord.rootPath)
@@ -97,8 +99,8 @@ struct DiffCommand: ParsableCommand {
     }
 
     private func rightSide(
-        _ argument: ByteArgument, besides left: SnapshotRecord, _ context: RootContext
-    ) throws -> (record: SnapshotRecord, path: RelativePath?) {
+        _ argument: ByteArgument, besides left: ListedSnapshot, _ context: RootContext
+    ) throws -> (record: ListedSnapshot, path: RelativePath?) {
         if let named = try? SnapshotPath(argument), named.selector.isRelative {
             let record = try context.snapshot(named.selector, besides: left)
             return (record, try named.path.map { try context.paths(in: record.root).path($0) })
@@ -109,7 +111,7 @@ struct DiffCommand: ParsableCommand {
         }
     }
 
-    private func compare(_ left: SavedState, _ context: RootContext, _ console: Console) throws {
+    private func compare(_ left: ListedState, _ context: RootContext, _ console: Console) throws {
         if text {
             throw Failure.usage("--text compares files, not saved states", remedy: "leave out --text")
         }
@@ -131,8 +133,8 @@ struct DiffCommand: ParsableCommand {
 
     /// The states to compare; nil where there is only one.
     private func sides(
-        _ left: SavedState, _ context: RootContext
-    ) throws -> (left: SavedState, right: SavedState)? {
+        _ left: ListedState, _ context: RootContext
+    ) throws -> (left: ListedState, right: ListedState)? {
         guard let right else { return try context.archive.comparison(of: left) }
         switch try context.selection(right, states, besides: left) {
         case .state(let state): return (left, state)
@@ -140,13 +142,13 @@ struct DiffCommand: ParsableCommand {
         }
     }
 
-    private static func tooManyItems(_ left: SavedState, _ right: SavedState) -> Failure {
+    private static func tooManyItems(_ left: ListedState, _ right: ListedState) -> Failure {
         .unsuitable(
             "\(left.id.short) or \(right.id.short) has more than \(StateContent.comparedItems) values, too many to compare",
             remedy: "compare what 'archiver cat \(left.id.short)' and 'archiver cat \(right.id.short)' print")
     }
 
-    private static func differentKinds(snapshot: SnapshotRecord, _ state: SavedState) -> Failure {
+    private static func differentKinds(snapshot: ListedSnapshot, _ state: ListedState) -> Failure {
         .usage(
             "\(snapshot.id.short) is a snapshot of a directory and \(state.id.short) a saved state: "
                 + "they cannot be compared", remedy: "name two snapshots or two states")

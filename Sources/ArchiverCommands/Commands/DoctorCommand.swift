@@ -6,17 +6,17 @@ internal import ArgumentParser
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find out whether a directory can be watched here, and what stands in the way.",
+        abstract: "Check whether a directory can be watched on this machine.",
         discussion: """
-            Looks at the kernel, the limits on watching and how much of them is in use, the file systems, the room for \
-            the archive, the clock, and with a directory at its size and at what in it cannot be read. Changes nothing. \
-            The exit code is 1 if anything is bad; each such line says what to do.
+            Checks the kernel, the limits on watching and their use, the file systems, the archive's free space and \
+            the clock; for a directory also its size and what cannot be read in it. It changes nothing. If anything \
+            is bad, the exit code is 1, and each such line names a remedy.
 
             Examples:
               archiver doctor ~/project
             """)
 
-    @Argument(help: ArgumentHelp("The directory that is to be watched.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The directory to watch.", valueName: "dir"))
     var directory: PathArgument?
 
     @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions

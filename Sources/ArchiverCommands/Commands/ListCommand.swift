@@ -9,35 +9,34 @@ internal import FileIO
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the snapshots, or the programs' saved states, that the archive holds.",
+        abstract: "List snapshots or saved states.",
         discussion: """
-            Shows the snapshots of the watched directory you are in, or of all of them, the newest at the bottom. \
-            What a snapshot added, modified and removed compared to the one before is counted as +a ~m -r; “stored” \
-            is what it added to the archive. On a terminal only the newest 1000 are shown, unless --limit says how many. A \
-            pipe gets one line a snapshot with tabs between the columns: id, time, \
-            root, added, modified, removed, bytes, stored bytes, cause, label. Between snapshots a line tells when \
-            changes may have been seen late; in a pipe it begins with “# gap”. Notes follow their snapshots; in a pipe such a \
-            line begins with “# note”. With --states, the states that programs have \
-            saved; the columns in a pipe are id, time, title, label, type, version, bytes, stored bytes. With --forgotten, \
-            what was forgotten and can be brought back; the columns in a pipe are id, when it was forgotten, time, root or \
-            title, label, why it was forgotten.
+            Lists the snapshots of the root that contains the current directory, or of all roots, newest last. \
+            Changes since the previous snapshot are shown as +added ~modified -removed; “stored” is what the \
+            snapshot added to the archive. A terminal shows the newest 1000, unless --limit is given.
+
+            In a pipe each snapshot is one line, with tabs between the columns: id, time, root, added, modified, \
+            removed, bytes, stored bytes, cause, label. A line that begins with “# gap” tells when changes may have \
+            been missed or seen late, one with “# note” shows a note. With --states the columns are id, time, title, \
+            label, type, version, bytes, stored bytes; with --forgotten they are id, time of forgetting, time, root \
+            or title, label, reason.
 
             Examples:
               archiver list --since @2h         what the last two hours brought
               archiver list --states --limit 10 the ten states saved last
             """)
 
-    @Option(help: ArgumentHelp("Only the newest.", valueName: "count"))
+    @Option(help: ArgumentHelp("Show at most this many, the newest.", valueName: "count"))
     var limit: Int?
 
     @Option(
         help: ArgumentHelp("Only from this time on: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only up to this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Show only what is up to this time.", valueName: "time"))
     var until: String?
 
-    @Option(help: "Only those with this label.")
+    @Option(help: "Show only those with this label.")
     var label: String?
 
     @Flag(help: "List the newest first.")
@@ -46,12 +45,12 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "List the snapshots of all roots.")
     var all = false
 
-    @Flag(name: .customLong("states"), help: "The states that programs have saved, instead of snapshots.")
+    @Flag(name: .customLong("states"), help: "List the saved states of programs instead of snapshots.")
     var listsStates = false
 
     @Flag(
         name: .customLong("forgotten"),
-        help: "What was forgotten and can be brought back, what was forgotten last at the top.")
+        help: "List what was forgotten and can be brought back, last forgotten first.")
     var listsForgotten = false
 
     @OptionGroup var states: StateOptions
@@ -141,7 +140,7 @@ struct ListCommand: ParsableCommand {
     /// The newest snapshots in the order of the list, and the gaps between them.
     private func newest(
         _ query: SnapshotQuery, _ archive: Archive
-    ) throws -> (snapshots: [SnapshotRecord], gaps: ListedGaps) {
+    ) throws -> (snapshots: [ListedSnapshot], gaps: ListedGaps) {
         let found = try archive.snapshots(query)
         guard let oldest = found.last else { return ([], ListedGaps()) }
         var listed = query

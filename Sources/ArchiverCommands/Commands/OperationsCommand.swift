@@ -9,17 +9,19 @@ struct OperationsCommand: ParsableCommand {
         commandName: "operations",
         abstract: "List the restores, undos and redos of a directory.",
         discussion: """
-            Shows what archiver itself did to the root you are in, or to all roots, the newest at the bottom: which \
-            snapshot was brought back, of which part, and the states before and after. The operations that undo and redo \
-            would take back next are marked. A pipe gets one line an operation with tabs between the columns: id, \
-            time, root, kind, path, snapshot brought back, snapshots before and after, notes, name.
+            Lists what archiver changed in the current root, or in all roots, newest last: which snapshot was \
+            restored, which part, and the states before and after. The next operations to undo and redo are marked. \
+            In a pipe the columns are separated by tabs: id, time, root, kind, path, restored snapshot, snapshots \
+            before and after, notes, name.
 
             Examples:
               archiver operations
               archiver operations ~/project --json
             """)
 
-    @Argument(help: ArgumentHelp("A remembered directory; else the one you are in, or all.", valueName: "dir"))
+    @Argument(
+        help: ArgumentHelp("The root (default: the one that contains the current directory, or all).", valueName: "dir")
+    )
     var directory: PathArgument?
 
     @Flag(help: "List the newest first.")

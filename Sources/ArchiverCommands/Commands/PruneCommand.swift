@@ -7,16 +7,17 @@ internal import FileIO
 struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Forget what the policies let go, and give space back to the file system.",
+        abstract: "Apply the retention policies and reclaim disk space.",
         discussion: """
-            A watcher does this by itself. What is still needed is copied together, and what nothing needs goes. Watchers \
-            and restores go on meanwhile. Interrupted, the same command finishes the job: nothing is ever missing. With \
-            --dry-run nothing changes, and the size afterwards is an estimate. What was forgotten in the last 7 days stays, so \
-            that 'archiver unforget' can bring it back; with --now it goes at once.
+            Watchers do this by themselves. Data that is still needed is copied together, and the rest is deleted; \
+            captures and restores go on meanwhile. After an interruption, the same command finishes the job, and \
+            nothing is ever missing. With --dry-run nothing changes, and the size is an estimate. What was forgotten \
+            in the last 7 days stays, so that 'archiver unforget' can bring it back; --now reclaims that too.
 
-            Where the archive takes more than 'archiver keep --max-size' and '--min-free' say, what was forgotten goes at \
-            once, and more is forgotten: first what 'archiver keep --usual' would let go, then more of what is old than of \
-            what is young. Where that is not enough, the exit code is 3.
+            If the archive is larger than 'archiver keep --max-size', or its disk has less free than --min-free, \
+            forgotten snapshots are reclaimed at once, and more are forgotten: first those that 'archiver keep \
+            --usual' would thin out, then more of the old ones than of the young. If that is not enough, the exit \
+            code is 3.
 
             Examples:
               archiver prune --dry-run
@@ -26,7 +27,7 @@ struct PruneCommand: ParsableCommand {
     @Flag(name: [.customShort("n"), .long], help: "Show what would go, and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Also give back what was forgotten in the last 7 days.")
+    @Flag(help: "Also reclaim what was forgotten in the last 7 days.")
     var now = false
 
     @OptionGroup var global: GlobalOptions

@@ -6,11 +6,11 @@ internal import ArgumentParser
 struct RedoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "redo",
-        abstract: "Take back the last undo in a directory.",
+        abstract: "Redo the last undone restore of a directory.",
         discussion: """
-            Brings back the state before the last 'archiver undo', with the work done until then. Redoing again goes on \
-            to the undo before. The present state is captured first, and 'archiver undo' brings it back. After another \
-            restore there is nothing to redo; where there is nothing, the exit code is 1.
+            Returns to the state before the last 'archiver undo', with the work done until then. Redo again to go \
+            forward one undo more. The current state is captured first, and 'archiver undo' brings it back. A new \
+            restore clears what could be redone. With nothing to redo, the exit code is 1.
 
             Examples:
               archiver redo -n                  what it would do

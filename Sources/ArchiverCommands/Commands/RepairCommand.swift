@@ -8,8 +8,8 @@ struct RepairCommand: ParsableCommand {
         commandName: "repair",
         abstract: "Rebuild the archive's catalogue, and a lost archive.json.",
         discussion: """
-            The catalogue is an index of the segments, which hold everything; it can be made anew at any time. Use this \
-            where archiver check or another command says so. Where archive.json is lost or damaged, it is made anew from the \
+            The catalogue is an index of the segments, which hold all data, so it can be rebuilt at any time. Run \
+            this if 'archiver check' or another command says so. A lost or damaged archive.json is rebuilt from the \
             headers of the segments.
 
             Examples:
@@ -17,7 +17,7 @@ struct RepairCommand: ParsableCommand {
               archiver repair --archive /mnt/backup/archiver
             """)
 
-    @Flag(help: "Make the catalogue anew from the segments (the default).")
+    @Flag(help: "Rebuild the catalogue from the segments (the default).")
     var catalogue = false
 
     @OptionGroup var global: GlobalOptions

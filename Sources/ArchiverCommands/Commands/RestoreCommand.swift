@@ -9,15 +9,17 @@ internal import FileIO
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a directory, or a part of it, what it was; or write a saved state to a file.",
+        abstract: "Restore a directory, or part of it, to an earlier state; or write a saved state to a file.",
         discussion: """
-            Makes the directory what it was in the snapshot: writes only what differs, and deletes what was not there \
-            then. You must be in that directory, or name it with --root. A path after a colon restores only that part; it \
-            is relative to the current directory (. is the directory you are in), or to the root's top as :/PATH. The present state is captured \
-            first, and 'archiver undo' brings it back. What cannot be restored is named, the rest is restored, and the \
-            exit code is 3. Interrupted, the same command finishes the job. With --target the snapshot is written to another, empty directory, and nothing \
-            else is touched. The state of a program, named by its id, label or title, is written as JSON to the new \
-            file that --target names, or into the directory; the program itself loads it from the archive.
+            Restores the directory to the snapshot: writes what differs and deletes what was not there. Run it in \
+            that directory, or name it with --root. Paths after a colon, or after the snapshot, restore only those \
+            parts; they are relative to the current directory, or to the root's top as :/PATH. The current state is \
+            captured first, and 'archiver undo' brings it back.
+
+            If some paths cannot be restored, they are named, the rest is restored, and the exit code is 3. After an \
+            interruption, the same command finishes the job. With --target the snapshot is written to another, empty \
+            directory, and nothing else is touched. A saved state, named by its id, label or title, is written as \
+            JSON to the file that --target names, or into the current directory.
 
             Examples:
               archiver restore @10m             the state of ten minutes ago
@@ -34,7 +36,7 @@ struct RestoreCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("More paths in the same snapshot.", valueName: "path"))
     var paths: [ByteArgument] = []
 
-    @Option(help: ArgumentHelp("Restore into this directory instead; a saved state, to this file.", valueName: "path"))
+    @Option(help: ArgumentHelp("Restore into this directory (a saved state: to this file).", valueName: "path"))
     var target: PathArgument?
 
     @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
@@ -61,7 +63,7 @@ struct RestoreCommand: ParsableCommand {
         }
     }
 
-    private func restore(_ state: SavedState, _ archive: Archive, _ console: Console) throws {
+    private func restore(_ state: ListedState, _ archive: Archive, _ console: Console) throws {
         guard let target else {
             throw Failure.usage(
                 "\(state.id.short) is a saved state of '\(state.title)', which its program loads itself",
@@ -75,7 +77,7 @@ struct RestoreCommand: ParsableCommand {
     }
 
     private func restore(
-        _ record: SnapshotRecord, _ paths: [RelativePath], _ context: RootContext, _ console: Console
+        _ record: ListedSnapshot, _ paths: [RelativePath], _ context: RootContext, _ console: Console
     ) throws {
         if paths.count > 1 {
             guard target == nil else {
@@ -103,7 +105,7 @@ struct RestoreCommand: ParsableCommand {
 
     /// Restores one path and tells what was done.
     private func restore(
-        _ record: SnapshotRecord, _ options: RestoreOptions, isOneOfSeveral: Bool, _ context: RootContext,
+        _ record: ListedSnapshot, _ options: RestoreOptions, isOneOfSeveral: Bool, _ context: RootContext,
         _ console: Console
     ) throws -> RestoreResult {
         let progress = OperationProgress()

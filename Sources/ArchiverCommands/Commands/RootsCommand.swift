@@ -42,21 +42,21 @@ struct RootsListCommand: ParsableCommand {
 struct RootsMoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
-        abstract: "Tell that a directory lies elsewhere now.",
+        abstract: "Tell archiver that a directory was moved.",
         discussion: """
             Its snapshots, gaps and operations are those of the directory at the new path from then on; nothing is \
             moved on the disk. Tell it before the directory is captured at its new path. With --host, a directory of \
             another machine becomes one of this machine.
             """)
 
-    @Argument(help: ArgumentHelp("Where it was.", valueName: "old"))
+    @Argument(help: ArgumentHelp("Its old path.", valueName: "old"))
     var old: PathArgument
 
-    @Argument(help: ArgumentHelp("Where it is now.", valueName: "new"))
+    @Argument(help: ArgumentHelp("Its new path.", valueName: "new"))
     var new: PathArgument
 
     @Option(
-        help: ArgumentHelp("The machine that it was on: its name, or the first digits of its id.", valueName: "name"))
+        help: ArgumentHelp("The machine that it was on: its name or the beginning of its id.", valueName: "name"))
     var host: String?
 
     @OptionGroup var global: GlobalOptions
@@ -74,7 +74,7 @@ struct RootsMoveCommand: ParsableCommand {
 struct RootsForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Tell that a directory is no longer watched.",
+        abstract: "Stop expecting a directory to be watched; its snapshots stay.",
         discussion: """
             'archiver status' does not ask for its watcher any more. Its snapshots stay in the archive. It is remembered \
             again as soon as it is captured again.
@@ -84,7 +84,7 @@ struct RootsForgetCommand: ParsableCommand {
     var directory: PathArgument
 
     @Option(
-        help: ArgumentHelp("The machine that it is on: its name, or the first digits of its id.", valueName: "name"))
+        help: ArgumentHelp("The machine that it is on: its name or the beginning of its id.", valueName: "name"))
     var host: String?
 
     @OptionGroup var global: GlobalOptions

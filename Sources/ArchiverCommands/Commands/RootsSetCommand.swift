@@ -23,7 +23,7 @@ struct RootsSetCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The directory, as 'archiver roots' shows it.", valueName: "dir"))
     var directory: PathArgument
 
-    @Flag(help: "Gather changes as usual, but for what the options say.")
+    @Flag(help: "Return to the default settings, except for options given here.")
     var usual = false
 
     @OptionGroup(title: "How changes are gathered") var gathering: WatchSettingsOptions

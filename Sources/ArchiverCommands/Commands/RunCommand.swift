@@ -12,12 +12,12 @@ internal import SystemPackage
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a command, and remember the states before and after it.",
+        abstract: "Run a command and capture the states before and after it.",
         discussion: """
-            The state before is captured first, the state after when the command has ended, and both are an operation that \
-            'archiver undo' takes back. The exit status is the command's own; 125 if archiver could not do its part, or takes \
-            back what a command that succeeded did; 126 or 127 if the command cannot be run. What changed is said on stderr. \
-            If another run, a restore or an undo changed the directory meanwhile, nothing is taken back by itself.
+            Captures the directory before and after the command, as one operation that 'archiver undo' reverts. \
+            Changes are summed up on stderr. If another run, a restore or an undo changed the directory meanwhile, \
+            nothing is reverted automatically. The exit status is the command's own; 126 or 127 if the command \
+            cannot be run; 125 if archiver failed, or reverted what a successful command did.
 
             Examples:
               archiver run -- make generate
@@ -25,19 +25,19 @@ struct RunCommand: ParsableCommand {
               archiver run --max-removed 10 -- ./clean-up.sh
             """)
 
-    @Flag(help: "If the command fails, take back what it did.")
+    @Flag(help: "Undo the command's changes if it fails.")
     var undoOnFailure = false
 
     @Option(
         help: ArgumentHelp(
-            "Take back what the command did if it removed more files and directories.", valueName: "count"))
+            "Undo the command's changes if it removed more files and directories than this.", valueName: "count"))
     var maxRemoved: Int?
 
-    @Option(help: ArgumentHelp("What 'archiver operations' shows of the run.", valueName: "text"))
+    @Option(help: ArgumentHelp("The name that 'archiver operations' shows for the run.", valueName: "text"))
     var label: String?
 
     @Option(
-        help: ArgumentHelp("The directory that the command changes (default: the one you are in).", valueName: "dir"))
+        help: ArgumentHelp("The directory that the command changes (default: the current one).", valueName: "dir"))
     var root: PathArgument?
 
     @Argument(
@@ -162,7 +162,7 @@ private final class RunPhase: Sendable {
 private struct RunReport: Encodable {
     let root: FilePath
     let status: Int32
-    let before: SnapshotRecord
+    let before: ListedSnapshot
     let result: CommandRunResult
     let reason: String?
     let isUndone: Bool

@@ -9,7 +9,7 @@ internal import FileIO
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a snapshot, a file or directory in it, or a program's saved state.",
+        abstract: "Show a snapshot, a file or directory in it, or a saved state.",
         discussion: """
             A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
             state ten minutes ago), @"2026-11-21 10:00", or its label. A path after a colon names what it holds \
@@ -31,7 +31,7 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "List every entry, at any depth.")
     var entries = false
 
-    @Flag(help: "Print the snapshot, or the state's record, as it is stored, as JSON.")
+    @Flag(help: "Print the stored record as JSON.")
     var raw = false
 
     @OptionGroup var states: StateOptions
@@ -52,7 +52,7 @@ struct ShowCommand: ParsableCommand {
         }
     }
 
-    private func show(_ state: SavedState, _ archive: Archive, _ console: Console) throws {
+    private func show(_ state: ListedState, _ archive: Archive, _ console: Console) throws {
         if entries {
             throw Failure.usage("--entries is for snapshots, not for saved states", remedy: "leave out --entries")
         }
@@ -65,7 +65,7 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func show(
-        _ record: SnapshotRecord, _ path: RelativePath?, _ context: RootContext, _ console: Console
+        _ record: ListedSnapshot, _ path: RelativePath?, _ context: RootContext, _ console: Console
     ) throws {
         let archive = context.archive
         let notes = try archive.notesBySnapshot(of: record.root)[record.id] ?? []
@@ -91,7 +91,7 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func showEntries(
-        _ context: RootContext, _ record: SnapshotRecord, at path: RelativePath, _ console: Console
+        _ context: RootContext, _ record: ListedSnapshot, at path: RelativePath, _ console: Console
     ) throws {
         let archive = context.archive
         _ = try context.requiredEntry(at: path, in: record)
@@ -108,7 +108,7 @@ struct ShowCommand: ParsableCommand {
 
     /// A file's entry, or what a directory holds.
     private func show(
-        _ path: RelativePath, _ context: RootContext, _ record: SnapshotRecord, _ notes: [Note], _ console: Console
+        _ path: RelativePath, _ context: RootContext, _ record: ListedSnapshot, _ notes: [Note], _ console: Console
     ) throws {
         let archive = context.archive
         let entry = try context.requiredEntry(at: path, in: record)

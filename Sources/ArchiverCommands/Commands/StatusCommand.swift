@@ -6,24 +6,26 @@ internal import ArgumentParser
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Prove that directories are watched and their changes captured.",
+        abstract: "Show whether directories are watched and up to date.",
         discussion: """
-            Asks each running watcher, which answers once it has taken in all that changed before the question: nothing \
-            here is read off a file that a dead process may have left. Tells of every remembered directory since when \
-            it is watched and how, what could not be captured, and when changes may have been seen late. Large files that \
-            change all the time are captured less often: those that wait are named, and 'archiver sync' captures them. More than three \
-            roots get a line each; -v, or naming one, tells more. The exit code is 0 only if all is well, and 2 if the \
-            archive is damaged; else each line that begins with “!” says why, and what to do.
+            Asks each running watcher, which answers after it has processed every change made before the question. \
+            For each root it shows how and since when it is watched, what could not be captured, and when changes \
+            may have been missed or seen late. Large files that change all the time are captured less often: waiting \
+            ones are named, and 'archiver sync' captures them. With more than three roots each gets one line; -v, or \
+            naming a root, shows more.
+
+            The exit code is 0 if all is well, 2 if the archive is damaged, and 1 otherwise; each line that begins \
+            with “!” names a problem and its remedy.
 
             Examples:
               archiver status
               archiver status ~/project --json
             """)
 
-    @Argument(help: ArgumentHelp("The directory to ask about; without it, all.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The directory (default: all).", valueName: "dir"))
     var directory: PathArgument?
 
-    @Option(help: ArgumentHelp("How long a watcher may take to answer.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long to wait for a watcher's answer.", valueName: "duration"))
     var patience = DurationArgument(.seconds(15))
 
     @OptionGroup var global: GlobalOptions

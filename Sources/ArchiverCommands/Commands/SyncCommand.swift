@@ -10,18 +10,19 @@ internal import SystemPackage
 struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Wait until everything that changed is captured.",
+        abstract: "Wait until all changes are captured.",
         discussion: """
-            Returns once all changes until now are in the archive, and prints the id of the latest snapshot. Asks the \
-            running watcher, which takes milliseconds; where there is none, all of the directory is compared with its latest \
-            snapshot.
+            Returns when every change made so far is in the archive, and prints the id of the latest snapshot. It \
+            asks the running watcher, which takes milliseconds; without a watcher, it compares the whole directory \
+            with its latest snapshot.
 
             Examples:
               archiver sync                     the directory you are in
               before=$(archiver sync ~/project)
             """)
 
-    @Argument(help: ArgumentHelp("The directory (default: the remembered one that you are in).", valueName: "dir"))
+    @Argument(
+        help: ArgumentHelp("The directory (default: the root that contains the current directory).", valueName: "dir"))
     var directory: PathArgument?
 
     @OptionGroup var global: GlobalOptions
@@ -32,7 +33,7 @@ struct SyncCommand: ParsableCommand {
         let root = try directory?.path ?? SyncCommand.here(archive)
         let progress = OperationProgress()
         let line = ProgressLine("capturing \(Escaping.text(root.bytes))", progress, console)
-        let snapshot: SnapshotRecord
+        let snapshot: ListedSnapshot
         do {
             defer { line.end() }
             snapshot = try archive.sync(root, progress: progress)

@@ -10,18 +10,19 @@ internal import SystemPackage
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Remember every state of directories from now on.",
+        abstract: "Watch directories and capture every change.",
         discussion: """
-            Captures the directories as they are, then again whenever something in them has changed and settled, until \
-            interrupted: Ctrl-C, SIGTERM and closing the terminal capture a last time and end cleanly; a second Ctrl-C or \
-            SIGTERM ends at once. Each snapshot gets a line once it is safe on disk. Output that nobody reads holds nothing \
-            up: what finds no room is counted. Nothing is ever written into a watched directory. The archive is made on first use.
+            Captures the directories, and captures them again whenever something in them has changed and settled. \
+            Ctrl-C, SIGTERM and closing the terminal end it after a last capture; a second Ctrl-C or SIGTERM ends it \
+            at once. Each snapshot is printed once it is safe on disk. If nobody reads the output, lines are dropped \
+            and counted: the watcher never waits. It never writes into a watched directory. It creates the archive \
+            on first use.
 
-            What .archiverignore files name, in the words of .gitignore, is left out: neither read nor watched, and never \
-            touched by a restore. What the options leave out is remembered, and so is how changes are gathered: a watcher \
-            without such options does as the one before did; 'archiver roots' shows what holds, 'archiver roots set' changes \
-            it. Every hour the watcher forgets what the policies let go, and gives space back ('archiver keep'); where the disk \
-            gets full, at once. SIGUSR1 makes the watcher print what 'archiver status' tells.
+            Files that match the patterns of an .archiverignore file (same syntax as .gitignore) are neither read \
+            nor watched, and a restore never touches them. The options for exclusions and timing are remembered for \
+            each root: later watchers use them, 'archiver roots' shows them and 'archiver roots set' changes them. \
+            Every hour, and at once when the disk gets full, the watcher thins out old snapshots and reclaims space \
+            as 'archiver keep' says. SIGUSR1 prints the watcher's status.
 
             Examples:
               archiver watch ~/project --exclude '*.o' --exclude build/
@@ -33,13 +34,13 @@ struct WatchCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How changes are noticed: auto, inotify, fanotify, or poll (look at intervals).", valueName: "backend"))
+            "How to detect changes: auto, inotify, fanotify, or poll (scan at intervals).", valueName: "backend"))
     var backend = BackendArgument.auto
 
     @Flag(help: "Wait for directories that do not exist yet.")
     var wait = false
 
-    @Flag(help: "Forget nothing by itself, and give no space back.")
+    @Flag(help: "Do not thin out or prune the archive while watching.")
     var noPrune = false
 
     @Option(help: .hidden)

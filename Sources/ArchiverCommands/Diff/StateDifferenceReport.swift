@@ -54,7 +54,7 @@ private struct StateDifferenceJSON: Encodable {
 
 extension DifferenceStatistics {
     /// How much differs between the states `left` and `right`.
-    init(_ differences: [StateDifference], _ left: SavedState, _ right: SavedState) {
+    init(_ differences: [StateDifference], _ left: ListedState, _ right: ListedState) {
         for difference in differences {
             switch difference.change {
             case .added: added += 1

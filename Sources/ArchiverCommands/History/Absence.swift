@@ -8,7 +8,7 @@ internal import FileIO
 /// Words about paths that are not where they were looked for.
 enum Absence {
     /// The error for `path`, which `record` does not hold.
-    static func failure(_ path: RelativePath, in record: SnapshotRecord, _ context: RootContext) -> Failure {
+    static func failure(_ path: RelativePath, in record: ListedSnapshot, _ context: RootContext) -> Failure {
         let paths = context.paths(in: record.root)
         let name = Escaping.text(path)
         var message = "snapshot \(record.id.short) holds no \(name)"

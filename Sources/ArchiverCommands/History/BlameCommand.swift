@@ -9,7 +9,7 @@ internal import FileIO
 struct BlameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "blame",
-        abstract: "Show which version brought each line of a file.",
+        abstract: "Show which version introduced each line of a file.",
         discussion: """
             Of the file as it is in the latest snapshot, or in the one before the colon. Renames are followed. In a pipe the \
             columns are separated by tabs: id, time, line number, number in that version, line.
@@ -19,7 +19,7 @@ struct BlameCommand: ParsableCommand {
               archiver blame @2026-11-20:notes/todo.txt -L 10,40
             """)
 
-    @Argument(help: ArgumentHelp("A file; or a snapshot, a colon and a file in it.", valueName: "[selector:]path"))
+    @Argument(help: ArgumentHelp("A file, or SNAPSHOT:FILE.", valueName: "[selector:]path"))
     var file: ByteArgument
 
     @Option(name: .customShort("L"), help: ArgumentHelp("Only these lines.", valueName: "first,last"))
@@ -52,7 +52,7 @@ struct BlameCommand: ParsableCommand {
 
     /// The versions with the one that is asked about as the newest, where damage hides that it is one.
     private func withLatest(
-        _ versions: [PathVersion], _ entry: Entry, _ snapshot: SnapshotRecord, _ history: HistoryContext
+        _ versions: [PathVersion], _ entry: Entry, _ snapshot: ListedSnapshot, _ history: HistoryContext
     ) throws -> [PathVersion] {
         if try history.archive.damagedHistory(of: history.root).isEmpty { return versions }
         let newest = try versions.first.flatMap { try history.archive.entry(at: $0.path, in: $0.snapshot) }
@@ -60,7 +60,7 @@ struct BlameCommand: ParsableCommand {
     }
 
     /// The snapshot and the file in it that the argument names.
-    private func named(_ history: HistoryContext) throws -> (SnapshotRecord, RelativePath) {
+    private func named(_ history: HistoryContext) throws -> (ListedSnapshot, RelativePath) {
         // What is called so is meant, whatever colons are in the name.
         let latest = try history.latest()
         if let path = try? history.path(file), try history.archive.entry(at: path, in: latest) != nil {

@@ -9,12 +9,12 @@ internal import FileIO
 struct ChangesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
-        abstract: "Show what happened since a snapshot, or between two.",
+        abstract: "Show the changes since a snapshot, or between two.",
         discussion: """
-            By file: + added, ~ modified, - deleted, > renamed, . came and went in between; and in how many snapshots it \
-            changed. Without a selector, since the latest session began. Unlike diff, it knows what happened in between, and \
-            reads no tree. In a pipe the columns are separated by tabs: change, snapshots, path, other path; with --timeline: \
-            id, time, change, path, other path.
+            Shows for each file + added, ~ modified, - deleted, > renamed or . temporary, and in how many snapshots \
+            it changed. Without a selector it begins with the latest session. Unlike diff, it also knows what \
+            happened in between, and reads only the index. In a pipe the columns are separated by tabs: change, \
+            snapshots, path, other path; with --timeline: id, time, change, path, other path.
 
             Examples:
               archiver changes                  since the latest session began
@@ -28,7 +28,7 @@ struct ChangesCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The later snapshot (default: latest).", valueName: "selector"), completion: .selector)
     var right: ByteArgument?
 
-    @Flag(help: "By snapshot instead of by file.")
+    @Flag(help: "Show changes snapshot by snapshot instead of file by file.")
     var timeline = false
 
     @OptionGroup var place: RootOptions
@@ -56,7 +56,7 @@ struct ChangesCommand: ParsableCommand {
     }
 
     /// Behind which snapshot to begin, and where to look; nil where the latest session began with the first snapshot.
-    private func start(_ history: HistoryContext) throws -> (snapshot: SnapshotRecord?, path: RelativePath) {
+    private func start(_ history: HistoryContext) throws -> (snapshot: ListedSnapshot?, path: RelativePath) {
         guard let left else {
             return (try history.archive.sessions(of: history.root, limit: 1).first?.before, .root)
         }

@@ -10,23 +10,24 @@ internal import SystemPackage
 struct DeletedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deleted",
-        abstract: "List what was deleted and did not come back.",
+        abstract: "List deleted files and directories.",
         discussion: """
-            The latest deletion comes first. What was deleted with a directory is counted there; what was renamed is not \
-            deleted. In a pipe the columns are separated by tabs: time, last snapshot with it, kind, size, contained, path.
+            The latest deletion comes first. Files deleted together with a directory are counted there; renamed \
+            files are not listed. In a pipe the columns are separated by tabs: time, last snapshot with it, kind, \
+            size, contained, path.
 
             Examples:
               archiver deleted docs --since 1w
               archiver deleted docs/plan.md --restore     bring it back as it was last
             """)
 
-    @Argument(help: ArgumentHelp("Look here and below (default: all of the root).", valueName: "path"))
+    @Argument(help: ArgumentHelp("Search this directory (default: the whole root).", valueName: "path"))
     var path: ByteArgument?
 
-    @Option(help: ArgumentHelp("Only what was deleted from this time on.", valueName: "time"))
+    @Option(help: ArgumentHelp("Show only what was deleted at this time or later.", valueName: "time"))
     var since: String?
 
-    @Flag(help: "Bring back all that is listed, each as it was last.")
+    @Flag(help: "Restore every file listed, in its last version.")
     var restore = false
 
     @OptionGroup var place: RootOptions

@@ -9,11 +9,12 @@ internal import FileIO
 struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
-        abstract: "Find names, also of what is gone.",
+        abstract: "Find files and directories by name, including deleted ones.",
         discussion: """
-            A plain word is looked for anywhere in the names: 'test' finds test.py and latest.txt. Else the pattern is one as \
-            in a .gitignore file: '*.md' at any depth, '/docs/*.md' from the root on, 'docs/**' all below. Each name comes with its first and last version; a minus marks what is gone. In a pipe the columns are \
-            separated by tabs: path, kind, size, versions, first, last, deleted or not.
+            A plain word matches anywhere in a name: 'test' finds test.py and latest.txt. Otherwise the pattern is \
+            as in a .gitignore file: '*.md' at any depth, '/docs/*.md' from the root's top, 'docs/**' for everything \
+            below. Each name is shown with its first and last version; a minus marks deleted ones. In a pipe the \
+            columns are separated by tabs: path, kind, size, versions, first, last, deleted or not.
 
             Examples:
               archiver find test
@@ -21,10 +22,10 @@ struct FindCommand: ParsableCommand {
               archiver find 'report*' --at 2026-11-20
             """)
 
-    @Argument(help: ArgumentHelp("Part of the names, or a pattern for them.", valueName: "pattern"))
+    @Argument(help: ArgumentHelp("Part of a name, or a pattern.", valueName: "pattern"))
     var pattern: ByteArgument
 
-    @Flag(help: "Only what is gone.")
+    @Flag(help: "Show only what was deleted.")
     var deleted = false
 
     @Option(help: ArgumentHelp("Only files (f), directories (d) or links (l).", valueName: "f|d|l"))
@@ -33,7 +34,7 @@ struct FindCommand: ParsableCommand {
     @Option(name: .customLong("larger-than"), help: ArgumentHelp("Only what was once larger.", valueName: "size"))
     var largerThan: SizeArgument?
 
-    @Option(help: ArgumentHelp("Only what was there at this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Show only what existed at this time.", valueName: "time"))
     var at: String?
 
     @Flag(help: "Print paths only, each ended by a NUL byte.")

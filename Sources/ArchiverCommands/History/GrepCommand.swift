@@ -9,11 +9,12 @@ internal import FileIO
 struct GrepCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grep",
-        abstract: "Find lines in any version of any file.",
+        abstract: "Search all versions of all files for a pattern.",
         discussion: """
-            The pattern is one as for grep -E, byte by byte. Each line comes with the time since when it was there and the \
-            time when it was gone. Files that are no text are passed over. In a pipe the columns are separated by tabs: path, \
-            number, since, gone, first snapshot, first snapshot without it, line. The exit status is 1 where nothing is found.
+            The pattern is an extended regular expression as for grep -E, matched byte by byte. Each line is shown \
+            with the time when it appeared and the time when it was gone. Binary files are skipped. In a pipe the \
+            columns are separated by tabs: path, number, since, gone, first snapshot, first snapshot without it, \
+            line. If nothing is found, the exit code is 1.
 
             Examples:
               archiver grep 'TODO|FIXME'
@@ -21,22 +22,22 @@ struct GrepCommand: ParsableCommand {
               archiver grep password --at @2026-11-20 -l
             """)
 
-    @Argument(help: ArgumentHelp("What the lines are like.", valueName: "pattern"))
+    @Argument(help: ArgumentHelp("The pattern to search for.", valueName: "pattern"))
     var pattern: ByteArgument
 
-    @Argument(help: ArgumentHelp("A file or directory to look in (default: everything).", valueName: "path"))
+    @Argument(help: ArgumentHelp("A file or directory to search (default: everything).", valueName: "path"))
     var path: ByteArgument?
 
-    @Flag(name: [.customShort("F"), .customLong("fixed")], help: "The pattern is the text itself.")
+    @Flag(name: [.customShort("F"), .customLong("fixed")], help: "Search for the text literally.")
     var fixed = false
 
-    @Flag(name: [.customShort("i"), .customLong("ignore-case")], help: "Take A to Z and a to z for the same.")
+    @Flag(name: [.customShort("i"), .customLong("ignore-case")], help: "Ignore the case of A to Z.")
     var ignoreCase = false
 
-    @Flag(name: [.customShort("l"), .customLong("names")], help: "Print the names of the files only.")
+    @Flag(name: [.customShort("l"), .customLong("names")], help: "Print only the names of files.")
     var names = false
 
-    @Option(help: ArgumentHelp("Look in this snapshot only.", valueName: "selector"), completion: .selector)
+    @Option(help: ArgumentHelp("Search this snapshot only.", valueName: "selector"), completion: .selector)
     var at: ByteArgument?
 
     @Flag(help: "Print names only, each ended by a NUL byte.")

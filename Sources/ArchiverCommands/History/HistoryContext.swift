@@ -43,7 +43,7 @@ struct HistoryContext {
     }
 
     /// The latest snapshot of the root.
-    func latest() throws -> SnapshotRecord { try archive.snapshot(.latest, of: root) }
+    func latest() throws -> ListedSnapshot { try archive.snapshot(.latest, of: root) }
 
     /// Says of which snapshots nobody can tell what they changed.
     ///

@@ -9,12 +9,12 @@ internal import FileIO
 struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "List the versions of a file or a directory, the newest first.",
+        abstract: "List the versions of a file or directory, newest first.",
         discussion: """
-            Of a file, every snapshot that changed it; of a directory, every snapshot that changed something in it. What had \
-            another name before is followed to that name. In a pipe the columns are separated by tabs: id, time, change, size, \
-            path, other path, cause, label; of a directory: id, time, added, modified, removed, path, cause, label. Notes \
-            follow in lines that begin with “# note”.
+            Lists every snapshot that changed the file, or anything in the directory. Renames are followed to the \
+            old name. In a pipe the columns are separated by tabs: id, time, change, size, path, other path, cause, \
+            label; for a directory: id, time, added, modified, removed, path, cause, label. Lines that begin with “# \
+            note” show notes.
 
             Examples:
               archiver log notes/todo.txt
@@ -23,17 +23,18 @@ struct LogCommand: ParsableCommand {
               archiver restore 7c11e0:notes/todo.txt        bring one of them back
             """)
 
-    @Argument(help: ArgumentHelp("A file or directory, below the root (default: all of the root).", valueName: "path"))
+    @Argument(help: ArgumentHelp("A file or directory below the root (default: the whole root).", valueName: "path"))
     var path: ByteArgument?
 
     @Option(
-        name: [.customShort("n"), .customLong("limit")], help: ArgumentHelp("Only the newest.", valueName: "count"))
+        name: [.customShort("n"), .customLong("limit")],
+        help: ArgumentHelp("Show at most this many, the newest.", valueName: "count"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Only from this time on: 10m, 14:05, 2026-11-21.", valueName: "time"))
+    @Option(help: ArgumentHelp("Show only what is from this time or later: 10m, 14:05, 2026-11-21.", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only up to this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Show only what is up to this time.", valueName: "time"))
     var until: String?
 
     @Flag(name: .customLong("no-follow"), help: "Do not follow renames.")
@@ -42,12 +43,12 @@ struct LogCommand: ParsableCommand {
     @Flag(help: "Count the lines that each version added and removed.")
     var stat = false
 
-    @Flag(name: [.customShort("p"), .customLong("patch")], help: "Show what each version changed, as a patch.")
+    @Flag(name: [.customShort("p"), .customLong("patch")], help: "Show each version's changes as a patch.")
     var patch = false
 
     @Option(
         name: .customShort("L"),
-        help: ArgumentHelp("Only versions that changed these lines of the newest one.", valueName: "first,last"))
+        help: ArgumentHelp("Show only versions that changed these lines of the newest.", valueName: "first,last"))
     var range: String?
 
     @OptionGroup var place: RootOptions

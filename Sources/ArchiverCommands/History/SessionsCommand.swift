@@ -9,11 +9,12 @@ internal import FileIO
 struct SessionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "List the bursts of work on a directory, the latest first.",
+        abstract: "List sessions of work on a directory, newest first.",
         discussion: """
-            A pause of 30 minutes ends a session. The state before the latest one is called session~1, the one before the \
-            session before it session~2: wherever a snapshot is named. In a pipe the columns are separated by tabs: number, \
-            start, end, snapshots, added, modified, removed, stored bytes, snapshot before, last snapshot.
+            A pause of 30 minutes ends a session. session~1 names the snapshot before the latest session, session~2 \
+            the one before the session before it; use them anywhere a snapshot is named. In a pipe the columns are \
+            separated by tabs: number, start, end, snapshots, added, modified, removed, stored bytes, snapshot \
+            before, last snapshot.
 
             Examples:
               archiver sessions

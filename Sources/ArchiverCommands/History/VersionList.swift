@@ -24,7 +24,7 @@ struct VersionList {
         self.init(history.console, notes: try history.archive.notesBySnapshot(of: history.root))
     }
 
-    private func notes(of snapshot: SnapshotRecord) -> [Note] { notes.isEmpty ? [] : notes[snapshot.id] ?? [] }
+    private func notes(of snapshot: ListedSnapshot) -> [Note] { notes.isEmpty ? [] : notes[snapshot.id] ?? [] }
 
     /// - Parameter lines: of each version, where they were counted.
     func write(_ versions: [PathVersion], _ lines: [LineCounts]? = nil) throws {

@@ -56,7 +56,7 @@ struct LabelJSON: Encodable {
 /// What `forget` forgot, or would.
 struct ForgettingJSON: Encodable {
     let forgotten: [Selected]
-    let kept: [(snapshot: SnapshotRecord, reason: ForgettingResult.Reason)]
+    let kept: [(snapshot: ListedSnapshot, reason: ForgettingResult.Reason)]
     let isDryRun: Bool
 
     private struct Kept: Encodable {

@@ -7,9 +7,9 @@ internal import FileIO
 
 /// A saved state as `list --states --json` shows it.
 struct SavedStateJSON: Encodable {
-    let state: SavedState
+    let state: ListedState
 
-    init(_ state: SavedState) { self.state = state }
+    init(_ state: ListedState) { self.state = state }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
@@ -27,7 +27,7 @@ struct SavedStateJSON: Encodable {
 
 /// A saved state and what it holds, as `show --json` shows them.
 struct StateDetailsJSON {
-    let state: SavedState
+    let state: ListedState
     let content: StateContent
 
     /// Writes one object on one line; what the state holds may be longer than memory as values.
@@ -40,7 +40,7 @@ struct StateDetailsJSON {
 
 /// What writing a state to a file came to, or would.
 struct StateExportJSON: Encodable {
-    let state: SavedState
+    let state: ListedState
     let export: StateExport
     let isDryRun: Bool
 

@@ -7,9 +7,9 @@ internal import FileIO
 
 /// A snapshot as `list --json` and the `snapshot` event of `watch --json` show it.
 struct SnapshotJSON: Encodable {
-    let record: SnapshotRecord
+    let record: ListedSnapshot
 
-    init(_ record: SnapshotRecord) { self.record = record }
+    init(_ record: ListedSnapshot) { self.record = record }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
@@ -37,13 +37,13 @@ struct SnapshotJSON: Encodable {
 
 /// A snapshot in `list --json`, with the gaps between it and the one before it, and the notes about it.
 struct ListedSnapshotJSON: Encodable {
-    let record: SnapshotRecord
+    let record: ListedSnapshot
     let gaps: [GapRecord]
     let notes: [Note]
     /// Nil where nobody asks.
     let isPinned: Bool?
 
-    init(_ record: SnapshotRecord, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool? = nil) {
+    init(_ record: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool? = nil) {
         self.record = record
         self.gaps = gaps
         self.notes = notes
@@ -68,7 +68,7 @@ struct SnapshotJSONRows {
     private var machine: (id: MachineID, hex: String) = (.unknown, MachineID.unknown.hex)
 
     mutating func append(
-        _ record: SnapshotRecord, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool, to line: inout LineBuffer
+        _ record: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool, to line: inout LineBuffer
     ) throws {
         if record.rootPath != root.path || root.json.isEmpty {
             root = (record.rootPath, try SnapshotJSONRows.members(root: record.rootPath))
@@ -136,7 +136,7 @@ struct SnapshotJSONRows {
 
 /// A snapshot as `show --json` shows it, and the entry that was asked for.
 struct SnapshotDetailsJSON: Encodable {
-    let record: SnapshotRecord
+    let record: ListedSnapshot
     let snapshot: Snapshot
     /// Nil where it is not pinned.
     let pin: Pin?

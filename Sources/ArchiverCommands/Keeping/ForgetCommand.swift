@@ -11,9 +11,10 @@ struct ForgetCommand: ParsableCommand {
         commandName: "forget",
         abstract: "Forget snapshots or saved states; 'unforget' brings them back.",
         discussion: """
-            What is forgotten is not listed any more and cannot be restored until 'archiver unforget' brings it back. Its \
-            bytes stay in the archive until they are reclaimed. With --since and --until, all snapshots of that time are \
-            forgotten but pinned and labelled ones and the newest of each root. A root always keeps one snapshot.
+            Forgotten snapshots are not listed and cannot be restored until 'archiver unforget' brings them back. \
+            Their data stays in the archive until it is reclaimed. With --since and --until, all snapshots of that \
+            time are forgotten, except pinned and labelled ones and the newest of each root. A root always keeps one \
+            snapshot.
 
             Examples:
               archiver forget 3fa9c2 latest~3
@@ -25,10 +26,10 @@ struct ForgetCommand: ParsableCommand {
         completion: .selector)
     var selectors: [ByteArgument] = []
 
-    @Option(help: ArgumentHelp("Forget the snapshots from this time on.", valueName: "time"))
+    @Option(help: ArgumentHelp("Forget snapshots made at this time or later.", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Forget the snapshots up to this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Forget snapshots made up to this time.", valueName: "time"))
     var until: String?
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would be forgotten.")
@@ -64,7 +65,7 @@ struct ForgetCommand: ParsableCommand {
     }
 
     private func tell(
-        _ forgotten: [Selected], _ kept: [(snapshot: SnapshotRecord, reason: ForgettingResult.Reason)],
+        _ forgotten: [Selected], _ kept: [(snapshot: ListedSnapshot, reason: ForgettingResult.Reason)],
         _ console: Console
     ) throws {
         if console.isJSON {
@@ -87,7 +88,7 @@ struct ForgetCommand: ParsableCommand {
 struct UnforgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unforget",
-        abstract: "Bring back what was forgotten.",
+        abstract: "Bring back forgotten snapshots and saved states.",
         discussion: """
             'archiver list --forgotten' shows what is forgotten. It can be brought back until its bytes are reclaimed.
 
@@ -99,7 +100,7 @@ struct UnforgetCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Ids, as 'archiver list --forgotten' shows them.", valueName: "id"))
     var ids: [String] = []
 
-    @Flag(help: "Bring back all that was forgotten together last.")
+    @Flag(help: "Bring back everything that the last 'forget' removed.")
     var last = false
 
     @OptionGroup var global: GlobalOptions

@@ -8,11 +8,11 @@ struct KeepCommand: ParsableCommand {
         commandName: "keep",
         abstract: "Show or set which snapshots are kept.",
         discussion: """
-            By default everything is kept. With tiers, the first snapshot of each minute, hour, day or week is kept up to an \
-            age, and the others are forgotten by the watcher, or at once with --now. Always kept besides: the newest \
-            snapshot of a root, pins and labels, the states around operations of the last 30 days, the ends of bursts of work, \
-            the states around a change of much of the root at once, and the last state with a file that was deleted. \
-            'archiver unforget' brings back what was forgotten until its bytes are reclaimed.
+            By default everything is kept. With tiers, the first snapshot of each minute, hour, day or week is kept \
+            up to an age, and watchers forget the others, or --now does at once. Always kept: the newest snapshot of \
+            a root, pinned and labelled ones, the states around operations of the last 30 days, the last state of \
+            each session, the states around mass changes, and the last state with a file that was deleted later. \
+            'archiver unforget' brings back what was forgotten until it is reclaimed.
 
             Examples:
               archiver keep                     what is kept
@@ -28,34 +28,34 @@ struct KeepCommand: ParsableCommand {
     @Flag(help: "Keep all for 1h, one a minute for 1d, one an hour for 14d, one a day for 90d, one a week forever.")
     var usual = false
 
-    @Option(help: ArgumentHelp("Keep every snapshot so long: 90m, 2h, 30d, 1y, forever.", valueName: "span"))
+    @Option(help: ArgumentHelp("Keep all snapshots for this long: 90m, 2h, 30d, 1y, forever.", valueName: "span"))
     var all: SpanArgument?
 
-    @Option(help: ArgumentHelp("Keep one snapshot a minute so long.", valueName: "span"))
+    @Option(help: ArgumentHelp("Keep one snapshot a minute for this long.", valueName: "span"))
     var minutely: SpanArgument?
 
-    @Option(help: ArgumentHelp("Keep one snapshot an hour so long.", valueName: "span"))
+    @Option(help: ArgumentHelp("Keep one snapshot an hour for this long.", valueName: "span"))
     var hourly: SpanArgument?
 
-    @Option(help: ArgumentHelp("Keep one snapshot a day so long.", valueName: "span"))
+    @Option(help: ArgumentHelp("Keep one snapshot a day for this long.", valueName: "span"))
     var daily: SpanArgument?
 
-    @Option(help: ArgumentHelp("Keep one snapshot a week so long.", valueName: "span"))
+    @Option(help: ArgumentHelp("Keep one snapshot a week for this long.", valueName: "span"))
     var weekly: SpanArgument?
 
-    @Flag(help: "Take back what was set: the root has the policy of all roots again, and all keep everything.")
+    @Flag(help: "Remove the policy: a root follows the policy for all roots again, and all roots keep everything.")
     var reset = false
 
-    @Option(help: ArgumentHelp("The most bytes that the archive may take: 500M, 20G, none.", valueName: "size"))
+    @Option(help: ArgumentHelp("The archive's maximum size: 500M, 20G, none.", valueName: "size"))
     var maxSize: LimitArgument?
 
-    @Option(help: ArgumentHelp("What its file system is to have free at least: 10%, 5G.", valueName: "size"))
+    @Option(help: ArgumentHelp("The space to leave free on its file system: 10%, 5G.", valueName: "size"))
     var minFree: FreeArgument?
 
     @Flag(name: [.customShort("n"), .long], help: "Set nothing; show what would be forgotten.")
     var dryRun = false
 
-    @Flag(help: "Forget at once what is not kept.")
+    @Flag(help: "Apply the policy now instead of waiting for a watcher.")
     var now = false
 
     @OptionGroup var place: RootOptions

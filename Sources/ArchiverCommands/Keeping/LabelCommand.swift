@@ -8,10 +8,10 @@ internal import ArgumentParser
 struct LabelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "label",
-        abstract: "Give a snapshot, or a saved state, a label, or take it away.",
+        abstract: "Set or remove the label of a snapshot or saved state.",
         discussion: """
-            A label names a snapshot for other commands and keeps it from being thinned out. A label that the snapshot has \
-            is replaced.
+            A label names a snapshot for other commands and protects it from thinning. A snapshot has one label: a \
+            new one replaces it.
 
             Examples:
               archiver label @yesterday before-upgrade
@@ -26,7 +26,7 @@ struct LabelCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The label.", valueName: "name"))
     var name: String?
 
-    @Flag(help: "Take the label away.")
+    @Flag(help: "Remove the label.")
     var remove = false
 
     @OptionGroup var states: StateOptions

@@ -9,10 +9,11 @@ internal import FileIO
 struct NoteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "note",
-        abstract: "Write down a note about a snapshot, or list the notes.",
+        abstract: "Add a note to a snapshot, or list the notes.",
         discussion: """
-            The note is about the latest snapshot, or the one that --at names; 'list', 'show' and 'log' show it there. Without \
-            a text, lists the notes, the oldest first. In a pipe the columns are separated by tabs: time, snapshot, text.
+            Adds a note to the latest snapshot, or to the one that --at names; 'list', 'show' and 'log' show it. \
+            Without a text, it lists the notes, oldest first. In a pipe the columns are separated by tabs: time, \
+            snapshot, text.
 
             Examples:
               archiver note "sent to the publisher"
@@ -20,18 +21,18 @@ struct NoteCommand: ParsableCommand {
               archiver note --since 1w
             """)
 
-    @Argument(help: ArgumentHelp("What to write down, at most 65,536 bytes.", valueName: "text"))
+    @Argument(help: ArgumentHelp("The note's text, at most 65,536 bytes.", valueName: "text"))
     var text: ByteArgument?
 
     @Option(
-        help: ArgumentHelp("The snapshot that the note is about (default: latest).", valueName: "selector"),
+        help: ArgumentHelp("The snapshot to note about (default: latest).", valueName: "selector"),
         completion: .selector)
     var at: ByteArgument?
 
-    @Option(help: ArgumentHelp("Only notes written from this time on.", valueName: "time"))
+    @Option(help: ArgumentHelp("Show only notes written at this time or later.", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only notes written up to this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Show only notes written up to this time.", valueName: "time"))
     var until: String?
 
     @OptionGroup var place: RootOptions

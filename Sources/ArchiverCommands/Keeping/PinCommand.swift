@@ -9,11 +9,11 @@ internal import FileIO
 struct PinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pin",
-        abstract: "Keep a snapshot, or a saved state, whatever the policy says; list what is pinned.",
+        abstract: "Protect a snapshot or saved state from thinning, or list the pins.",
         discussion: """
-            A pinned snapshot is never thinned out and cannot be forgotten until it is unpinned. A label keeps a snapshot, \
-            too. Without a selector, lists the pins. A pipe gets one line a pin with tabs between the columns: id, time, \
-            end, reason.
+            A pinned snapshot is never thinned out, and cannot be forgotten until it is unpinned. A label protects \
+            from thinning, too. Without a selector, it lists the pins. In a pipe the columns are separated by tabs: \
+            id, time, end, reason.
 
             Examples:
               archiver pin latest --reason "sent to the printer"
@@ -26,10 +26,10 @@ struct PinCommand: ParsableCommand {
         completion: .selector)
     var selector: ByteArgument?
 
-    @Option(help: ArgumentHelp("Unpin it by itself then: 30d, 1y, 2027-01-31.", valueName: "time"))
+    @Option(help: ArgumentHelp("Remove the pin at this time: 30d, 1y, 2027-01-31.", valueName: "time"))
     var until: String?
 
-    @Option(help: ArgumentHelp("Why, for people.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, shown in lists.", valueName: "text"))
     var reason: String?
 
     @OptionGroup var states: StateOptions

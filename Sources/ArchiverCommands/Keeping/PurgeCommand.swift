@@ -9,15 +9,17 @@ internal import SystemPackage
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Remove files from all history, for good.",
+        abstract: "Remove files from all history for good.",
         discussion: """
-            For what should never have been captured: a password, a huge file. Snapshots that have it are made anew without it; \
-            they keep their times and labels, and get new ids. Every segment that holds anything of it is written anew, the \
-            catalogue is made anew, and then every byte is looked at. What was done is written down in the archive. Nothing \
-            brings it back, and copies of the archive elsewhere still have it.
+            For files that should never have been captured, such as passwords or huge files. Snapshots that contain \
+            them are written anew without them; they keep their times and labels, and get new ids. Every segment \
+            with such data and the catalogue are rewritten, then every byte is verified, and a certificate is \
+            written into the archive. Nothing brings the files back. Copies of the archive elsewhere still have \
+            them.
 
-            Nobody else may use the archive meanwhile: end 'archiver watch' first. The directory itself is not touched: remove \
-            or exclude what is still there, or the next capture takes it again. Interrupted, the same command does the rest.
+            No other process may use the archive meanwhile: stop 'archiver watch' first. The directory itself is not \
+            touched: remove or exclude the files, or the next capture stores them again. After an interruption, the \
+            same command finishes the job.
 
             Examples:
               archiver purge secrets.env --dry-run
@@ -33,7 +35,7 @@ struct PurgeCommand: ParsableCommand {
     var pattern: ByteArgument?
 
     @Option(
-        help: ArgumentHelp("All files with exactly the bytes of this one, under all names.", valueName: "file"),
+        help: ArgumentHelp("Remove every file with exactly the content of this one.", valueName: "file"),
         completion: .file())
     var content: PathArgument?
 
@@ -147,6 +149,9 @@ struct PurgeCommand: ParsableCommand {
         let verb = result.isDryRun ? "would purge" : "purged"
         let snapshots = Plural.of(result.replaced.count, "snapshot")
         var parts = ["\(verb) \(Plural.of(result.names.count, "name")) in \(snapshots)"]
+        if result.names.isEmpty, result.replaced.isEmpty {
+            parts = [result.isDryRun ? "would finish an earlier purge" : "finished an earlier purge"]
+        }
         if result.states > 0 { parts.append(Plural.of(result.states, "saved state")) }
         if result.forgotten > 0 {
             parts.append("\(Plural.of(result.forgotten, "forgotten snapshot", "forgotten snapshots")) for good")

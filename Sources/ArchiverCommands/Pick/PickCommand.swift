@@ -8,18 +8,18 @@ internal import Glibc
 struct PickCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pick",
-        abstract: "Choose a snapshot on the terminal, and print its id.",
+        abstract: "Choose a snapshot from a list and print its id.",
         discussion: """
-            Shows the snapshots, or the versions of a path, the newest first, and below what the chosen one changed. Arrow keys \
-            and Page Up and Down move, letters filter the list, Enter prints the id (and the path, after a colon), Escape ends \
-            without. Give what it prints to another command; 'archiver undo' takes back a restore.
+            Shows the snapshots, or the versions of a path, newest first, with the changes of the chosen one below. \
+            Arrow keys and Page Up and Down move, letters filter, Enter prints the id (with the path, after a \
+            colon), Escape leaves. Pass the output to another command; 'archiver undo' reverts a restore.
 
             Examples:
               archiver restore "$(archiver pick notes.md)"
               archiver diff "$(archiver pick)" latest
             """)
 
-    @Argument(help: ArgumentHelp("A file or directory (default: all of the root).", valueName: "path"))
+    @Argument(help: ArgumentHelp("A file or directory (default: the whole root).", valueName: "path"))
     var path: ByteArgument?
 
     @OptionGroup var place: RootOptions

@@ -7,7 +7,7 @@ internal import FileIO
 
 /// A moment that can be chosen.
 struct PickMoment {
-    let snapshot: SnapshotRecord
+    let snapshot: ListedSnapshot
     /// The version of the file; nil where all of a directory is meant.
     var version: PathVersion?
 }

@@ -14,5 +14,5 @@ struct ListedGaps {
     init(_ query: SnapshotQuery, in archive: Archive) throws { gaps = try archive.gapsBetweenSnapshots(query) }
 
     /// The gaps between `snapshot` and the one listed before it.
-    func before(_ snapshot: SnapshotRecord) -> [GapRecord] { gaps.isEmpty ? [] : gaps[snapshot.id] ?? [] }
+    func before(_ snapshot: ListedSnapshot) -> [GapRecord] { gaps.isEmpty ? [] : gaps[snapshot.id] ?? [] }
 }

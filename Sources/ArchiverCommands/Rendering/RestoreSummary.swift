@@ -19,7 +19,7 @@ enum RestoreSummary {
     ///
     /// - Parameter word: what follows `archiver undo`; nil to leave that out.
     static func text(
-        _ record: SnapshotRecord, _ options: RestoreOptions, _ result: RestoreResult, _ word: String?
+        _ record: ListedSnapshot, _ options: RestoreOptions, _ result: RestoreResult, _ word: String?
     ) -> String {
         let part = options.path.isRoot ? "" : Escaping.text(options.path) + (options.target == nil ? " in " : " into ")
         let text = outcome(part + Escaping.text(result.destination.bytes), record, result, isDryRun: options.isDryRun)
@@ -65,7 +65,7 @@ enum RestoreSummary {
 
     /// "restored /home/ann to 3fa9c2d1 (2026-11-21 10:15:30): 1 created, 5 bytes written".
     private static func outcome(
-        _ destination: String, _ record: SnapshotRecord?, _ result: RestoreResult, isDryRun: Bool
+        _ destination: String, _ record: ListedSnapshot?, _ result: RestoreResult, isDryRun: Bool
     ) -> String {
         let name = record?.name ?? "what it was before it existed"
         let parts = [

@@ -10,7 +10,7 @@ struct ShownChanges {
     private(set) var more: UInt64
 
     /// - Parameter details: of `record`.
-    init(_ archive: Archive, _ record: SnapshotRecord, _ details: Snapshot, _ console: Console) throws {
+    init(_ archive: Archive, _ record: ListedSnapshot, _ details: Snapshot, _ console: Console) throws {
         let all = record.changes.added + record.changes.modified + record.changes.removed
         more = all
         if let parent = try ShownChanges.parent(of: record, archive) {
@@ -30,7 +30,7 @@ struct ShownChanges {
     }
 
     private mutating func compare(
-        _ parent: SnapshotRecord, _ record: SnapshotRecord, _ archive: Archive, _ console: Console
+        _ parent: ListedSnapshot, _ record: ListedSnapshot, _ archive: Archive, _ console: Console
     ) throws(ArchiverError) {
         var directoryTimes: [String] = []
         try archive.differences(from: parent, to: record) { difference in
@@ -54,7 +54,7 @@ struct ShownChanges {
     }
 
     /// nil for a first snapshot.
-    private static func parent(of record: SnapshotRecord, _ archive: Archive) throws -> SnapshotRecord? {
+    private static func parent(of record: ListedSnapshot, _ archive: Archive) throws -> ListedSnapshot? {
         guard let parent = record.parent else { return nil }
         do {
             return try archive.snapshot(SnapshotSelector(parent.hex))

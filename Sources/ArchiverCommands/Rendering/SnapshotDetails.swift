@@ -8,7 +8,7 @@ internal import FileIO
 /// The lines of `archiver show <selector>`.
 enum SnapshotDetails {
     static func lines(
-        _ record: SnapshotRecord, _ snapshot: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ notes: [Note] = [],
+        _ record: ListedSnapshot, _ snapshot: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ notes: [Note] = [],
         _ console: Console
     ) -> [String] {
         let said = PinList.fields(pin, console) + notes.map { (name: "note", value: Escaping.text($0.text)) }
@@ -32,7 +32,7 @@ enum SnapshotDetails {
         }
     }
 
-    private static func fields(_ record: SnapshotRecord, isForPerson: Bool) -> [(name: String, value: String)] {
+    private static func fields(_ record: ListedSnapshot, isForPerson: Bool) -> [(name: String, value: String)] {
         func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
         let totals = record.totals
         return [

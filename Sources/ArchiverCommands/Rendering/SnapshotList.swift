@@ -21,7 +21,7 @@ enum SnapshotList {
     ///   - pinned: what is pinned, which the label's column says.
     ///   - notes: below the snapshots that they are about.
     static func table(
-        _ records: [SnapshotRecord], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [],
+        _ records: [ListedSnapshot], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [],
         notes: [SnapshotID: [Note]] = [:], width: Int? = nil
     ) -> [String] {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
@@ -44,11 +44,11 @@ enum SnapshotList {
         return table.aligned(style, width: width)
     }
 
-    private static func label(of record: SnapshotRecord, isPinned: Bool) -> String {
+    private static func label(of record: ListedSnapshot, isPinned: Bool) -> String {
         [record.label.map { Escaping.text($0) }, isPinned ? "(pinned)" : nil].compactMap { $0 }.joined(separator: " ")
     }
 
-    private static func isNewestFirst(_ records: [SnapshotRecord]) -> Bool {
+    private static func isNewestFirst(_ records: [ListedSnapshot]) -> Bool {
         guard let first = records.first, let last = records.last else { return false }
         return first.time > last.time
     }
@@ -61,7 +61,7 @@ enum SnapshotList {
     }
 
     /// One line with tabs: id, time, root, added, modified, removed, bytes, stored bytes, cause, label.
-    static func plain(_ record: SnapshotRecord) -> String {
+    static func plain(_ record: ListedSnapshot) -> String {
         var line = LineBuffer()
         var writer = SnapshotLines()
         writer.append(record, to: &line)
@@ -74,7 +74,7 @@ struct SnapshotLines {
     private var times = TimeWriter()
     private var root: (path: [UInt8], shown: [UInt8]) = ([], [])
 
-    mutating func append(_ record: SnapshotRecord, to line: inout LineBuffer) {
+    mutating func append(_ record: ListedSnapshot, to line: inout LineBuffer) {
         if record.rootPath != root.path || root.shown.isEmpty {
             root = (record.rootPath, Array(Escaping.text(record.rootPath).utf8))
         }

@@ -27,7 +27,7 @@ struct SnapshotRows: ~Copyable {
     }
 
     /// Appends a snapshot with its notes, and the gaps between it and the one before it.
-    mutating func append(_ snapshot: SnapshotRecord, _ gaps: [GapRecord]) throws {
+    mutating func append(_ snapshot: ListedSnapshot, _ gaps: [GapRecord]) throws {
         let notes = notes.isEmpty ? [] : notes[snapshot.id] ?? []
         if isJSON {
             buffer.append(isEmpty ? "[\n" : ",\n")

@@ -8,7 +8,7 @@ internal import FileIO
 /// Texts about a saved state.
 enum StateDetails {
     /// The lines of `archiver show` before what the state holds.
-    static func lines(_ state: SavedState, pin: Pin? = nil, _ console: Console) -> [String] {
+    static func lines(_ state: ListedState, pin: Pin? = nil, _ console: Console) -> [String] {
         let isForPerson = console.isForPerson
         func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
         return SnapshotDetails.head(
@@ -30,7 +30,7 @@ enum StateDetails {
     }
 
     /// "wrote 1a2b3c4d of 'Best Game Ever' to game.json: 120 B".
-    static func summary(_ state: SavedState, _ export: StateExport, isDryRun: Bool) -> String {
+    static func summary(_ state: ListedState, _ export: StateExport, isDryRun: Bool) -> String {
         let verb = isDryRun ? "would write" : "wrote"
         return "\(verb) \(state.id.short) of '\(Escaping.text(state.title))' to "
             + "\(Escaping.text(export.destination.bytes)): \(ByteCount.text(UInt64(export.bytes)))"

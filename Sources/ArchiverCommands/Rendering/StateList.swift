@@ -14,11 +14,11 @@ enum StateList {
     ]
 
     /// A table for a person, plain lines for a program.
-    static func lines(_ states: [SavedState], _ console: Console) -> [String] {
+    static func lines(_ states: [ListedState], _ console: Console) -> [String] {
         console.isForPerson ? table(states, console.style, width: console.output.columns) : states.map(plain)
     }
 
-    static func table(_ states: [SavedState], _ style: Style, width: Int? = nil) -> [String] {
+    static func table(_ states: [ListedState], _ style: Style, width: Int? = nil) -> [String] {
         var table = TextTable(columns)
         for state in states {
             table.add([
@@ -31,7 +31,7 @@ enum StateList {
     }
 
     /// One line with tabs: id, time, title, label, type, version, bytes, stored bytes.
-    static func plain(_ state: SavedState) -> String {
+    static func plain(_ state: ListedState) -> String {
         TextTable.plain([
             state.id.short, state.time.rfc3339, Escaping.text(state.title), Escaping.text(state.label ?? ""),
             Escaping.text(state.type), "\(state.version)", "\(state.bytes)", "\(state.storedBytes)",

@@ -98,7 +98,7 @@ extension ChangeCounts {
     var text: String { "+\(added) ~\(modified) -\(removed)" }
 }
 
-extension SnapshotRecord {
+extension ListedSnapshot {
     /// "1a2b3c4d (2026-11-21 10:15:30)".
     var name: String { "\(id.short) (\(LocalTime.text(time)))" }
 }

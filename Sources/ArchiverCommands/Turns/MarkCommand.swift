@@ -10,11 +10,12 @@ internal import SystemPackage
 struct MarkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mark",
-        abstract: "Mark the present state, before a turn of changes begins.",
+        abstract: "Mark the current state before a turn of changes.",
         discussion: """
-            For hooks of assistants and editors: a running watcher captures what has changed until now, and the state gets the \
-            mark. It takes milliseconds, and the command never waits longer than 200, whatever the watcher does: if there is \
-            no mark by then, it says why and the exit code is 1. 'archiver turns' lists the marks and what changed after each, 'archiver rewind' goes back to one.
+            For hooks of assistants and editors: a running watcher captures every change made so far and marks the \
+            state. This takes milliseconds, and the command never waits longer than 200 ms: if there is no mark by \
+            then, it says why, and the exit code is 1. 'archiver turns' lists the marks and what changed after each; \
+            'archiver rewind' goes back to one.
 
             Examples:
               archiver mark "before the refactoring"
@@ -22,14 +23,14 @@ struct MarkCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("What to call it; of a long text, the first line and 200 characters.", valueName: "name"))
+        help: ArgumentHelp("The mark's name; of a long text, the first line, up to 200 characters.", valueName: "name"))
     var name: String
 
-    @Flag(help: "Wait as long as it takes; if nobody watches the directory, capture it first.")
+    @Flag(help: "Wait without a limit; capture the directory first if nobody watches it.")
     var wait = false
 
     @Option(
-        help: ArgumentHelp("The directory (default: the remembered one that you are in).", valueName: "dir"))
+        help: ArgumentHelp("The directory (default: the root that contains the current directory).", valueName: "dir"))
     var root: PathArgument?
 
     @OptionGroup var global: GlobalOptions

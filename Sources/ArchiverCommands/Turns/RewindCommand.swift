@@ -11,8 +11,8 @@ struct RewindCommand: ParsableCommand {
         commandName: "rewind",
         abstract: "Go back to the state before a turn.",
         discussion: """
-            Brings back the state of a mark: of the latest one, of the second to last with 2, or of the latest with that name. \
-            The present state is captured first, and 'archiver undo' brings it back. 'archiver turns' lists the marks.
+            Restores the state of a mark: the latest one, the second to last with 2, or the latest with a name. The \
+            current state is captured first, and 'archiver undo' brings it back. 'archiver turns' lists the marks.
 
             Examples:
               archiver rewind -n                what it would do

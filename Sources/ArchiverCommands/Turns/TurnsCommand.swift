@@ -9,7 +9,7 @@ internal import FileIO
 struct TurnsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "turns",
-        abstract: "List the marked turns and what each changed, the latest first.",
+        abstract: "List the marked turns and what each changed, newest first.",
         discussion: """
             A turn goes from one 'archiver mark' to the next; the latest goes to the latest snapshot. In a pipe the columns are \
             separated by tabs: number, time, name, added, modified, removed, snapshot before, snapshot after.
@@ -23,7 +23,7 @@ struct TurnsCommand: ParsableCommand {
         name: [.customShort("n"), .customLong("limit")], help: ArgumentHelp("Only the latest.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "List the files that each turn changed.")
+    @Flag(help: "Also list the files that each turn changed.")
     var files = false
 
     @OptionGroup var place: RootOptions

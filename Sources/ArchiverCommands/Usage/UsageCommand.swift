@@ -9,13 +9,14 @@ internal import FileIO
 struct UsageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage",
-        abstract: "Show what takes the space in the archive.",
+        abstract: "Show what uses the archive's space.",
         discussion: """
-            In a root, each file and directory with the bytes that only it uses, over all snapshots, and how many versions \
-            of files these are; name a directory to look into it. Elsewhere, each root. What several of them use is \
-            counted apart. With --by day and --by snapshot, what was added, when it was. Below the table: what nothing needs any \
-            more, what 'archiver keep --usual' would free, how fast the archive grows, and when its room is used up. In a \
-            pipe the columns are separated by tabs: bytes, versions or snapshots, name.
+            In a root, lists each file and directory with the bytes that only it uses, over all snapshots, and its \
+            number of file versions; name a directory to see what is in it. Elsewhere, lists the roots. Data shared \
+            between several is counted separately. With --by day and --by snapshot, lists what each added. Below the \
+            table: what can be reclaimed, what 'archiver keep --usual' would free, how fast the archive grows, and \
+            when its space is used up. In a pipe the columns are separated by tabs: bytes, versions or snapshots, \
+            name.
 
             Examples:
               archiver usage                  what is large in the root that you are in
@@ -28,13 +29,13 @@ struct UsageCommand: ParsableCommand {
         case path, root, day, snapshot
     }
 
-    @Argument(help: ArgumentHelp("Look into this directory of a root (default: its top).", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The directory to show (default: the root's top).", valueName: "dir"))
     var directory: ByteArgument?
 
     @Option(help: ArgumentHelp("path, root, day or snapshot.", valueName: "what"))
     var by: Grouping?
 
-    @Option(help: ArgumentHelp("Only so many lines (default on a terminal: 40).", valueName: "count"))
+    @Option(help: ArgumentHelp("Show at most this many lines (default on a terminal: 40).", valueName: "count"))
     var limit: Int?
 
     @OptionGroup var place: RootOptions
@@ -109,7 +110,7 @@ struct UsageCommand: ParsableCommand {
         try write(rows, of: days.count, second: "snapshots", "day (UTC)", console)
     }
 
-    private func writeSnapshots(_ snapshots: [SnapshotRecord], _ console: Console) throws {
+    private func writeSnapshots(_ snapshots: [ListedSnapshot], _ console: Console) throws {
         let largest = snapshots.sorted { $0.storedBytes > $1.storedBytes }.prefix(shown(snapshots.count, console))
         if console.isJSON { return try console.output.line(JSONText.of(largest.map(SnapshotJSON.init))) }
         let rows = largest.map { snapshot in

@@ -9,7 +9,7 @@ internal import SystemPackage
 /// Texts of watch events.
 enum WatchText {
     /// "2026-11-21 10:15:30  1a2b3c4d  +1 ~0 -0  1.2 KiB stored".
-    static func snapshot(_ record: SnapshotRecord, showsRoot: Bool) -> String {
+    static func snapshot(_ record: ListedSnapshot, showsRoot: Bool) -> String {
         let parts = [
             LocalTime.text(record.time), record.id.short, record.changes.text,
             ByteCount.text(record.storedBytes) + " stored",

@@ -33,7 +33,7 @@ extension Archive {
         try facing {
             guard let filter = try filter(query) else { return [:] }
             var found: [SnapshotID: [GapRecord]] = [:]
-            var latest: [ArchivedRoot: SnapshotRecord] = [:]
+            var latest: [ArchivedRoot: ListedSnapshot] = [:]
             for gap in try gaps(of: query.root, since: query.since, until: query.until).sorted(by: { $0.end < $1.end })
             {
                 let root = ArchivedRoot(path: FilePath(bytes: gap.rootPath), machine: gap.machine, host: gap.host)
@@ -52,7 +52,7 @@ extension Archive {
     /// The first snapshot made after `gap`, where another one was made before.
     private func snapshot(
         after gap: GapRecord, of root: ArchivedRoot, among listed: Catalogue.SnapshotFilter
-    ) throws -> SnapshotRecord? {
+    ) throws -> ListedSnapshot? {
         guard let number = try number(of: root) else { return nil }
         var filter = listed
         filter.owner = number

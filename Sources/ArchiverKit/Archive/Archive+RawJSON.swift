@@ -6,7 +6,7 @@ internal import FoundationEssentials
 
 extension Archive {
     /// The snapshot's stored value, rendered as JSON with sorted keys.
-    public func rawJSON(of snapshot: SnapshotRecord) throws(ArchiverError) -> String {
+    public func rawJSON(of snapshot: ListedSnapshot) throws(ArchiverError) -> String {
         try facing {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -10,7 +10,7 @@ public import SystemPackage
 public struct RootSummary: Sendable {
     public let root: ArchivedRoot
     public let snapshotCount: Int
-    public let latest: SnapshotRecord?
+    public let latest: ListedSnapshot?
     /// What it is captured with.
     public let exclusions: ExclusionRules
     /// How it is watched; nothing for a root of another machine.

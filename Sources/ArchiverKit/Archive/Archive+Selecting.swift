@@ -11,7 +11,7 @@ extension Archive {
     /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector` (with the candidates).
     public func snapshot(
         _ selector: SnapshotSelector, of root: ArchivedRoot? = nil
-    ) throws(ArchiverError) -> SnapshotRecord {
+    ) throws(ArchiverError) -> ListedSnapshot {
         if selector.back > 0 { return try snapshot(selector.back, before: snapshot(selector.withoutSteps, of: root)) }
         return try facing {
             var filter = Catalogue.SnapshotFilter(newestFirst: true, limit: 1)
@@ -87,7 +87,7 @@ extension Archive {
     }
 
     /// The snapshot of the same root that is `steps` before `record`.
-    private func snapshot(_ steps: Int, before record: SnapshotRecord) throws(ArchiverError) -> SnapshotRecord {
+    private func snapshot(_ steps: Int, before record: ListedSnapshot) throws(ArchiverError) -> ListedSnapshot {
         try facing {
             let root = try store.catalogue.root(path: record.rootPath, machine: record.machine)
             var filter = Catalogue.SnapshotFilter(of: root?.number, newestFirst: true, limit: 1, offset: steps - 1)
@@ -103,7 +103,7 @@ extension Archive {
     }
 
     /// The state of the same title that is `steps` before `state`.
-    func state(_ steps: Int, before state: SavedState) throws(ArchiverError) -> SavedState {
+    func state(_ steps: Int, before state: ListedState) throws(ArchiverError) -> ListedState {
         try facing {
             var filter = Catalogue.StateFilter(of: state.title, newestFirst: true, limit: 1, offset: steps - 1)
             filter.behind = .init(time: state.time, id: state.id.chunk)
@@ -128,7 +128,7 @@ extension Archive {
     }
 
     /// The snapshot with the label `name`, the newest where several have it; else the one whose id begins with it.
-    private func snapshot(named name: String, _ filter: Catalogue.SnapshotFilter) throws -> SnapshotRecord {
+    private func snapshot(named name: String, _ filter: Catalogue.SnapshotFilter) throws -> ListedSnapshot {
         var byLabel = filter
         byLabel.label = name
         if let labelled = try store.catalogue.snapshots(byLabel).first { return labelled }
@@ -146,7 +146,7 @@ extension Archive {
     }
 
     /// The snapshots whose ids begin with `digits`, the newest first; an id is unique wherever its snapshot's root is.
-    private func snapshots(withIDPrefix digits: String) throws -> [SnapshotRecord] {
+    private func snapshots(withIDPrefix digits: String) throws -> [ListedSnapshot] {
         guard Archive.mayBeID(digits) else { return [] }
         return try store.catalogue.snapshots(
             Catalogue.SnapshotFilter(

@@ -16,7 +16,7 @@ public struct ArchivedRoot: Sendable, Hashable {
     /// What that machine was called last; no part of the root's identity.
     public let host: String
 
-    init(_ record: RootRecord) {
+    init(_ record: ListedRoot) {
         self.init(path: FilePath(bytes: record.path), machine: record.machine, host: record.host)
     }
 
@@ -95,7 +95,7 @@ extension Archive {
     }
 
     /// The snapshots that `query` asks for: those of one root in their order, those of several by time.
-    public func snapshots(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> [SnapshotRecord] {
+    public func snapshots(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> [ListedSnapshot] {
         try facing {
             guard let filter = try filter(query) else { return [] }
             return try store.catalogue.snapshots(filter)
@@ -115,7 +115,7 @@ extension Archive {
     /// The first come at once, however many there are, and only some are in memory at a time. `body` may use the archive
     /// and may take its time: nobody waits for it.
     public func forEachSnapshot(
-        _ query: SnapshotQuery = SnapshotQuery(), _ body: (SnapshotRecord) -> Bool
+        _ query: SnapshotQuery = SnapshotQuery(), _ body: (ListedSnapshot) -> Bool
     ) throws(ArchiverError) {
         try facing {
             guard var filter = try filter(query) else { return }
@@ -156,7 +156,7 @@ extension Archive {
     }
 
     /// Everything recorded about a snapshot: changed paths, problems, names of owners.
-    public func details(of snapshot: SnapshotRecord) throws(ArchiverError) -> Snapshot {
+    public func details(of snapshot: ListedSnapshot) throws(ArchiverError) -> Snapshot {
         try facing { try store.snapshot(snapshot.id) }
     }
 
@@ -166,13 +166,13 @@ extension Archive {
     }
 
     /// What `snapshot` holds at `path`; nil for nothing.
-    public func entry(at path: RelativePath, in snapshot: SnapshotRecord) throws(ArchiverError) -> Entry? {
+    public func entry(at path: RelativePath, in snapshot: ListedSnapshot) throws(ArchiverError) -> Entry? {
         try facing { try Tree(snapshot.tree, in: nodes).entry(at: path) }
     }
 
     /// Calls `body` with the entry at `path` and all below it, in walk order, until it returns false.
     public func forEachEntry(
-        in snapshot: SnapshotRecord, at path: RelativePath = .root, _ body: (Entry) -> Bool
+        in snapshot: ListedSnapshot, at path: RelativePath = .root, _ body: (Entry) -> Bool
     ) throws(ArchiverError) {
         try facing {
             try Tree(snapshot.tree, in: nodes).forEach(at: path) { (entry) throws(StorageError) in body(entry) }

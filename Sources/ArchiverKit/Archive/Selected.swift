@@ -7,9 +7,9 @@ public import FileIO
 /// One of the two things that an archive remembers.
 public enum Selected: Sendable, Hashable {
     /// The state of a directory.
-    case snapshot(SnapshotRecord)
+    case snapshot(ListedSnapshot)
     /// The state of a program.
-    case state(SavedState)
+    case state(ListedState)
 
     /// The id of the chunk that holds its record.
     public var id: ChunkID {

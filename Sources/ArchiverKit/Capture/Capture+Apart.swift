@@ -22,7 +22,7 @@ extension Capture {
     func captureApart(
         _ root: RootDirectory, _ path: RelativePath, locking: () throws -> FileLock, mayCommit: () throws -> Bool,
         directories: () -> Set<RelativePath>, lastLook: () -> LastLook?,
-        committed: (SnapshotRecord, SnapshotRecord) -> Void
+        committed: (ListedSnapshot, ListedSnapshot) -> Void
     ) throws -> CaptureResult? {
         do {
             return try attemptApart(root, path, locking, mayCommit, directories, lastLook, committed)
@@ -36,7 +36,7 @@ extension Capture {
     private func attemptApart(
         _ root: RootDirectory, _ path: RelativePath, _ locking: () throws -> FileLock,
         _ mayCommit: () throws -> Bool, _ directories: () -> Set<RelativePath>, _ lastLook: () -> LastLook?,
-        _ committed: (SnapshotRecord, SnapshotRecord) -> Void
+        _ committed: (ListedSnapshot, ListedSnapshot) -> Void
     ) throws -> CaptureResult? {
         // The new tree will refer to whatever the latest one does.
         let epoch = try store.beginEpoch()
@@ -89,7 +89,7 @@ extension Capture {
     /// The latest snapshot, where a capture of one file can build upon it: it is whole, and has the root's own rules.
     private func plainBase(
         of root: RootDirectory
-    ) throws -> (parent: SnapshotRecord, base: Snapshot, rules: CaptureRules)? {
+    ) throws -> (parent: ListedSnapshot, base: Snapshot, rules: CaptureRules)? {
         guard try store.catalogue.healingMark(ofRoot: root.path.bytes, machine: Machine.id) == nil,
             let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: Machine.id)
         else { return nil }

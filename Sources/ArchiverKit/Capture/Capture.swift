@@ -90,14 +90,14 @@ struct Capture {
     }
 
     /// The snapshot of `record`.
-    func readable(_ record: SnapshotRecord) throws -> Snapshot {
+    func readable(_ record: ListedSnapshot) throws -> Snapshot {
         if losses?.contains(record.id.chunk) ?? false {
             throw StorageError.missing(record.id.chunk, in: store.layout.directory)
         }
         return try store.snapshot(record.id)
     }
 
-    private func isLost(_ record: SnapshotRecord) throws -> Bool {
+    private func isLost(_ record: ListedSnapshot) throws -> Bool {
         do { _ = try readable(record) } catch let error as StorageError {
             guard error.code == .damaged else { throw error }
             return true
@@ -130,7 +130,7 @@ struct Capture {
     /// - Returns: what the capture gives, and other names of changed files outside of the ranges. Where there are
     ///   such, nothing was committed.
     private func attempt(
-        _ root: RootDirectory, _ parent: SnapshotRecord?, _ base: Snapshot?, _ rules: CaptureRules,
+        _ root: RootDirectory, _ parent: ListedSnapshot?, _ base: Snapshot?, _ rules: CaptureRules,
         _ ranges: [PathRange], again: Set<RelativePath>? = nil
     ) throws -> (result: CaptureResult, unseen: [PathRange]) {
         let isAnew = parent != nil && base == nil
@@ -230,7 +230,7 @@ struct Capture {
     }
 
     /// The tree of `parent` where something else about it is new; nil where nothing is.
-    private func unchangedTree(_ parent: SnapshotRecord?, _ base: Snapshot?, _ rules: CaptureRules) -> ChunkID? {
+    private func unchangedTree(_ parent: ListedSnapshot?, _ base: Snapshot?, _ rules: CaptureRules) -> ChunkID? {
         let isLabelNew = options.label != nil && options.label != parent?.label
         return isLabelNew || rules.isNews(after: base) ? parent?.tree : nil
     }
@@ -245,9 +245,9 @@ struct Capture {
     }
 
     func finish(
-        _ commit: CommitWriter, _ root: RootDirectory, _ parent: SnapshotRecord?, _ tree: ChunkID,
+        _ commit: CommitWriter, _ root: RootDirectory, _ parent: ListedSnapshot?, _ tree: ChunkID,
         _ rules: CaptureRules, _ tally: ChangeTally, _ time: Timestamp, _ changes: [PathChange]?
-    ) throws -> SnapshotRecord {
+    ) throws -> ListedSnapshot {
         // Whatever the clock says, a snapshot is later than its parent, and than what was told of another root there.
         let notice = try store.catalogue.latestNoticeTime(path: root.path.bytes, machine: Machine.id)
         let earlier = [parent?.time, notice].compactMap { $0?.advanced(byNanoseconds: 1) }
@@ -264,7 +264,7 @@ struct Capture {
     }
 
     private func unchanged(
-        _ parent: SnapshotRecord?, _ update: TreeUpdate, _ root: RootDirectory, lookedUntil: Timestamp
+        _ parent: ListedSnapshot?, _ update: TreeUpdate, _ root: RootDirectory, lookedUntil: Timestamp
     ) throws -> CaptureResult {
         guard let parent else {
             // Even an empty root has its own entry, so only one that vanished gives nothing.
@@ -275,7 +275,7 @@ struct Capture {
     }
 
     func result(
-        _ snapshot: SnapshotRecord?, latest: SnapshotRecord, _ update: TreeUpdate, lookedUntil: Timestamp
+        _ snapshot: ListedSnapshot?, latest: ListedSnapshot, _ update: TreeUpdate, lookedUntil: Timestamp
     ) -> CaptureResult {
         CaptureResult(
             snapshot: snapshot, latest: latest, changedPaths: update.tally.changedPaths,
@@ -294,14 +294,14 @@ struct LastLook {
     let end: Timestamp
 
     /// What was seen when `snapshot` was made of `former`, with another large file as it is.
-    init(_ former: LastLook, with snapshot: SnapshotRecord) {
+    init(_ former: LastLook, with snapshot: ListedSnapshot) {
         (self.snapshot, tree, end) = (snapshot.id, snapshot.tree, former.end)
     }
 
     init(_ result: CaptureResult) { (snapshot, tree, end) = (result.latest.id, result.latest.tree, result.lookedUntil) }
 
     /// The same of `record`; nil where somebody else made it.
-    func end(of record: SnapshotRecord) -> Timestamp? { record.id == snapshot ? end : nil }
+    func end(of record: ListedSnapshot) -> Timestamp? { record.id == snapshot ? end : nil }
 }
 
 extension Totals {

@@ -33,9 +33,9 @@ public struct CaptureOptions: Sendable {
 /// What a capture did.
 public struct CaptureResult: Sendable {
     /// The new snapshot; nil where nothing had changed.
-    public let snapshot: SnapshotRecord?
+    public let snapshot: ListedSnapshot?
     /// The root's latest snapshot: the new one, or the one that still holds.
-    public let latest: SnapshotRecord
+    public let latest: ListedSnapshot
     /// The first paths that differ from the snapshot before, in walk order.
     public let changedPaths: [ChangedPath]
     /// The first paths that could not be captured as they are, in walk order.

@@ -43,7 +43,7 @@ extension Archive {
 
 extension Archive {
     /// The numbers of the roots whose latest snapshot is `faulty`: a capture has to look at all of them.
-    private func roots(of latest: [SnapshotRecord], in faulty: Set<SnapshotID>) throws -> [Int64] {
+    private func roots(of latest: [ListedSnapshot], in faulty: Set<SnapshotID>) throws -> [Int64] {
         try latest.filter { faulty.contains($0.id) }
             .compactMap { try store.catalogue.root(path: $0.rootPath, machine: $0.machine)?.number }
     }
@@ -51,8 +51,8 @@ extension Archive {
 
 /// The records that the catalogue lists when a check begins.
 struct ListedRecords {
-    let snapshots: [SnapshotRecord]
-    let states: [SavedState]
+    let snapshots: [ListedSnapshot]
+    let states: [ListedState]
     let notices: Set<StoredNotice>
     let dropped: Set<SegmentID>
     let forgotten: Set<ChunkID>
@@ -66,12 +66,12 @@ struct ListedRecords {
     }
 
     /// The latest snapshot of each root.
-    var latest: [SnapshotRecord] {
+    var latest: [ListedSnapshot] {
         struct Root: Hashable {
             let path: [UInt8]
             let machine: MachineID
         }
-        var latest: [Root: SnapshotRecord] = [:]
+        var latest: [Root: ListedSnapshot] = [:]
         for record in snapshots {
             let root = Root(path: record.rootPath, machine: record.machine)
             if let known = latest[root], !known.isBefore(record) { continue }
@@ -81,9 +81,9 @@ struct ListedRecords {
     }
 }
 
-extension SnapshotRecord {
+extension ListedSnapshot {
     /// Whether `other`, of the same root, comes later in the order of its snapshots.
-    fileprivate func isBefore(_ other: SnapshotRecord) -> Bool {
+    fileprivate func isBefore(_ other: ListedSnapshot) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return time != other.time ? time < other.time : id.chunk < other.id.chunk
     }

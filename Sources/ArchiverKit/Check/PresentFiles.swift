@@ -12,7 +12,7 @@ final class PresentFiles {
     private var roots: [[UInt8]: RootDirectory?] = [:]
 
     /// Whether the file that `entry` of `snapshot` was made of seems to be as it was.
-    func hold(_ entry: Entry, of snapshot: SnapshotRecord) -> Bool {
+    func hold(_ entry: Entry, of snapshot: ListedSnapshot) -> Bool {
         guard snapshot.isOfThisMachine, let root = root(at: snapshot.rootPath), let parent = entry.path.parent,
             let status = try? FileIO.FileStatus.read(
                 CName(entry.path.name), in: root.directory.descriptor.openDirectory(parent))

@@ -89,7 +89,7 @@ struct RecordCheck {
         }
     }
 
-    private func check(_ state: SavedState) {
+    private func check(_ state: ListedState) {
         report.result.states += 1
         let name = "state \(state.id.short) of '\(state.title)'"
         guard let record = read(name, { () throws(StorageError) in try store.stateRecord(state.id) }) else { return }

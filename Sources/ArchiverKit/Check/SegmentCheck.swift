@@ -50,7 +50,7 @@ struct SegmentCheck {
         self.progress = progress
     }
 
-    private mutating func check(_ segment: SegmentRecord) throws {
+    private mutating func check(_ segment: ListedSegment) throws {
         report.result.segments += 1
         indexed[segment.number] = segment.indexedLength
         let path = store.layout.segment(segment.path)
@@ -90,7 +90,7 @@ struct SegmentCheck {
     }
 
     /// - Returns: whether the blocks are there without gaps.
-    private mutating func checkBlocks(of file: SegmentFile, _ segment: SegmentRecord) throws -> Bool {
+    private mutating func checkBlocks(of file: SegmentFile, _ segment: ListedSegment) throws -> Bool {
         var blocks: [(header: BlockHeader, offset: Int)] = []
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: readsData, passingDamage: true

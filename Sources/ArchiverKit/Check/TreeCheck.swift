@@ -19,7 +19,7 @@ final class TreeCheck {
     private var links: LinkCheck
 
     init(
-        _ store: ArchiveStore, _ nodes: StoredNodes, _ contents: ContentCheck, latest: [SnapshotRecord],
+        _ store: ArchiveStore, _ nodes: StoredNodes, _ contents: ContentCheck, latest: [ListedSnapshot],
         _ report: CheckReport
     ) {
         self.store = store
@@ -30,7 +30,7 @@ final class TreeCheck {
         links = LinkCheck(nodes)
     }
 
-    func check(_ record: SnapshotRecord) throws {
+    func check(_ record: ListedSnapshot) throws {
         report.result.snapshots += 1
         let before = report.result.findingCount
         do {
@@ -49,7 +49,7 @@ final class TreeCheck {
 
     private static let remedy = "other snapshots and paths stay usable; capture again what is still there"
 
-    private func isGood(_ record: SnapshotRecord) throws -> Bool {
+    private func isGood(_ record: ListedSnapshot) throws -> Bool {
         let snapshot = try store.snapshot(record.id)
         // The catalogue has the root's present place, and what its machine is called now.
         guard try store.catalogue.place(of: snapshot) == (record.rootPath, record.machine),
@@ -76,13 +76,13 @@ final class TreeCheck {
     }
 
     /// What can be done about a file of which bytes are lost.
-    private func remedy(for entry: Entry, of snapshot: SnapshotRecord) -> String {
+    private func remedy(for entry: Entry, of snapshot: ListedSnapshot) -> String {
         present.hold(entry, of: snapshot)
             ? "the file is still there: the next capture stores it again"
             : "it is not there any more as it was: only a copy of the archive may have it; other paths stay usable"
     }
 
-    private func visitor(of snapshot: SnapshotRecord) -> TreeValidator<StoredNodes>.Visitor {
+    private func visitor(of snapshot: ListedSnapshot) -> TreeValidator<StoredNodes>.Visitor {
         let find = { [report] (path: RelativePath, message: String, remedy: String) in
             report.find(
                 "snapshot \(snapshot.id.short): \(message)", snapshot: snapshot.id, path: path, remedy: remedy)
@@ -98,7 +98,7 @@ final class TreeCheck {
     }
 }
 
-extension SnapshotRecord {
+extension ListedSnapshot {
     /// Whether the catalogue says of the snapshot what the snapshot says, besides the root.
     fileprivate func agrees(with snapshot: Snapshot, label presentLabel: String?) -> Bool {
         tree == snapshot.tree && time == snapshot.time && sequence == snapshot.sequence && cause == snapshot.cause

@@ -15,7 +15,7 @@ extension Archive {
     ///
     /// - Parameter path: where to compare: there and below.
     public func differences(
-        from left: SnapshotRecord, to right: SnapshotRecord, at path: RelativePath = .root,
+        from left: ListedSnapshot, to right: ListedSnapshot, at path: RelativePath = .root,
         _ body: (Difference) -> Bool
     ) throws(ArchiverError) {
         try facing {
@@ -28,7 +28,7 @@ extension Archive {
     }
 
     /// How many paths differ between two snapshots; directories of which only the time differs do not count.
-    func changeCounts(from left: SnapshotRecord, to right: SnapshotRecord) throws(ArchiverError) -> ChangeCounts {
+    func changeCounts(from left: ListedSnapshot, to right: ListedSnapshot) throws(ArchiverError) -> ChangeCounts {
         var counts = ChangeCounts()
         try differences(from: left, to: right) { difference in
             if difference.isDirectoryTimeOnly { return true }
@@ -47,7 +47,7 @@ extension Archive {
     ///
     /// The path of a difference is the left one, or where there is none, where it would be on the left.
     public func differences(
-        from left: SnapshotRecord, at leftPath: RelativePath, to right: SnapshotRecord, at rightPath: RelativePath,
+        from left: ListedSnapshot, at leftPath: RelativePath, to right: ListedSnapshot, at rightPath: RelativePath,
         _ body: (Difference) -> Bool
     ) throws(ArchiverError) {
         try facing {
@@ -106,7 +106,7 @@ extension Archive {
     ///
     /// - Parameter path: where to compare: there and below.
     public func differences(
-        from left: SnapshotRecord, toDirectory directory: FilePath, at path: RelativePath = .root,
+        from left: ListedSnapshot, toDirectory directory: FilePath, at path: RelativePath = .root,
         _ body: (Difference) -> Bool
     ) throws(ArchiverError) {
         try facing {

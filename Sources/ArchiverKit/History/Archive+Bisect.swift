@@ -14,7 +14,7 @@ public enum BisectVerdict: String, Sendable {
 
 /// One state that was tested.
 public struct BisectProbe: Sendable {
-    public let snapshot: SnapshotRecord
+    public let snapshot: ListedSnapshot
     public let verdict: BisectVerdict
     /// Why the state was not tested; nil where it was.
     public let reason: String?
@@ -23,13 +23,13 @@ public struct BisectProbe: Sendable {
 /// Where to look for the first bad state.
 public struct BisectQuery: Sendable {
     /// A state at which the test succeeds; nil to look for one before `bad`, in steps that double.
-    public var good: SnapshotRecord?
+    public var good: ListedSnapshot?
     /// A later state at which the test fails.
-    public var bad: SnapshotRecord
+    public var bad: ListedSnapshot
     /// Only snapshots that changed something there are tested.
     public var path: RelativePath
 
-    public init(good: SnapshotRecord?, bad: SnapshotRecord, path: RelativePath = .root) {
+    public init(good: ListedSnapshot?, bad: ListedSnapshot, path: RelativePath = .root) {
         self.good = good
         self.bad = bad
         self.path = path
@@ -39,14 +39,14 @@ public struct BisectQuery: Sendable {
 /// What was found.
 public struct BisectResult: Sendable {
     /// The first bad state, and before it states that tell nothing: where there is only one, that is the culprit.
-    public let suspects: [SnapshotRecord]
+    public let suspects: [ListedSnapshot]
     /// The last state that is good.
-    public let lastGood: SnapshotRecord
+    public let lastGood: ListedSnapshot
     /// All states that were tested or skipped, in this order.
     public let probes: [BisectProbe]
 
     /// The first bad state; nil where states before it could not be tested.
-    public var firstBad: SnapshotRecord? { suspects.count == 1 ? suspects.first : nil }
+    public var firstBad: ListedSnapshot? { suspects.count == 1 ? suspects.first : nil }
 }
 
 extension Archive {
@@ -64,7 +64,7 @@ extension Archive {
     public func bisect(
         _ root: ArchivedRoot, _ query: BisectQuery, interruption: RestoreInterruption? = nil,
         progress: OperationProgress? = nil, onProbe: @escaping (BisectProbe, _ left: Int) -> Void = { _, _ in },
-        test: @escaping (FilePath, SnapshotRecord) throws -> BisectVerdict
+        test: @escaping (FilePath, ListedSnapshot) throws -> BisectVerdict
     ) throws -> BisectResult {
         let states = try states(of: root, query, progress)
         guard query.good == nil || states.first?.id == query.good?.id, states.last?.id == query.bad.id else {
@@ -81,7 +81,7 @@ extension Archive {
     /// The states to look at, the oldest first: the ends, and what changed the path between them.
     private func states(
         of root: ArchivedRoot, _ query: BisectQuery, _ progress: OperationProgress?
-    ) throws -> [SnapshotRecord] {
+    ) throws -> [ListedSnapshot] {
         var changed: Set<SnapshotID>?
         if !query.path.isRoot {
             let limits = HistoryQuery(through: query.bad)
@@ -89,7 +89,7 @@ extension Archive {
                 try history(of: query.path, in: root, limits, progress: progress).map(\.snapshot.id)
                     + history(ofDirectory: query.path, in: root, limits, progress: progress).map(\.snapshot.id))
         }
-        var states: [SnapshotRecord] = []
+        var states: [ListedSnapshot] = []
         try forEachSnapshot(SnapshotQuery(root: root)) { snapshot in
             let isEnd = snapshot.id == query.bad.id || snapshot.id == query.good?.id
             if snapshot.id == query.good?.id { states = [] }
@@ -103,18 +103,18 @@ extension Archive {
 
 /// One search.
 private struct BisectSearch {
-    let states: [SnapshotRecord]
+    let states: [ListedSnapshot]
     let scratch: ScratchState
     let interruption: RestoreInterruption?
     let progress: OperationProgress?
     let onProbe: (BisectProbe, Int) -> Void
-    let test: (FilePath, SnapshotRecord) throws -> BisectVerdict
+    let test: (FilePath, ListedSnapshot) throws -> BisectVerdict
     private var probes: [BisectProbe] = []
 
     init(
-        states: [SnapshotRecord], scratch: ScratchState, interruption: RestoreInterruption?,
+        states: [ListedSnapshot], scratch: ScratchState, interruption: RestoreInterruption?,
         progress: OperationProgress?, onProbe: @escaping (BisectProbe, Int) -> Void,
-        test: @escaping (FilePath, SnapshotRecord) throws -> BisectVerdict
+        test: @escaping (FilePath, ListedSnapshot) throws -> BisectVerdict
     ) {
         self.states = states
         self.scratch = scratch

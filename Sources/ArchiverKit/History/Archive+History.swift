@@ -35,7 +35,7 @@ extension Archive {
     }
 
     /// The snapshots of which nobody can tell what they changed, as a part of their trees cannot be read.
-    public func damagedHistory(of root: ArchivedRoot) throws(ArchiverError) -> [SnapshotRecord] {
+    public func damagedHistory(of root: ArchivedRoot) throws(ArchiverError) -> [ListedSnapshot] {
         try facing { try number(of: root).map { try store.catalogue.damagedHistory(root: $0) } ?? [] }
     }
 
@@ -148,7 +148,7 @@ private struct VersionSearch {
 
 extension Archive {
     /// What a snapshot holds at `path`; nil for nothing, and where that cannot be read.
-    func readableEntry(at path: RelativePath, in snapshot: SnapshotRecord) throws(StorageError) -> Entry? {
+    func readableEntry(at path: RelativePath, in snapshot: ListedSnapshot) throws(StorageError) -> Entry? {
         do { return try Tree(snapshot.tree, in: nodes).entry(at: path) } catch {
             guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
             return nil

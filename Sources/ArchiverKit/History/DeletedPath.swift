@@ -12,9 +12,9 @@ public struct DeletedPath: Sendable, Hashable {
     /// How many files and directories were deleted with a directory.
     public let contained: Int
     /// The first snapshot without it.
-    public let deletion: SnapshotRecord
+    public let deletion: ListedSnapshot
     /// The last snapshot with it.
-    public let last: SnapshotRecord
+    public let last: ListedSnapshot
 }
 
 extension Archive {
@@ -33,7 +33,7 @@ extension Archive {
             var (tops, contained) = DeletedPath.folded(removals)
             tops.sort { $0.place != $1.place ? $0.place > $1.place : $0.change.path < $1.change.path }
             var found: [DeletedPath] = []
-            var places: [HistoryPlace: (deletion: SnapshotRecord, last: SnapshotRecord)] = [:]
+            var places: [HistoryPlace: (deletion: ListedSnapshot, last: ListedSnapshot)] = [:]
             for removal in tops {
                 if places[removal.place] == nil {
                     guard let deletion = try store.catalogue.snapshot(at: removal.place, root: number),

@@ -16,11 +16,11 @@ public struct FoundLine: Sendable, Hashable {
     /// Its number in the latest version that has it, from 1.
     public internal(set) var number: Int
     /// The first snapshot that has it.
-    public let first: SnapshotRecord
+    public let first: ListedSnapshot
     /// The first snapshot that has it no more; nil where the latest snapshot has it.
     ///
     /// It may have been away in between.
-    public internal(set) var gone: SnapshotRecord?
+    public internal(set) var gone: ListedSnapshot?
 }
 
 /// What lines are looked for, and where.
@@ -34,11 +34,11 @@ public struct LineQuery: Sendable {
     /// Where to look: there and below.
     public var path: RelativePath
     /// The snapshot to look in; nil for all.
-    public var snapshot: SnapshotRecord?
+    public var snapshot: ListedSnapshot?
 
     public init(
         _ pattern: [UInt8], isLiteral: Bool = false, ignoresCase: Bool = false, path: RelativePath = .root,
-        in snapshot: SnapshotRecord? = nil
+        in snapshot: ListedSnapshot? = nil
     ) {
         self.pattern = pattern
         self.isLiteral = isLiteral
@@ -84,8 +84,8 @@ private struct LineSearch {
     /// A content that a file has from one snapshot on until another.
     private struct Span {
         let content: Int
-        let first: SnapshotRecord
-        var gone: SnapshotRecord?
+        let first: ListedSnapshot
+        var gone: ListedSnapshot?
     }
 
     /// Contents to read, each once.

@@ -16,9 +16,9 @@ public struct FoundName: Sendable, Hashable {
     /// How many versions it has; what had the name before a rename is among them.
     public let versionCount: Int
     /// The first snapshot that has it.
-    public let first: SnapshotRecord
+    public let first: ListedSnapshot
     /// The last snapshot that changed it.
-    public let last: SnapshotRecord
+    public let last: ListedSnapshot
     /// Whether the latest snapshot does not have it.
     public let isDeleted: Bool
 }
@@ -45,7 +45,7 @@ extension Archive {
     }
 
     /// What a snapshot holds that matches `pattern`, in walk order.
-    public func entries(matching pattern: [UInt8], in snapshot: SnapshotRecord) throws(ArchiverError) -> [Entry] {
+    public func entries(matching pattern: [UInt8], in snapshot: ListedSnapshot) throws(ArchiverError) -> [Entry] {
         let pattern = try Archive.namePattern(pattern)
         var found: [Entry] = []
         try forEachEntry(in: snapshot) { entry in
@@ -71,7 +71,7 @@ private struct NameSearch {
     private let root: Int64
     private let pattern: NamePattern
     private let size: UInt64?
-    private let first: SnapshotRecord?
+    private let first: ListedSnapshot?
     /// What the root's first snapshot holds that matches.
     private var original: [RelativePath: (kind: FileKind, size: UInt64)] = [:]
     private var paths: Set<RelativePath> = []
@@ -99,7 +99,7 @@ private struct NameSearch {
     }
 
     func run() throws -> [FoundName] {
-        var snapshots: [HistoryPlace: SnapshotRecord] = [:]
+        var snapshots: [HistoryPlace: ListedSnapshot] = [:]
         var found: [FoundName] = []
         for path in paths.sorted() {
             guard let name = try name(path, &snapshots),
@@ -111,7 +111,7 @@ private struct NameSearch {
     }
 
     /// What is known of a name; nil where it was never as large as is asked for.
-    private func name(_ path: RelativePath, _ snapshots: inout [HistoryPlace: SnapshotRecord]) throws -> FoundName? {
+    private func name(_ path: RelativePath, _ snapshots: inout [HistoryPlace: ListedSnapshot]) throws -> FoundName? {
         let original = original[path]
         let wasLarger = size.map { size in (original?.size ?? 0) > size } ?? true
         guard let ends = try catalogue.ends(of: path, root: root, largerThan: size) else {
@@ -133,8 +133,8 @@ private struct NameSearch {
     }
 
     private func snapshot(
-        at place: HistoryPlace, _ snapshots: inout [HistoryPlace: SnapshotRecord]
-    ) throws -> SnapshotRecord? {
+        at place: HistoryPlace, _ snapshots: inout [HistoryPlace: ListedSnapshot]
+    ) throws -> ListedSnapshot? {
         if let known = snapshots[place] { return known }
         snapshots[place] = try catalogue.snapshot(at: place, root: root)
         return snapshots[place]

@@ -23,7 +23,7 @@ public struct PathVersion: Sendable, Hashable {
     }
 
     /// The first snapshot with this version.
-    public let snapshot: SnapshotRecord
+    public let snapshot: ListedSnapshot
     public let path: RelativePath
     public let change: Change
     /// What is there now, or was removed.
@@ -37,12 +37,12 @@ public struct PathVersion: Sendable, Hashable {
     public var isPresent: Bool { change != .removed && change != .renamedAway }
 
     /// What a snapshot holds, where damage hides since when.
-    package init(asIn snapshot: SnapshotRecord, _ entry: Entry) {
+    package init(asIn snapshot: ListedSnapshot, _ entry: Entry) {
         self.init(
             snapshot, PathChange(path: entry.path, kind: .modified, object: entry.kind, size: entry.size))
     }
 
-    init(_ snapshot: SnapshotRecord, _ change: PathChange) {
+    init(_ snapshot: ListedSnapshot, _ change: PathChange) {
         self.snapshot = snapshot
         path = change.path
         kind = change.object
@@ -60,7 +60,7 @@ public struct PathVersion: Sendable, Hashable {
 
 /// How much one snapshot changed in a directory.
 public struct DirectoryVersion: Sendable, Hashable {
-    public let snapshot: SnapshotRecord
+    public let snapshot: ListedSnapshot
     /// The directory's name then.
     public let path: RelativePath
     public let counts: ChangeCounts
@@ -79,11 +79,11 @@ public struct HistoryQuery: Sendable {
     /// Whether what had another name before is followed to that name.
     public var followsRenames: Bool
     /// Only up to this snapshot.
-    public var through: SnapshotRecord?
+    public var through: ListedSnapshot?
 
     public init(
         since: Timestamp? = nil, until: Timestamp? = nil, limit: Int? = nil, followsRenames: Bool = true,
-        through: SnapshotRecord? = nil
+        through: ListedSnapshot? = nil
     ) {
         self.since = since
         self.until = until
@@ -99,7 +99,7 @@ public struct HistoryQuery: Sendable {
     }
 
     /// Whether a snapshot is of the time that is asked for.
-    package func accepts(_ snapshot: SnapshotRecord) -> Bool {
+    package func accepts(_ snapshot: ListedSnapshot) -> Bool {
         !(since.map { snapshot.time < $0 } ?? false) && !(until.map { snapshot.time > $0 } ?? false)
     }
 }

@@ -18,7 +18,7 @@ final class ScratchState {
     private let scratch: ScratchDirectory
     private let interruption: RestoreInterruption?
     /// What the directory holds, but for what was changed in it since; nil where nobody knows.
-    private var present: SnapshotRecord?
+    private var present: ListedSnapshot?
 
     /// - Parameter root: what the states are of; the directory must not be a part of it.
     init(_ archive: Archive, of root: FilePath, _ interruption: RestoreInterruption?) throws {
@@ -39,7 +39,7 @@ final class ScratchState {
     /// Makes the directory what it is in `snapshot`.
     ///
     /// - Throws: `ArchiverError` of the code `damaged` where not all of it can be read; `RestoreInterruption.Stop`.
-    func become(_ snapshot: SnapshotRecord, _ progress: OperationProgress?) throws {
+    func become(_ snapshot: ListedSnapshot, _ progress: OperationProgress?) throws {
         let former = present
         present = nil
         if let former, try update(from: former, to: snapshot, progress) {
@@ -56,7 +56,7 @@ final class ScratchState {
         present = snapshot
     }
 
-    private func checkCompleteness(of result: RestoreResult, _ snapshot: SnapshotRecord) throws {
+    private func checkCompleteness(of result: RestoreResult, _ snapshot: ListedSnapshot) throws {
         if result.isInterrupted { throw RestoreInterruption.Stop() }
         guard result.failed > 0 || result.problemCount > 0 else { return }
         let problem = result.problems.first
@@ -70,7 +70,7 @@ final class ScratchState {
     ///
     /// - Returns: whether the directory is what it shall be now; where it is not, all of it is to be made anew.
     private func update(
-        from former: SnapshotRecord, to snapshot: SnapshotRecord, _ progress: OperationProgress?
+        from former: ListedSnapshot, to snapshot: ListedSnapshot, _ progress: OperationProgress?
     ) throws -> Bool {
         let root = try RootDirectory.open(directory)
         do {
@@ -99,7 +99,7 @@ final class ScratchState {
     }
 
     private func apply(
-        to root: RootDirectory, _ wanted: SnapshotRecord, _ progress: OperationProgress?,
+        to root: RootDirectory, _ wanted: ListedSnapshot, _ progress: OperationProgress?,
         _ body: (RestoreWriter) throws -> Void
     ) throws -> Bool {
         let source = RestoreSource(archive, wanted, at: .root)

@@ -7,7 +7,7 @@ internal import SnapshotTree
 
 /// What one snapshot changed.
 public struct SnapshotChanges: Sendable {
-    public let snapshot: SnapshotRecord
+    public let snapshot: ListedSnapshot
     /// By path.
     public let changes: [PathVersion]
 }
@@ -21,7 +21,7 @@ extension Archive {
     ///   - start: nil for all since the root's first snapshot.
     ///   - path: where to look: there and below.
     public func changes(
-        in root: ArchivedRoot, after start: SnapshotRecord?, through end: SnapshotRecord,
+        in root: ArchivedRoot, after start: ListedSnapshot?, through end: ListedSnapshot,
         at path: RelativePath = .root, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> [SnapshotChanges] {
         try facing {

@@ -7,11 +7,11 @@ public import FileIO
 /// What is known of a path that a snapshot does not hold.
 public enum Whereabouts: Sendable, Hashable {
     /// It was deleted before: its last name, the first snapshot without it, and the last one with it.
-    case deleted(as: RelativePath, in: SnapshotRecord, last: SnapshotRecord)
+    case deleted(as: RelativePath, in: ListedSnapshot, last: ListedSnapshot)
     /// It was renamed, and the snapshot asked for holds it under the new name.
-    case renamed(to: RelativePath, in: SnapshotRecord)
+    case renamed(to: RelativePath, in: ListedSnapshot)
     /// It came later.
-    case addedLater(in: SnapshotRecord)
+    case addedLater(in: ListedSnapshot)
     /// No snapshot of the root ever held it; these are paths in the snapshot that are called nearly so.
     case unknown(nearest: [RelativePath])
 }
@@ -25,7 +25,7 @@ extension Archive {
 
     /// Where `path` is, which `snapshot` does not hold.
     public func whereabouts(
-        of path: RelativePath, missingFrom snapshot: SnapshotRecord
+        of path: RelativePath, missingFrom snapshot: ListedSnapshot
     ) throws(ArchiverError) -> Whereabouts {
         try facing {
             if let known = try recorded(path, snapshot) { return known }
@@ -33,7 +33,7 @@ extension Archive {
         }
     }
 
-    private func recorded(_ path: RelativePath, _ snapshot: SnapshotRecord) throws -> Whereabouts? {
+    private func recorded(_ path: RelativePath, _ snapshot: ListedSnapshot) throws -> Whereabouts? {
         let catalogue = store.catalogue
         guard let root = try catalogue.root(path: snapshot.rootPath, machine: snapshot.machine)?.number,
             try catalogue.unknownHistoryCount(root: root) <= Archive.comparedSnapshots
@@ -47,7 +47,7 @@ extension Archive {
 
     /// What became of a path up to `snapshot`, whatever it was renamed to; nil where it was not there before.
     private func fate(
-        of path: RelativePath, in snapshot: SnapshotRecord, _ changes: [PlacedChange], root: Int64
+        of path: RelativePath, in snapshot: ListedSnapshot, _ changes: [PlacedChange], root: Int64
     ) throws -> Whereabouts? {
         let end = HistoryPlace(snapshot)
         var (name, changes) = (path, changes)
@@ -70,7 +70,7 @@ extension Archive {
     }
 
     /// The same name elsewhere, and names that differ in few letters.
-    private func nearestNames(to path: RelativePath, in snapshot: SnapshotRecord) throws -> [RelativePath] {
+    private func nearestNames(to path: RelativePath, in snapshot: ListedSnapshot) throws -> [RelativePath] {
         let name = Archive.folded(path.name)
         let limit = max(1, name.count / 4)
         var found: [(distance: Int, path: RelativePath)] = []

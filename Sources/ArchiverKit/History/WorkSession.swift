@@ -7,10 +7,10 @@ internal import FileIO
 /// A burst of work on a root.
 public struct WorkSession: Sendable, Hashable {
     /// Its first and last snapshot.
-    public private(set) var first: SnapshotRecord
-    public let last: SnapshotRecord
+    public private(set) var first: ListedSnapshot
+    public let last: ListedSnapshot
     /// The state that it began with; nil where nobody knows.
-    public fileprivate(set) var before: SnapshotRecord?
+    public fileprivate(set) var before: ListedSnapshot?
     private var sums: SnapshotSums
 
     public var snapshots: Int { sums.snapshots }

@@ -28,9 +28,9 @@ public struct ForgettingResult: Sendable {
     }
 
     /// What was forgotten, the oldest first.
-    public internal(set) var forgotten: [SnapshotRecord] = []
+    public internal(set) var forgotten: [ListedSnapshot] = []
     /// What stays all the same.
-    public internal(set) var kept: [(snapshot: SnapshotRecord, reason: Reason)] = []
+    public internal(set) var kept: [(snapshot: ListedSnapshot, reason: Reason)] = []
 }
 
 extension Archive {
@@ -158,7 +158,7 @@ extension Archive {
         return isWhole
     }
 
-    private func selection(_ record: ForgottenRecord) throws -> ForgottenSelection {
+    private func selection(_ record: ListedForgotten) throws -> ForgottenSelection {
         ForgottenSelection(
             id: record.id, forgotten: record.time, reason: record.reason, selected: try selected(forgotten: record.id))
     }

@@ -56,7 +56,7 @@ extension Archive {
     }
 
     /// The latest snapshot of a root; nil where it has none.
-    package func latestSnapshot(of root: ArchivedRoot) throws(ArchiverError) -> SnapshotRecord? {
+    package func latestSnapshot(of root: ArchivedRoot) throws(ArchiverError) -> ListedSnapshot? {
         try facing { try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: root.machine) }
     }
 

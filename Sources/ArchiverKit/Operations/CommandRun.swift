@@ -12,7 +12,7 @@ public final class CommandRun {
     /// The directory that the command is to change.
     public let root: FilePath
     /// The state before it.
-    public let before: SnapshotRecord
+    public let before: ListedSnapshot
     /// What the operation log calls it.
     public let id: OperationID
 
@@ -65,7 +65,7 @@ public final class CommandRun {
 /// What a command did to its root.
 public struct CommandRunResult: Sendable {
     /// The state after it.
-    public let after: SnapshotRecord
+    public let after: ListedSnapshot
     /// How many paths differ from the state before; directories of which only the time differs do not count.
     public let changes: ChangeCounts
     /// Whether the state after it is another snapshot than the state before.

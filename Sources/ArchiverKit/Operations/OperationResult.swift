@@ -25,7 +25,7 @@ public struct OperationResult: Sendable {
     /// Whether an earlier try was interrupted, and this one did the rest.
     public let isResumed: Bool
     /// The snapshot whose state was brought back; nil where the root did not exist.
-    public let snapshot: SnapshotRecord?
+    public let snapshot: ListedSnapshot?
     /// What it did to the root.
     public let restore: RestoreResult
 }

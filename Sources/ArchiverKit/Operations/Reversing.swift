@@ -99,7 +99,7 @@ struct Reversing {
     }
 
     /// `path`, or the first directory on the way to it that was not there: the operation made it.
-    private func concerned(_ path: RelativePath, in before: SnapshotRecord) throws -> RelativePath {
+    private func concerned(_ path: RelativePath, in before: ListedSnapshot) throws -> RelativePath {
         let tree = Tree(before.tree, in: archive.nodes)
         var directory = RelativePath.root
         for component in path.components {
@@ -109,7 +109,7 @@ struct Reversing {
         return path
     }
 
-    private func snapshot(_ id: SnapshotID?) throws -> SnapshotRecord? {
+    private func snapshot(_ id: SnapshotID?) throws -> ListedSnapshot? {
         guard let id else { return nil }
         let filter = Catalogue.SnapshotFilter(idPrefix: id.hex, limit: 1)
         if let found = try archive.store.catalogue.snapshots(filter).first {

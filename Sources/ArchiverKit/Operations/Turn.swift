@@ -8,9 +8,9 @@ internal import FileIO
 public struct Turn: Sendable {
     public let mark: Mark
     /// The state before it; nil where the archive does not hold that any more.
-    public let before: SnapshotRecord?
+    public let before: ListedSnapshot?
     /// The state after it; nil where the archive does not hold that any more.
-    public let after: SnapshotRecord?
+    public let after: ListedSnapshot?
     /// How many paths differ between the two; nil where that cannot be told.
     public let changes: ChangeCounts?
 }
@@ -36,13 +36,13 @@ extension Archive {
     }
 
     /// The state that `mark` marks; nil where the archive does not hold it any more.
-    public func snapshot(of mark: Mark) throws(ArchiverError) -> SnapshotRecord? {
+    public func snapshot(of mark: Mark) throws(ArchiverError) -> ListedSnapshot? {
         try facing {
             try store.catalogue.snapshots(Catalogue.SnapshotFilter(idPrefix: mark.snapshot.hex, limit: 1)).first
         }
     }
 
-    private func changes(from before: SnapshotRecord?, to after: SnapshotRecord?) throws -> ChangeCounts? {
+    private func changes(from before: ListedSnapshot?, to after: ListedSnapshot?) throws -> ChangeCounts? {
         guard let before, let after else { return nil }
         do { return try changeCounts(from: before, to: after) } catch {
             guard error.code == .damaged else { throw error }

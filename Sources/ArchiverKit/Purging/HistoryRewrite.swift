@@ -42,7 +42,7 @@ struct HistoryRewrite {
     ///   - begun: those in whose place an earlier run has put others already; what follows them is made anew, too, and they
     ///     never come back in another form.
     ///   - isDryRun: whether only to find them.
-    mutating func run(_ snapshots: [SnapshotRecord], begun: Set<SnapshotID>, isDryRun: Bool) throws {
+    mutating func run(_ snapshots: [ListedSnapshot], begun: Set<SnapshotID>, isDryRun: Bool) throws {
         var known: [SnapshotID: Known] = [:]
         for record in snapshots {
             if isCancelled() { throw StorageError.cancelled(store.layout.directory) }

@@ -51,6 +51,7 @@ extension Archive {
             let cleaned = try use.reopen(store)
             try purge.verify(cleaned)
             try purge.certify(cleaned)
+            try UnfinishedPurge(cleaned.layout).end()
             return purge.result
         }
     }
@@ -100,7 +101,8 @@ private struct Purge {
         try findStates()
         result.replaced = rewrite.replaced
         result.names = rewrite.names.sorted { $0.key < $1.key }.map { (path: $0.key, snapshots: $0.value) }
-        if result.replaced.isEmpty, gone.isEmpty {
+        // One that was killed late has left nothing that is listed, and perhaps files.
+        if result.replaced.isEmpty, gone.isEmpty, !UnfinishedPurge(store.layout).exists {
             throw ArchiverError(
                 .noSuchPath, "no snapshot has anything of that kind",
                 remedy: "'archiver find' lists the names that ever were, 'archiver grep' finds what was in files")
@@ -108,19 +110,19 @@ private struct Purge {
         try findStillThere()
     }
 
-    private func isMeant(_ root: RootRecord) -> Bool {
+    private func isMeant(_ root: ListedRoot) -> Bool {
         guard let wanted = target.root else { return true }
         return wanted.path.bytes == root.path && wanted.machine == root.machine
     }
 
-    private static func isBefore(_ one: SnapshotRecord, _ other: SnapshotRecord) -> Bool {
+    private static func isBefore(_ one: ListedSnapshot, _ other: ListedSnapshot) -> Bool {
         (one.sequence, one.time, one.id.chunk) < (other.sequence, other.time, other.id.chunk)
     }
 
     // MARK: Finding
 
-    private func forgottenSnapshots() throws -> [(record: SnapshotRecord, reason: ForgettingReason)] {
-        var found: [(SnapshotRecord, ForgettingReason)] = []
+    private func forgottenSnapshots() throws -> [(record: ListedSnapshot, reason: ForgettingReason)] {
+        var found: [(ListedSnapshot, ForgettingReason)] = []
         for forgotten in try store.catalogue.forgotten() {
             guard try store.catalogue.location(of: forgotten.id) != nil,
                 case .snapshot(let record) = try store.forgottenValue(forgotten.id)
@@ -131,7 +133,7 @@ private struct Purge {
     }
 
     private mutating func findForgotten(
-        _ forgotten: [(record: SnapshotRecord, reason: ForgettingReason)]
+        _ forgotten: [(record: ListedSnapshot, reason: ForgettingReason)]
     ) throws {
         var search = rewrite.search
         for (record, reason) in forgotten {
@@ -176,6 +178,7 @@ private struct Purge {
 
     /// Forgets what was made anew and what has nothing else in it, and has it in no segment any more.
     mutating func remove() throws {
+        try UnfinishedPurge(store.layout).begin()
         var records = RecordRewrite(store, rewrite.replaced)
         let matcher = rewrite.search.matcher
         try records.run { operation in

@@ -41,7 +41,7 @@ struct PurgeVerification {
     }
 
     private func look(
-        at segment: SegmentRecord, _ unwanted: Set<ChunkID>, _ found: inout PurgeResult.Verification
+        at segment: ListedSegment, _ unwanted: Set<ChunkID>, _ found: inout PurgeResult.Verification
     ) throws {
         let file = try SegmentFile(at: store.layout.segment(segment.path))
         let scan = try SegmentScan(

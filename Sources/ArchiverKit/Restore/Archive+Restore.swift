@@ -18,7 +18,7 @@ extension Archive {
     ///   - onAction: told of every action before it is carried out; of a dry run, of every action that would be.
     /// - Throws: `ArchiverError`, of the code `otherRoot` where the snapshot is not of the root that is meant; what was restored until then stays, everything else is as it was.
     public func restore(
-        _ snapshot: SnapshotRecord, _ options: RestoreOptions = RestoreOptions(),
+        _ snapshot: ListedSnapshot, _ options: RestoreOptions = RestoreOptions(),
         progress: OperationProgress? = nil, onAction: (@Sendable (RestoreAction) -> Void)? = nil
     ) throws(ArchiverError) -> RestoreResult {
         try facing {
@@ -43,7 +43,7 @@ extension Archive {
         }
     }
 
-    private func noSuchPath(_ path: RelativePath, in snapshot: SnapshotRecord) -> ArchiverError {
+    private func noSuchPath(_ path: RelativePath, in snapshot: ListedSnapshot) -> ArchiverError {
         ArchiverError(
             .noSuchPath, "snapshot \(snapshot.id.short) holds nothing at '\(path)'",
             remedy: "'archiver show --entries \(snapshot.id.short)' lists what it holds")

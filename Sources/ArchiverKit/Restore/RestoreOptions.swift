@@ -86,9 +86,9 @@ public struct RestoreResult: Sendable {
     public internal(set) var warningCount = 0
     /// The snapshot of the state before a restore in place; nil where the latest snapshot held it already, and for a
     /// dry run or a restore elsewhere.
-    public internal(set) var before: SnapshotRecord?
+    public internal(set) var before: ListedSnapshot?
     /// The root's latest snapshot before a restore in place: what brings the state before back.
-    public internal(set) var undo: SnapshotRecord?
+    public internal(set) var undo: ListedSnapshot?
     /// What the root's operation log calls a restore in place; nil where nothing was to be done.
     public internal(set) var operation: OperationID?
     /// The directory that was restored to.

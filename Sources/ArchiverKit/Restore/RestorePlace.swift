@@ -5,7 +5,7 @@ public import ArchiveStorage
 internal import FileIO
 internal import SystemPackage
 
-extension SnapshotRecord {
+extension ListedSnapshot {
     /// Whether it is a state of `root`: the one place that says what makes two roots the same.
     package func isOf(_ root: ArchivedRoot) -> Bool {
         rootPath == root.path.bytes && machine == root.machine
@@ -25,7 +25,7 @@ extension Archive {
     ///
     /// - Parameter named: the root that the caller means; nil for the snapshot's own, which must be one of this machine.
     /// - Throws: `ArchiverError` of the code `otherRoot` where the snapshot is of another one.
-    func place(of snapshot: SnapshotRecord, named: FilePath?) throws -> FilePath {
+    func place(of snapshot: ListedSnapshot, named: FilePath?) throws -> FilePath {
         let own = snapshot.root.path
         if named == nil, !snapshot.isOfThisMachine {
             throw otherRoot("snapshot \(snapshot.id.short) is of \(own) on another machine, \(snapshot.host)", own)
@@ -46,7 +46,7 @@ extension Archive {
     /// Makes sure that the catalogue tells of `snapshot` what the snapshot itself says.
     ///
     /// - Throws: `ArchiverError` of the code `damaged`.
-    func checkListing(of snapshot: SnapshotRecord) throws {
+    func checkListing(of snapshot: ListedSnapshot) throws {
         let own = try store.snapshot(snapshot.id)
         let place = try store.catalogue.place(of: own)
         if own.tree == snapshot.tree, place.path == snapshot.rootPath, place.machine == snapshot.machine { return }

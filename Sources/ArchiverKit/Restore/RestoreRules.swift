@@ -37,7 +37,7 @@ struct RestoreRules {
     ///   - rules: today's.
     ///   - reversed: the operation that is taken back.
     init(
-        _ snapshot: SnapshotRecord, part: RelativePath, isDirectory: Bool, in root: RootDirectory,
+        _ snapshot: ListedSnapshot, part: RelativePath, isDirectory: Bool, in root: RootDirectory,
         _ rules: ExclusionRules, _ reversed: ReversedOperation?, _ archive: Archive
     ) throws {
         self.root = root

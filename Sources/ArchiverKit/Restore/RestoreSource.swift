@@ -9,13 +9,13 @@ internal import SnapshotTree
 struct RestoreSource {
     let archive: Archive
     /// nil: the root did not exist, so there was nothing in it.
-    let snapshot: SnapshotRecord?
+    let snapshot: ListedSnapshot?
     /// The part of the root that is wanted so.
     var path: RelativePath
 
     private let tree: Tree<StoredNodes>?
 
-    init(_ archive: Archive, _ snapshot: SnapshotRecord?, at path: RelativePath) {
+    init(_ archive: Archive, _ snapshot: ListedSnapshot?, at path: RelativePath) {
         self.archive = archive
         self.snapshot = snapshot
         self.path = path

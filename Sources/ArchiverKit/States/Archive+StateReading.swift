@@ -35,7 +35,7 @@ package struct StateQuery: Sendable {
 
 extension Archive {
     /// The saved states that `query` asks for, by time.
-    package func states(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> [SavedState] {
+    package func states(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> [ListedState] {
         try facing { try store.catalogue.states(Archive.filter(query)) }
     }
 
@@ -54,7 +54,7 @@ extension Archive {
     /// before it.
     ///
     /// - Returns: the earlier of the two and the later; nil where there is only one.
-    package func comparison(of state: SavedState) throws(ArchiverError) -> (left: SavedState, right: SavedState)? {
+    package func comparison(of state: ListedState) throws(ArchiverError) -> (left: ListedState, right: ListedState)? {
         let newest = try states(StateQuery(title: state.title, newestFirst: true, limit: 2))
         guard let latest = newest.first else { return nil }
         if latest != state { return (state, latest) }
@@ -64,7 +64,7 @@ extension Archive {
     /// What `state` holds, with its version where that is not 1.
     ///
     /// - Throws: `ArchiverError` of the code `damaged` where its bytes are lost, wrong, or no CBOR item.
-    package func content(of state: SavedState) throws(ArchiverError) -> StateContent {
+    package func content(of state: ListedState) throws(ArchiverError) -> StateContent {
         try facing {
             let record = try store.stateRecord(state.id)
             guard record.content.size <= UInt64(StateContent.bytesLimit) else {
@@ -84,7 +84,7 @@ extension Archive {
     }
 
     /// The state's stored record, rendered as JSON with sorted keys.
-    package func rawJSON(of state: SavedState) throws(ArchiverError) -> String {
+    package func rawJSON(of state: ListedState) throws(ArchiverError) -> String {
         try facing {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -158,7 +158,7 @@ extension Archive {
     ///
     /// - Parameter title: where to look; nil to look at all states.
     /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector`.
-    package func state(_ selector: SnapshotSelector, titled title: String?) throws(ArchiverError) -> SavedState? {
+    package func state(_ selector: SnapshotSelector, titled title: String?) throws(ArchiverError) -> ListedState? {
         if selector.back > 0 {
             guard let base = try state(selector.withoutSteps, titled: title) else { return nil }
             return try state(selector.back, before: base)
@@ -192,7 +192,7 @@ extension Archive {
     /// The state with the label `name`, the newest where several have it; else the one whose id begins with it.
     ///
     /// - Parameter any: finds the latest state of those that are looked at.
-    private func state(named name: String, _ any: Catalogue.StateFilter) throws -> SavedState? {
+    private func state(named name: String, _ any: Catalogue.StateFilter) throws -> ListedState? {
         var byLabel = any
         byLabel.label = name
         let byID = Archive.idFilter(name, titled: any.owner)
@@ -211,7 +211,7 @@ extension Archive {
     }
 
     /// The states whose ids begin with `digits`, the newest first.
-    func states(withIDPrefix digits: String) throws -> [SavedState] {
+    func states(withIDPrefix digits: String) throws -> [ListedState] {
         try Archive.idFilter(digits, titled: nil).map { try store.catalogue.states($0) } ?? []
     }
 

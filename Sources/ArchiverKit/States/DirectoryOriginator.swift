@@ -20,12 +20,12 @@ public struct DirectoryOriginator: Originator, Sendable {
         self.archive = archive
     }
 
-    nonisolated(nonsending) public func captureState() async throws(ArchiverError) -> SnapshotRecord {
+    nonisolated(nonsending) public func captureState() async throws(ArchiverError) -> ListedSnapshot {
         let (path, archive) = (path, archive)
         return try await Blocking.run { () throws(ArchiverError) in try archive.capture(path).latest }
     }
 
-    nonisolated(nonsending) public func restore(_ state: SnapshotRecord) async throws(ArchiverError) {
+    nonisolated(nonsending) public func restore(_ state: ListedSnapshot) async throws(ArchiverError) {
         let (path, archive) = (path, archive)
         _ = try await Blocking.run { () throws(ArchiverError) in
             try archive.restore(state, RestoreOptions(root: path))
@@ -45,9 +45,9 @@ struct DirectoryStore: MementoStore {
     }
 
     /// A snapshot is in the archive since it was captured.
-    func save(_ state: SnapshotRecord, label: String?) -> Memento { Memento(state) }
+    func save(_ state: ListedSnapshot, label: String?) -> Memento { Memento(state) }
 
-    func begin(with state: SnapshotRecord) -> SnapshotRecord? { nil }
+    func begin(with state: ListedSnapshot) -> ListedSnapshot? { nil }
 
     func history() throws(StateError) -> [Memento] {
         try stating { try snapshots().map(Memento.init) }
@@ -57,7 +57,7 @@ struct DirectoryStore: MementoStore {
         Memento(try snapshot(selector))
     }
 
-    func state(of memento: Memento) throws(StateError) -> SnapshotRecord {
+    func state(of memento: Memento) throws(StateError) -> ListedSnapshot {
         try snapshot(SnapshotSelector(id: memento.id))
     }
 
@@ -65,14 +65,14 @@ struct DirectoryStore: MementoStore {
         try archive.forget(mementos)
     }
 
-    private func snapshot(_ selector: SnapshotSelector) throws(StateError) -> SnapshotRecord {
+    private func snapshot(_ selector: SnapshotSelector) throws(StateError) -> ListedSnapshot {
         guard let root = try stating({ try archive.root(at: path) }) else { throw .noSuchState(title: title) }
         do throws(ArchiverError) { return try archive.snapshot(selector, of: root) } catch {
             throw .noSuchSelection(title: title, error)
         }
     }
 
-    private func snapshots() throws -> [SnapshotRecord] {
+    private func snapshots() throws -> [ListedSnapshot] {
         guard let root = try archive.root(at: path) else { return [] }
         return try archive.snapshots(SnapshotQuery(root: root))
     }

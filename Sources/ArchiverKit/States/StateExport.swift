@@ -22,7 +22,7 @@ extension Archive {
     ///   - isDryRun: whether to write nothing.
     /// - Throws: `ArchiverError` of the code `targetNotEmpty` where there is something already.
     package func export(
-        _ state: SavedState, to target: FilePath, isDryRun: Bool = false
+        _ state: ListedState, to target: FilePath, isDryRun: Bool = false
     ) throws(ArchiverError) -> StateExport {
         let content = try content(of: state)
         return try facing {

@@ -25,7 +25,7 @@ extension Archive {
     ///   - former: the state before the one that was saved just now; nil where that was the first.
     ///   - saved: when the new one was saved.
     func letGo(_ title: String, keeping retention: StateRetention, after former: Timestamp?, saved: Timestamp) throws {
-        var going: [SavedState] = []
+        var going: [ListedState] = []
         switch retention {
         case .everything: return
         case .latest(let count):
@@ -47,7 +47,7 @@ extension Archive {
 
     private func states(
         of title: String, letGoBy policy: RetentionPolicy, at time: Timestamp
-    ) throws -> [SavedState] {
+    ) throws -> [ListedState] {
         let states = try store.catalogue.states(.init(of: title))
         let rows = states.enumerated().map { index, state in
             ThinningRow(

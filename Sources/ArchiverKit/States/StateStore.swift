@@ -69,7 +69,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     }
 
     private func save(
-        _ state: State, _ bytes: [UInt8], label: String?, after latest: SavedState?
+        _ state: State, _ bytes: [UInt8], label: String?, after latest: ListedState?
     ) throws -> Memento {
         let saved = try writer.save(bytes, label: label, after: latest) { old in
             (try? StateCoding(form: .cbor).decode(State.self, from: old, version: version))
@@ -93,7 +93,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     }
 
     func memento(_ selector: SnapshotSelector) throws(StateError) -> Memento {
-        let found: SavedState?
+        let found: ListedState?
         do throws(ArchiverError) { found = try archive.state(selector, titled: title) } catch {
             switch error.code {
             case .noSuchSnapshot, .ambiguousSelector: throw .noSuchSelection(title: title, error)

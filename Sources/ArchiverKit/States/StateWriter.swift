@@ -31,7 +31,7 @@ package struct StateWriter {
     /// Calls `body` with the latest state while nobody else saves under the title, no other thread and no other process.
     ///
     /// - Throws: `titleInUse` where this thread has the title to itself already, and would wait for itself.
-    func exclusively<Result>(_ body: (SavedState?) throws -> Result) throws -> Result {
+    func exclusively<Result>(_ body: (ListedState?) throws -> Result) throws -> Result {
         let holder = Holder(archive: store.manifest.id, title: title, thread: pthread_self())
         guard StateWriter.held.withLock({ $0.insert(holder).inserted }) else {
             throw StateError.titleInUse(title: title)
@@ -53,8 +53,8 @@ package struct StateWriter {
     ///     the same bytes in another order, as those of sets are whose elements come in another order.
     /// - Returns: the new state, or the latest.
     func save(
-        _ bytes: [UInt8], label: String?, after latest: SavedState?, isEqual: ([UInt8]) -> Bool
-    ) throws -> SavedState {
+        _ bytes: [UInt8], label: String?, after latest: ListedState?, isEqual: ([UInt8]) -> Bool
+    ) throws -> ListedState {
         guard let latest else { return try commit(bytes, label: label, after: nil, nil) }
         guard let record = try? store.stateRecord(latest.id), let old = try? store.bytes(of: record) else {
             // The latest is lost: what it shares with this one is stored again, or this one would be lost as well.
@@ -84,8 +84,8 @@ package struct StateWriter {
     }
 
     private func commit(
-        _ bytes: [UInt8], label: String?, after latest: SavedState?, _ previous: StateRecord?, isHealing: Bool = false
-    ) throws -> SavedState {
+        _ bytes: [UInt8], label: String?, after latest: ListedState?, _ previous: StateRecord?, isHealing: Bool = false
+    ) throws -> ListedState {
         let commit = try store.beginCommit(healing: isHealing)
         do {
             var own = OwnChunks()

@@ -98,7 +98,7 @@ extension Archive {
     private func roots(_ directory: FilePath?) throws -> [AskedRoot] {
         let retirements = try store.catalogue.retirements()
         let known = try store.catalogue.roots().filter { $0.machine == Machine.id }
-        func asked(_ record: RootRecord) throws -> AskedRoot {
+        func asked(_ record: ListedRoot) throws -> AskedRoot {
             let root = ArchivedRoot(record)
             return AskedRoot(
                 root: root, number: record.number, retired: retirements[record.number],
@@ -153,7 +153,7 @@ extension Archive {
 /// What the archive knows of roots, asked for all of them at a time.
 private struct RootFacts {
     let totals: [Int64: (snapshots: Int, storedBytes: UInt64)]
-    let latest: [Int64: SnapshotRecord]
+    let latest: [Int64: ListedSnapshot]
     /// That the latest snapshot of a root cannot be read.
     let damage: [Int64: Concern]
     /// Gaps of this machine, by the roots' paths.
@@ -184,7 +184,7 @@ private struct RootFacts {
     }
 
     /// That the latest snapshot cannot be read; nil where any copy of it can.
-    private static func concern(about latest: SnapshotRecord, _ store: ArchiveStore) throws -> Concern? {
+    private static func concern(about latest: ListedSnapshot, _ store: ArchiveStore) throws -> Concern? {
         do throws(StorageError) { _ = try store.snapshot(latest.id) } catch {
             guard error.code == .damaged else { throw error }
             return Concern(

@@ -14,7 +14,7 @@ extension Archive {
     /// - Returns: the latest snapshot: what is in the directory, but for what could not be captured.
     public func sync(
         _ directory: FilePath, patience: Duration = .seconds(15), progress: OperationProgress? = nil
-    ) throws(ArchiverError) -> SnapshotRecord {
+    ) throws(ArchiverError) -> ListedSnapshot {
         try facing {
             let root = try RootDirectory.resolvedAsFarAsItExists(directory)
             // Whatever keeps it from answering keeps nobody else from capturing.

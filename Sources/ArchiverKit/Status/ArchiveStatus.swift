@@ -28,7 +28,7 @@ public struct RootStatus: Sendable {
     /// When it was retired ('archiver roots forget'): it is not expected to be watched; nil where it was not, or has been
     /// captured since.
     public let retired: Timestamp?
-    public let latest: SnapshotRecord?
+    public let latest: ListedSnapshot?
     public let snapshotCount: Int
     /// Bytes that its snapshots added to the archive in the last day.
     public let storedInLastDay: UInt64

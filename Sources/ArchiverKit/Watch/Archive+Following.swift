@@ -18,7 +18,7 @@ extension Archive {
     /// - Throws: `ArchiverError`, with the code `notWatched` where nobody watches the directory.
     public func followSnapshots(
         of directory: FilePath, after last: SnapshotID? = nil, onBegin: () -> Void = {},
-        _ body: (SnapshotRecord) throws -> Bool
+        _ body: (ListedSnapshot) throws -> Bool
     ) throws(ArchiverError) {
         try facing {
             let root = try RootDirectory.resolvedAsFarAsItExists(directory)

@@ -83,9 +83,9 @@ public final class WatchService: Sendable {
         /// The root is being read for the first time by this service.
         case starting(root: FilePath)
         /// `snapshot` holds the root's state, and every change from now on will be seen.
-        case watching(root: FilePath, directories: Int, snapshot: SnapshotRecord, isNew: Bool)
+        case watching(root: FilePath, directories: Int, snapshot: ListedSnapshot, isNew: Bool)
         /// A change was captured and is durable.
-        case snapshot(SnapshotRecord)
+        case snapshot(ListedSnapshot)
         /// Changes of this span may have been seen late.
         case gap(GapRecord)
         /// Part of the root is looked at at intervals only.
@@ -122,7 +122,7 @@ public final class WatchService: Sendable {
     let archive: WatchedArchive
     let options: Options
     private let paths: [FilePath]
-    private let roots = Locked<[RootCaretaker]>([])
+    private let roots = Locked<[WatchedRoot]>([])
     private let stopTime = Locked<ContinuousClock.Instant?>(nil)
     /// What keeps the archive in order; nil before `run`, and where nothing is to.
     let upkeep = Locked<Upkeep?>(nil)
@@ -226,7 +226,7 @@ public final class WatchService: Sendable {
     }
 
     /// How the watching of all roots but one stands; all are asked at a time.
-    func statuses(except asked: RootCaretaker) async -> [ControlResponse.Other] {
+    func statuses(except asked: WatchedRoot) async -> [ControlResponse.Other] {
         await withTaskGroup { group in
             for root in roots.withLock({ $0 }) where root !== asked {
                 group.addTask { ControlResponse.Other(root: Data(root.path.bytes), status: await root.status()) }
@@ -254,7 +254,7 @@ public final class WatchService: Sendable {
     }
 
     /// Opens and locks all roots, so that either all are watched or none.
-    private func open() throws -> [RootCaretaker] {
+    private func open() throws -> [WatchedRoot] {
         let archive = archive.latest
         let roots = try WatchedPaths(paths, options, archive, rules: rules)
         for (inner, outer) in roots.covered { tell(.covered(root: inner, by: outer)) }
@@ -264,7 +264,7 @@ public final class WatchService: Sendable {
             let lastWatched = try RootLock.lastWatched(path, in: layout)
             let lock = try RootLock.watching(path, in: layout)
             let settings = try archive.change(options.settings, ofRoot: path)
-            return try RootCaretaker(
+            return try WatchedRoot(
                 self, path, try rules(of: path), settings, lock, lastWatched: lastWatched, watcher)
         }
         self.roots.withLock { $0 = opened }

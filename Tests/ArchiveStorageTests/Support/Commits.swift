@@ -8,7 +8,7 @@ import Testing
 
 /// A commit that was made: its record and all its chunks.
 struct Commit: Sendable {
-    let record: SnapshotRecord
+    let record: ListedSnapshot
     let snapshot: Snapshot
     let chunks: [ChunkID: [UInt8]]
 
@@ -62,11 +62,11 @@ extension ArchiveStore {
     }
 }
 
-extension SnapshotRecord {
+extension ListedSnapshot {
     /// A snapshot that is in no segment.
-    static func sample(_ number: Int, at time: Timestamp, sequence: UInt64 = 1) -> SnapshotRecord {
+    static func sample(_ number: Int, at time: Timestamp, sequence: UInt64 = 1) -> ListedSnapshot {
         let id = ChunkID(hashing: Array("snapshot \(number)".utf8))
-        return SnapshotRecord(
+        return ListedSnapshot(
             id: SnapshotID(id), time: time, rootPath: Array("/root".utf8), host: "host",
             cause: Cause.allCases[number % Cause.allCases.count], label: number % 3 == 0 ? "label\0\(number)" : nil,
             parent: number % 4 == 0 ? nil : SnapshotID(id), tree: id,

@@ -192,7 +192,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
                 let again = try place.run("purge", "secret", "--root", place.tree.string, "--yes", "--json")
                 // Where all is done there is nothing of that kind.
                 guard again.status == 0 || again.errorText.contains("no snapshot has") else {
-                    throw FaultPlace.Wrong(description: "purge again: \(again.errorText)")
+                    throw FaultPlace.Wrong(description: "purge again: \(again.status) \(again.text)\(again.errorText)")
                 }
                 try place.checkHistory(without: "secret", isPurged: true)
                 try place.checkAfterwards()

@@ -44,7 +44,7 @@ struct TerminalTests {
     func veryMany() throws {
         let work = try Workplace()
         let archive = try Archive.open(work.archive, creating: true)
-        let records = (0..<1003).map { SnapshotRecord.made($0, at: Int64($0)) }
+        let records = (0..<1003).map { ListedSnapshot.made($0, at: Int64($0)) }
         try archive.store.catalogue.enter(
             segment: 0, length: 0, chunks: [], records: CommitRecords(snapshots: records))
         let newest = records.suffix(1000).map(\.id.short)

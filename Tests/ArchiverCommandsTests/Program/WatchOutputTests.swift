@@ -52,7 +52,7 @@ struct WatchOutputTests {
     private func change(_ work: Workplace, times: Int) throws {
         for number in 1...times {
             try work.write("counter", "\(number)\n")
-            _ = try work.run("status", work.root.string, "--patience", "3s")
+            _ = try work.run("status", work.root.string, "--patience", "60s")
         }
     }
 

@@ -25,7 +25,7 @@ struct SnapshotListTests {
 
     @Test("A gap is a line across the columns, between its snapshots")
     func gapLine() {
-        let records: [SnapshotRecord] = [.made(1, at: 0), .made(2, at: 10, label: "milestone")]
+        let records: [ListedSnapshot] = [.made(1, at: 0), .made(2, at: 10, label: "milestone")]
         let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)]])
         let ids = records.map(\.id.short)
         #expect(
@@ -39,7 +39,7 @@ struct SnapshotListTests {
 
     @Test("The newest first: the gap is still between its snapshots")
     func newestFirst() {
-        let records: [SnapshotRecord] = [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)]
+        let records: [ListedSnapshot] = [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)]
         let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)], records[2].id: [.lasting(12, to: 13)]])
         let forward = SnapshotList.table(records, gaps, .plain)
         let backward = SnapshotList.table(records.reversed(), gaps, .plain)
@@ -49,7 +49,7 @@ struct SnapshotListTests {
 
     @Test("Several roots: a column tells them apart, and so does the line of a gap")
     func severalRoots() {
-        let records: [SnapshotRecord] = [
+        let records: [ListedSnapshot] = [
             .made(1, at: 0, of: Self.ann), .made(2, at: 10, of: Self.bob), .made(3, at: 20, of: Self.ann),
         ]
         let table = SnapshotList.table(
@@ -63,7 +63,7 @@ struct SnapshotListTests {
     @Test("Names and labels cannot break a line or steer the terminal")
     func escapes() {
         let root = Array("/home/\u{1B}[2J\n\u{202E}x".utf8) + [0xFF]
-        let records: [SnapshotRecord] = [
+        let records: [ListedSnapshot] = [
             .made(1, at: 0, of: root, label: "a\tb\n"), .made(2, at: 10, of: Self.ann), .made(3, at: 20, of: root),
         ]
         let gaps = ListedGaps([records[2].id: [.lasting(1, to: 2, of: root)]])
@@ -88,7 +88,7 @@ struct SnapshotListTests {
 
     @Test("A program gets one line a snapshot with tabs, and gaps marked")
     func plain() {
-        let record = SnapshotRecord.made(7, at: 10, label: "milestone", cause: .audit)
+        let record = ListedSnapshot.made(7, at: 10, label: "milestone", cause: .audit)
         #expect(
             SnapshotList.plain(record)
                 == "\(record.id.short)\t2026-11-21T10:10:00.000000000Z\t/home/ann\t1\t2\t7\t2048\t100\taudit\tmilestone"
@@ -99,7 +99,7 @@ struct SnapshotListTests {
     }
 
     /// Records that differ in everything from their neighbours, and some that are like them.
-    private static let records: [SnapshotRecord] = {
+    private static let records: [ListedSnapshot] = {
         let roots = [ann, Array("/home/\u{1B}\"\\\n\u{202E}/é".utf8) + [0xFF], bob]
         let times: [Timestamp] = [
             .tenOClock(0), .tenOClock(0).advanced(byNanoseconds: 987_654_321), Timestamp(seconds: 86_399),
@@ -111,7 +111,7 @@ struct SnapshotListTests {
             roots.indices.map { which in
                 let id = ChunkID(hashing: [UInt8(index), UInt8(which)])
                 func number(_ place: Int) -> UInt64 { numbers[(index * 3 + which + place) % numbers.count] }
-                return SnapshotRecord(
+                return ListedSnapshot(
                     id: SnapshotID(id), time: times[index], rootPath: roots[index % 2 == 0 ? which : 0],
                     host: index % 3 == 0 ? "a \"host\"" : "here",
                     cause: Cause.allCases[(index + which) % Cause.allCases.count],

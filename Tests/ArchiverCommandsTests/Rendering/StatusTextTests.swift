@@ -27,7 +27,7 @@ struct StatusTextTests {
 
     private static func root(
         _ path: FilePath = "/home/ann", watcher: WatcherStatus?, isWatched: Bool = true, lastWatched: Timestamp? = nil,
-        retired: Timestamp? = nil, latest: SnapshotRecord? = nil, gaps: [GapRecord] = [], concerns: [Concern] = []
+        retired: Timestamp? = nil, latest: ListedSnapshot? = nil, gaps: [GapRecord] = [], concerns: [Concern] = []
     ) -> RootStatus {
         RootStatus(
             root: ArchivedRoot(path: path, host: "here"), isWatched: isWatched, watcher: watcher,
@@ -79,7 +79,7 @@ struct StatusTextTests {
 
     @Test("All is well: who watches since when, what it has seen, what the archive holds")
     func well() {
-        let record = SnapshotRecord.made(1, at: 6)
+        let record = ListedSnapshot.made(1, at: 6)
         #expect(
             Self.lines([Self.root(watcher: Self.watcher(), latest: record)]) == [
                 "up to date  /home/ann",

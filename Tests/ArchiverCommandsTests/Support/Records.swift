@@ -11,14 +11,14 @@ extension Timestamp {
     static func tenOClock(_ minutes: Int64) -> Timestamp { Timestamp(seconds: 1_795_255_200 + minutes * 60) }
 }
 
-extension SnapshotRecord {
+extension ListedSnapshot {
     /// A snapshot of `root`, made `minutes` after ten; its id is that of its number.
     static func made(
         _ number: Int, at minutes: Int64, of root: [UInt8] = Array("/home/ann".utf8), label: String? = nil,
         cause: Cause = .watch
-    ) -> SnapshotRecord {
+    ) -> ListedSnapshot {
         let id = ChunkID(hashing: Array("\(number)".utf8))
-        return SnapshotRecord(
+        return ListedSnapshot(
             id: SnapshotID(id), time: .tenOClock(minutes), rootPath: root, host: "here", cause: cause, label: label,
             parent: nil, tree: id, totals: Totals(files: 1, directories: 1, others: 0, bytes: 2048),
             changes: ChangeCounts(added: 1, modified: 2, removed: UInt64(number)), problems: 0, storedBytes: 100)

@@ -13,12 +13,12 @@ import Testing
 @Suite("Keeping and forgetting", .blocking)
 struct KeepingTests {
     private let sandbox: Sandbox
-    private let snapshots: [SnapshotRecord]
+    private let snapshots: [ListedSnapshot]
     private var archive: Archive { sandbox.archive }
 
     init() throws {
         sandbox = try Sandbox()
-        var snapshots: [SnapshotRecord] = []
+        var snapshots: [ListedSnapshot] = []
         for number in 0..<4 {
             try sandbox.root.write("file", "state \(number)")
             snapshots.append(try sandbox.capture(label: number == 0 ? "own" : nil))

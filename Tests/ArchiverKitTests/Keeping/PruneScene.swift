@@ -16,7 +16,7 @@ final class PruneScene {
     let sandbox: Sandbox
     /// Another object of the archive in the sandbox, which knows of its small segments.
     private(set) var archive: Archive
-    private(set) var snapshots: [SnapshotRecord] = []
+    private(set) var snapshots: [ListedSnapshot] = []
     private var listings: [SnapshotID: TreeListing] = [:]
 
     var root: Files { sandbox.root }
@@ -35,14 +35,14 @@ final class PruneScene {
 
     /// Captures the root, which differs from its latest snapshot, and remembers how it is.
     @discardableResult
-    func capture() throws -> SnapshotRecord {
+    func capture() throws -> ListedSnapshot {
         let snapshot = try #require(try archive.capture(root.directory).snapshot)
         try remember(snapshot)
         return snapshot
     }
 
     /// Remembers that the root is as `snapshot` must give it back.
-    func remember(_ snapshot: SnapshotRecord) throws {
+    func remember(_ snapshot: ListedSnapshot) throws {
         snapshots.append(snapshot)
         listings[snapshot.id] = try TreeListing(of: root.directory)
     }
@@ -62,14 +62,14 @@ final class PruneScene {
     }
 
     /// Counts on `snapshot` again, which was brought back.
-    func expectBack(_ snapshot: SnapshotRecord) throws {
+    func expectBack(_ snapshot: ListedSnapshot) throws {
         snapshots.insert(snapshot, at: 0)
         let listed = try archive.snapshots().map(\.id)
         #expect(listed.contains(snapshot.id))
     }
 
     /// Counts on `snapshot` no more.
-    func leaveOut(_ snapshot: SnapshotRecord) { snapshots.removeAll { $0.id == snapshot.id } }
+    func leaveOut(_ snapshot: ListedSnapshot) { snapshots.removeAll { $0.id == snapshot.id } }
 
     /// Forgets the snapshot at `index`.
     func forget(at index: Int) throws { try store.forget([snapshots.remove(at: index).id.chunk]) }

@@ -24,8 +24,8 @@ import Testing
         private(set) var secrets: [[UInt8]] = []
         /// By time, which purging does not change.
         private(set) var wanted: [Timestamp: TreeListing] = [:]
-        private(set) var with: [SnapshotRecord] = []
-        private(set) var without: [SnapshotRecord] = []
+        private(set) var with: [ListedSnapshot] = []
+        private(set) var without: [ListedSnapshot] = []
 
         static let name: FilePath = "hidden/s3cr3t-n4me"
 
@@ -51,7 +51,7 @@ import Testing
             }
         }
 
-        private func keep(_ snapshot: SnapshotRecord, _ hasSecret: Bool) throws {
+        private func keep(_ snapshot: ListedSnapshot, _ hasSecret: Bool) throws {
             var listing = try TreeListing(of: prune.root.directory)
             listing.objects[Scene.name.string] = nil
             wanted[snapshot.time] = listing
@@ -307,6 +307,30 @@ import Testing
             step += 1 + step / 4
         }
         #expect(met > 0)
+    }
+
+    @Test("what a purge that was killed late has left in files, the same call removes")
+    func leftFiles() throws {
+        var random = SeededGenerator("files that purges leave")
+        let scene = try Scene(&random, versions: 9)
+        scene.copy()
+        let before = try Files(scene.place).segments().map { ($0, try Files("/").read($0)) }
+        #expect(try scene.purge().isComplete)
+        let mark = scene.place.appending("certificates").appending("unfinished")
+        #expect(!Files("/").exists(mark))
+        // As after kill -9 between the record that segments are dropped and the removal of their files.
+        let gone = before.filter { !Files("/").exists($0.0) }
+        #expect(!gone.isEmpty)
+        for (path, bytes) in gone { try Files("/").write(path, bytes) }
+        mkdir(scene.place.appending("salvage").string, 0o700)
+        try Files(scene.place).write("salvage/rest", scene.secrets[0])
+        try Files("/").write(mark, [])
+        #expect(try scene.purge().isComplete)
+        for (path, _) in gone { #expect(!Files("/").exists(path)) }
+        #expect(!Files("/").exists(mark))
+        try scene.expectNoTrace()
+        try scene.expectWhole()
+        ArchiverError.expect(.noSuchPath) { _ = try scene.purge() }
     }
 
     @Test("what makes no sense is refused, and so is an archive that others use")

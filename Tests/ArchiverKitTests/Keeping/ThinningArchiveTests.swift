@@ -31,7 +31,7 @@ struct ThinningArchiveTests {
         while next < ages.count {
             let numbers = next..<min(next + 5000, ages.count)
             let records = numbers.map { number in
-                SnapshotRecord(
+                ListedSnapshot(
                     id: Self.id(number), time: Timestamp(seconds: now - ages[number]), rootPath: Array("/made".utf8),
                     host: "here", cause: .watch, label: nil, parent: number > 0 ? Self.id(number - 1) : nil,
                     tree: Self.id(number).chunk, totals: Totals(files: 10), changes: ChangeCounts(modified: 1),

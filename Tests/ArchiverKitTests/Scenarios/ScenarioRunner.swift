@@ -32,8 +32,8 @@ final class ScenarioRunner {
     let namespace: Namespace?
 
     /// The latest snapshot at the last barrier and at the one before.
-    private var latest: SnapshotRecord?
-    private var previous: SnapshotRecord?
+    private var latest: ListedSnapshot?
+    private var previous: ListedSnapshot?
     /// How many snapshots lie between those barriers.
     private var newSnapshots = 0
     private var known = 0

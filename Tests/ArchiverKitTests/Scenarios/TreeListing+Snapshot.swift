@@ -9,7 +9,7 @@ import Glibc
 
 extension TreeListing {
     /// Lists what `snapshot` holds, with holes filled.
-    init(of snapshot: SnapshotRecord, in archive: Archive) throws {
+    init(of snapshot: ListedSnapshot, in archive: Archive) throws {
         var entries: [Entry] = []
         try archive.forEachEntry(in: snapshot) { entry in
             entries.append(entry)

@@ -375,7 +375,7 @@ struct PartVersionTests {
         #expect(one.bytes == other.bytes)
     }
 
-    private func state(_ title: String) throws -> SavedState {
+    private func state(_ title: String) throws -> ListedState {
         try #require(try archive.state(.latest, titled: title))
     }
 

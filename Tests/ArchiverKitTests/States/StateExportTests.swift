@@ -43,7 +43,7 @@ struct StateExportTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    private func saved(_ state: some Codable & Sendable, as title: String = "game") throws -> SavedState {
+    private func saved(_ state: some Codable & Sendable, as title: String = "game") throws -> ListedState {
         try archive.save(state, as: title)
         return try #require(try archive.state(.latest, titled: title))
     }

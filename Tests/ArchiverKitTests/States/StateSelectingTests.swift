@@ -18,7 +18,7 @@ struct StateSelectingTests {
         try archive.selected(SnapshotSelector(text), of: nil, orElsewhere: true)
     }
 
-    private func save(_ value: Int, as title: String, label: String? = nil) throws -> SavedState {
+    private func save(_ value: Int, as title: String, label: String? = nil) throws -> ListedState {
         let id = StateID(try archive.save(value, as: title, label: label).id)
         return try #require(try archive.states().first { $0.id == id })
     }
@@ -58,7 +58,7 @@ struct StateSelectingTests {
     func ambiguousID() throws {
         let snapshot = try sandbox.capture()
         let digit = String(snapshot.id.hex.prefix(1))
-        var same: [SavedState] = []
+        var same: [ListedState] = []
         for number in 0..<1_000 where same.count < 2 {
             let state = try save(number, as: "game")
             if state.id.hex.hasPrefix(digit) { same.append(state) }

@@ -45,7 +45,7 @@ final class Sandbox: Sendable {
     @discardableResult
     func capture(
         label: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> SnapshotRecord {
+    ) throws -> ListedSnapshot {
         let result = try archive.capture(root.directory, CaptureOptions(label: label))
         #expect(result.problemCount == 0, "\(result.problems)", sourceLocation: sourceLocation)
         return try #require(result.snapshot, "no change was found", sourceLocation: sourceLocation)
@@ -53,7 +53,7 @@ final class Sandbox: Sendable {
 
     /// Restores `snapshot` into a new directory and lists that.
     func restored(
-        _ snapshot: SnapshotRecord, path: RelativePath = .root, ignoringSockets: Bool = false,
+        _ snapshot: ListedSnapshot, path: RelativePath = .root, ignoringSockets: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> TreeListing {
         let target = base.directory.appending("restored-\(UInt64.random(in: 0...UInt64.max))")

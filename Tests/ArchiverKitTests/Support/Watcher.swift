@@ -46,7 +46,7 @@ final class Watcher {
 
     /// Waits for the next snapshot that `isWanted`.
     @discardableResult
-    func nextSnapshot(_ isWanted: (SnapshotRecord) throws -> Bool = { _ in true }) async throws -> SnapshotRecord {
+    func nextSnapshot(_ isWanted: (ListedSnapshot) throws -> Bool = { _ in true }) async throws -> ListedSnapshot {
         while true {
             let event = try await next { if case .snapshot = $0 { true } else { false } }
             if case .snapshot(let snapshot) = event, try isWanted(snapshot) { return snapshot }

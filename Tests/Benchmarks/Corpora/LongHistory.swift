@@ -38,7 +38,7 @@ enum LongHistory {
         let nodes = StoredNodes(store)
         var random = SeededGenerator(seed: 1)
         var present = Array(0..<files)
-        var parents: [FilePath: SnapshotRecord] = [:]
+        var parents: [FilePath: ListedSnapshot] = [:]
         let now = Timestamp.now
         func commit(_ root: FilePath, _ entries: [TreeEdit], _ changes: [PathChange]?, _ number: Int) throws {
             let parent = parents[root]

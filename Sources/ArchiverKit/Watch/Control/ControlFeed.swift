@@ -29,7 +29,7 @@ struct ControlNews: Codable, Sendable {
 
     init(_ event: Event) { self.event = event }
 
-    init(_ snapshot: SnapshotRecord) {
+    init(_ snapshot: ListedSnapshot) {
         self.init(.snapshot)
         id = snapshot.id.hex
         time = snapshot.time.rfc3339
@@ -74,8 +74,8 @@ final class ControlFeed: Sendable {
     ///   - start: the last snapshot that the subscriber knows.
     ///   - next: some of the snapshots behind one, in their order.
     func run(
-        on connection: ControlServer.Connection, from start: SnapshotRecord?,
-        _ next: (SnapshotRecord?) throws -> [SnapshotRecord]
+        on connection: ControlServer.Connection, from start: ListedSnapshot?,
+        _ next: (ListedSnapshot?) throws -> [ListedSnapshot]
     ) throws {
         var last = start
         var first = ControlNews(.subscribed)

@@ -10,7 +10,7 @@ internal import Locking
 internal import Mementos
 internal import SystemPackage
 
-extension RootCaretaker {
+extension WatchedRoot {
     /// Changed paths of an audit that are kept one by one; beyond them everything is captured anew.
     private static let pathsLimit = 65_536
 
@@ -78,7 +78,7 @@ extension RootCaretaker {
             changed = try await Blocking.runInBackground { () throws(ArchiverError) in
                 try facing {
                     try archive.current().archive.changedPaths(
-                        of: path, rules, limit: RootCaretaker.pathsLimit, progress)
+                        of: path, rules, limit: WatchedRoot.pathsLimit, progress)
                 }
             }
         } catch {
@@ -105,7 +105,7 @@ extension RootCaretaker {
 
     /// Where to capture what no event told of.
     private func untold(_ changed: [RelativePath]?, _ told: [PathRange]) -> [PathRange] {
-        guard let changed, changed.count < RootCaretaker.pathsLimit else { return [.subtree(.root)] }
+        guard let changed, changed.count < WatchedRoot.pathsLimit else { return [.subtree(.root)] }
         return changed.filter { path in !told.contains { $0.covers(path) } }.map { .entry($0) }
     }
 }

@@ -3,7 +3,7 @@
 internal import FileIO
 internal import Mementos
 
-extension WatchedRoot {
+extension WatchedTree {
     /// Whether the whole root is polled, whatever could be watched.
     var isPolledWhole: Bool { deafness != nil || sources.isEmpty }
 

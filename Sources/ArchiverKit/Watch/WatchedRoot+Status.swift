@@ -4,7 +4,7 @@ internal import FileIO
 internal import FileWatching
 internal import Glibc
 
-extension RootCaretaker {
+extension WatchedRoot {
     /// How long an answer may wait for what changed just before the question.
     private static let probeLimit = Duration.seconds(10)
     /// The most large files that are told of.
@@ -20,14 +20,14 @@ extension RootCaretaker {
         let kernel = await watch.status()
         let stats = kernel?.stats
         var status = WatcherStatus(
-            process: getpid(), phase: journal.phase, backend: RootCaretaker.backends(stats), since: journal.since,
+            process: getpid(), phase: journal.phase, backend: WatchedRoot.backends(stats), since: journal.since,
             isCurrent: isCurrent, probeSeconds: (ContinuousClock.now - start).seconds, lastEvent: kernel?.lastEvent,
             lastCapture: nil, backlog: (kernel?.dirtyRanges ?? 0) + (kernel?.pendingCrawls ?? 0),
             directories: WatcherStatus.Directories(
                 watched: stats?.watchedDirectories ?? 0, polled: stats?.polledDirectories ?? 0,
                 unreadable: stats?.unreadableDirectories ?? 0, mountPoints: stats?.mountPoints ?? 0,
                 leftOut: stats?.excludedDirectories ?? 0),
-            problemCount: 0, problems: [], largeFiles: Array(largeFiles.waiting.prefix(RootCaretaker.toldFiles)),
+            problemCount: 0, problems: [], largeFiles: Array(largeFiles.waiting.prefix(WatchedRoot.toldFiles)),
             openGaps: (kernel?.openGaps ?? [:]).map { WatcherStatus.OpenGap(cause: $0.recorded, start: $1) }
                 .sorted { $0.start < $1.start },
             lastAudit: nil, failure: nil, degradations: [])
@@ -40,7 +40,7 @@ extension RootCaretaker {
     /// - Parameter withLargeFiles: whether those that are captured less often count.
     func isSettled(withLargeFiles: Bool) async -> Bool {
         guard journal.phase == .watching else { return false }
-        let isDone = await FirstAnswer.isDone(within: RootCaretaker.probeLimit) {
+        let isDone = await FirstAnswer.isDone(within: WatchedRoot.probeLimit) {
             await self.settle(withLargeFiles: withLargeFiles)
         }
         // The end of the watching ends the wait as well.

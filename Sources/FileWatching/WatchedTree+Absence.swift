@@ -5,12 +5,12 @@ internal import Glibc
 internal import Mementos
 internal import SystemPackage
 
-extension WatchedRoot {
+extension WatchedTree {
     func arm(waiting: Bool, _ continuation: ArmingContinuation) {
         isWaitedFor = waiting
         callers.arming = continuation
         do {
-            try begin(with: OpenRoot(settings.path))
+            try begin(with: OpenTree(settings.path))
         } catch {
             guard waiting, [.noSuchFileOrDirectory, .notDirectory].contains(error.code) else {
                 return callers.answerArming(.failure(error))
@@ -20,9 +20,9 @@ extension WatchedRoot {
     }
 
     /// The root, opened if it is the one that was armed.
-    func openRoot() throws(FileError) -> OpenRoot {
+    func openTree() throws(FileError) -> OpenTree {
         if let root { return root }
-        let opened = try OpenRoot(settings.path)
+        let opened = try OpenTree(settings.path)
         guard let identity, opened.status.isSameObject(as: identity) else {
             throw FileError("watch", settings.path, .noSuchFileOrDirectory)
         }
@@ -54,7 +54,7 @@ extension WatchedRoot {
 
     /// Whether the directory that is watched is at the root's path.
     var isInPlace: Bool {
-        guard let identity, let found = try? OpenRoot(settings.path) else { return false }
+        guard let identity, let found = try? OpenTree(settings.path) else { return false }
         return found.status.isSameObject(as: identity)
     }
 
@@ -80,7 +80,7 @@ extension WatchedRoot {
     private func lookForRoot() {
         watchAbove()
         if absence.isDue(at: hooks.now()) { absence.advance(from: hooks.now()) }
-        guard let found = try? OpenRoot(settings.path) else { return }
+        guard let found = try? OpenTree(settings.path) else { return }
         // On another file system it is not the root but what an unmounted root had covered, or what covers it.
         if let identity, identity.device != found.status.device { return }
         do {
@@ -91,7 +91,7 @@ extension WatchedRoot {
     }
 
     /// Crawls the root that was found.
-    private func begin(with found: OpenRoot) throws(FileError) {
+    private func begin(with found: OpenTree) throws(FileError) {
         let fileSystem = hooks.fileSystem(try FileSystem.of(found.descriptor))
         if fileSystem.reach == .pseudo { throw FileError("watch", settings.path, .notSupported) }
         deafness = fileSystem.reach == .remote ? .remoteFileSystem : nil

@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 
-extension RootCaretaker {
+extension WatchedRoot {
     /// Writes down `text` about a snapshot of the root.
     ///
     /// - Parameter snapshot: the snapshot's id in hex digits; nil for the latest, which holds what was captured until now.
@@ -16,7 +16,7 @@ extension RootCaretaker {
                 try facing {
                     let archive = try service.archive.current().archive
                     let about =
-                        try snapshot.map { try RootCaretaker.snapshot($0, of: root) }
+                        try snapshot.map { try WatchedRoot.snapshot($0, of: root) }
                         ?? archive.latestSnapshot(of: root)?.id
                     return try archive.note(text, about: root, snapshot: about)
                 }

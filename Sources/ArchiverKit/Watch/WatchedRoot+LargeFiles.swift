@@ -7,7 +7,7 @@ internal import FileWatching
 internal import Locking
 internal import SystemPackage
 
-extension RootCaretaker {
+extension WatchedRoot {
     /// Tells of files that are captured less often from now on, and sees to it that those that wait are read in time.
     func followLargeFiles() {
         for file in largeFiles.takeUntold() { service.tell(.largeFile(root: path, file)) }

@@ -7,7 +7,7 @@ internal import FileIO
 internal import FileWatching
 internal import Locking
 
-extension RootCaretaker {
+extension WatchedRoot {
     /// What is left out.
     var rules: ExclusionRules { conduct.withLock { $0.rules } }
     /// How changes are gathered.

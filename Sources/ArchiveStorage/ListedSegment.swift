@@ -14,7 +14,7 @@ package enum SegmentState: Int64, Sendable {
 }
 
 /// What the catalogue knows of one segment.
-package struct SegmentRecord: Sendable, Hashable {
+package struct ListedSegment: Sendable, Hashable {
     /// The segment's number in this catalogue.
     package let number: Int64
     /// Its path below the archive's `segments`.

@@ -16,7 +16,7 @@ struct RootSettings: Sendable {
 }
 
 /// The state of one root, which belongs to the watcher's thread.
-final class WatchedRoot {
+final class WatchedTree {
     let settings: RootSettings
     let sources: EventSources
     let hooks: WatcherHooks
@@ -27,7 +27,7 @@ final class WatchedRoot {
     var rule: SettleRule
 
     /// The root's directory, open while it is being crawled.
-    var root: OpenRoot?
+    var root: OpenTree?
     /// The directory that is watched, wherever it is.
     var identity: FileStatus?
     /// Its path without links, when it was found.
@@ -102,7 +102,7 @@ final class WatchedRoot {
     }
 
     /// Goes on in the place of `former`, which ends: who waits for it waits for this one.
-    func takeOver(from former: WatchedRoot) {
+    func takeOver(from former: WatchedTree) {
         (callers, gaps) = (former.callers, former.gaps)
         (former.callers, former.gaps) = (Callers(), GapLog())
         former.stop()
@@ -179,8 +179,8 @@ final class WatchedRoot {
         }
     }
 
-    var status: WatchStatus {
-        WatchStatus(
+    var status: TreeWatchStatus {
+        TreeWatchStatus(
             phase: phase, backends: sources.all.map(\.backend), stats: tracker.tree.stats, eventCount: eventCount,
             lastEvent: lastEvent, dirtyRanges: tracker.dirty.count, pendingCrawls: tracker.pending.count,
             openGaps: gaps.open, pollInterval: polling.next == nil ? nil : polling.interval)

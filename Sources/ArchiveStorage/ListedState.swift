@@ -4,7 +4,7 @@ public import ArchiveFormat
 public import FileIO
 
 /// A program's state as the catalogue knows it: enough to list and to find it.
-public struct SavedState: Sendable, Hashable {
+public struct ListedState: Sendable, Hashable {
     public let id: StateID
     /// The name under which the program keeps its states.
     public let title: String

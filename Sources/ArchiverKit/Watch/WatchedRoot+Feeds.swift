@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 
-extension RootCaretaker {
+extension WatchedRoot {
     /// Snapshots that are read at once.
     private static let step = 256
 
@@ -29,7 +29,7 @@ extension RootCaretaker {
         }
     }
 
-    private func start(after last: String?) throws -> SnapshotRecord? {
+    private func start(after last: String?) throws -> ListedSnapshot? {
         let archive = service.archive.latest
         guard let last else {
             return try archive.store.catalogue.latestSnapshot(ofRoot: path.bytes, machine: Machine.id)
@@ -42,10 +42,10 @@ extension RootCaretaker {
             remedy: "subscribe without one, and list what there is", path: path)
     }
 
-    private func snapshots(behind last: SnapshotRecord?) throws -> [SnapshotRecord] {
+    private func snapshots(behind last: ListedSnapshot?) throws -> [ListedSnapshot] {
         let archive = service.archive.latest
         guard let number = try archive.number(of: ArchivedRoot(here: path)) else { return [] }
-        var filter = Catalogue.SnapshotFilter(of: number, limit: RootCaretaker.step)
+        var filter = Catalogue.SnapshotFilter(of: number, limit: WatchedRoot.step)
         filter.behind = last.map { .init(sequence: $0.sequence, time: $0.time, id: $0.id.chunk) }
         return try archive.store.catalogue.snapshots(filter)
     }

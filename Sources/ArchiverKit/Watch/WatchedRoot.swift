@@ -12,9 +12,9 @@ internal import Synchronization
 internal import SystemPackage
 
 /// Watches one root and captures its changes.
-final class RootCaretaker: Sendable {
+final class WatchedRoot: Sendable {
     let path: FilePath
-    let watch: RootWatch
+    let watch: TreeWatch
     let journal = WatchJournal()
     let service: WatchService
     /// Nobody else may watch the root while this is held.
@@ -294,7 +294,7 @@ final class RootCaretaker: Sendable {
     }
 
     /// Tells everybody of a snapshot that is durable.
-    func announce(_ snapshot: SnapshotRecord) {
+    func announce(_ snapshot: ListedSnapshot) {
         service.tell(.snapshot(snapshot))
         feeds.wake()
     }

@@ -6,7 +6,7 @@ internal import Glibc
 internal import Mementos
 internal import SystemPackage
 
-extension WatchedRoot {
+extension WatchedTree {
     /// After so many attempts to look at a directory without a change in between it is crawled, and not counted.
     private static let auditAttempts = 3
 
@@ -69,7 +69,7 @@ extension WatchedRoot {
 
     private func again(_ item: AuditWork.Item) {
         let attempts = item.attempts + 1
-        if attempts >= WatchedRoot.auditAttempts { return tracker.pending.append(item.crawl) }
+        if attempts >= WatchedTree.auditAttempts { return tracker.pending.append(item.crawl) }
         auditWork?.stack.append(AuditWork.Item(crawl: item.crawl, attempts: attempts))
     }
 
@@ -92,7 +92,7 @@ extension WatchedRoot {
         let state = node.map { tracker.tree.state(of: $0) } ?? .unknown
         if state == .polled || state == .excluded { return .inOrder([]) }
         do {
-            let root = try openRoot()
+            let root = try openTree()
             let directory = try root.descriptor.openForReading(beneath: path, O_DIRECTORY)
             let status = try FileStatus.read(directory, path: path)
             switch try treatment(of: directory, status, root: root.status) {

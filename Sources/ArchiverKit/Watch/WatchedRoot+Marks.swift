@@ -3,7 +3,7 @@
 internal import ArchiveFormat
 internal import FileIO
 
-extension RootCaretaker {
+extension WatchedRoot {
     /// Captures what has changed until now, and marks that state.
     ///
     /// Whoever asked may have gone long before: the mark is made all the same.

@@ -3,7 +3,7 @@
 package import FileIO
 
 /// The state of a root's watching, after everything that the kernel had told when it was asked for was taken in.
-package struct WatchStatus: Hashable, Sendable {
+package struct TreeWatchStatus: Hashable, Sendable {
     package let phase: WatchPhase
     /// The backends that are open; none where everything is polled.
     package let backends: [WatchBackend]

@@ -4,7 +4,7 @@ public import ArchiveFormat
 public import FileIO
 
 /// A snapshot as the catalogue knows it: enough to list and to find it.
-public struct SnapshotRecord: Sendable, Hashable {
+public struct ListedSnapshot: Sendable, Hashable {
     public let id: SnapshotID
     /// Where it stands among the snapshots of its root.
     public let sequence: UInt64

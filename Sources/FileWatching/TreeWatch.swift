@@ -7,7 +7,7 @@ internal import Synchronization
 package import SystemPackage
 
 /// The watching of one root.
-package final class RootWatch: Sendable {
+package final class TreeWatch: Sendable {
     /// The watched directory.
     package let path: FilePath
     /// Tells about the watching itself, on the watcher's thread: observers must return quickly.
@@ -116,7 +116,7 @@ package final class RootWatch: Sendable {
     /// How the watching stands: the answer of the thread that does it, after it took in all events so far.
     ///
     /// - Returns: nil where the root was never armed or the watch was stopped.
-    package func status() async -> WatchStatus? {
+    package func status() async -> TreeWatchStatus? {
         await withCheckedContinuation { mailbox.post(.status(id, $0)) }
     }
 
