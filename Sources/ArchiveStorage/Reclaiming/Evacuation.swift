@@ -15,12 +15,6 @@ struct Evacuation {
     private let survey: SegmentSurvey
     /// Records that are not to be copied; nil where other bytes may be that share a block with what is.
     private let purged: Set<ChunkID>?
-    private let victims: Set<Int64>
-    /// What was met that says of records that they are forgotten or listed again: it is moved in the end, where it still
-    /// means anything then.
-    private var statements: [(id: ChunkID, kind: ChunkKind)] = []
-    /// The records that such statements were left behind of.
-    private(set) var unspoken: Set<ChunkID> = []
     /// Chunks that do not live and must stay as well: blocks elsewhere stand on them.
     private var supports: Set<ChunkPrefix> = []
     /// Living chunks that stood on nothing and wait to share a block.
@@ -45,7 +39,6 @@ struct Evacuation {
     ) throws(StorageError) {
         self.store = store
         self.purged = purged
-        self.victims = victims
         self.live = live
         self.survey = survey
         for block in survey.leaning where !victims.contains(block.location.segment) {
@@ -99,47 +92,12 @@ struct Evacuation {
         }
     }
 
-    /// Copies what says of records that they are forgotten or listed again, where some other segment still has one of them.
-    mutating func moveStatements() throws(StorageError) {
-        let needed = try neededStatements()
-        statements = []
-        if needed.isEmpty { return }
-        let commit = try store.beginCommit()
-        do throws(StorageError) {
-            for (id, kind) in needed { try pack(record: id, kind, commit) }
-            try appendRecords(to: commit)
-            try commit.keep()
-        } catch {
-            commit.abandon()
-            throw error
-        }
-    }
-
-    private mutating func neededStatements() throws(StorageError) -> [(id: ChunkID, kind: ChunkKind)] {
-        guard try store.mayForgetStatements() else { return statements }
-        var needed: [(id: ChunkID, kind: ChunkKind)] = []
-        for (id, kind) in statements {
-            if try store.isOfSomethingLeft(id, kind, besides: victims) {
-                needed.append((id, kind))
-            } else {
-                unspoken.formUnion(try store.named(in: id, kind))
-            }
-        }
-        return needed
-    }
-
     /// The indices of the chunks in a block that must stay.
-    private mutating func chunks(of header: BlockHeader, at place: BlockLocation) -> [Int] {
+    private func chunks(of header: BlockHeader, at place: BlockLocation) -> [Int] {
         let isNeeded = survey.isNeeded(place)
-        var later: [(id: ChunkID, kind: ChunkKind)] = []
-        defer { statements += later }
         return header.chunks.indices.filter { index in
             let chunk = header.chunks[index]
             if purged?.contains(chunk.id) ?? false { return false }
-            if header.obstacle == nil, chunk.kind.isOfForgetting {
-                later.append((chunk.id, chunk.kind))
-                return false
-            }
             if chunk.kind.isLasting || (isNeeded && live.contains(chunk.id)) { return true }
             return !supports.isEmpty && supports.contains(ChunkPrefix(chunk.id))
         }

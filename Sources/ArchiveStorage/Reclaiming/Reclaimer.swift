@@ -50,10 +50,6 @@ package final class Reclaimer {
     private let options: Options
     private let lock: FileLock
     private var live = ChunkSet()
-    /// Blocks of records that mean nothing any more.
-    private var spent: Set<Int64> = []
-    /// Records that nothing speaks of any more once the batch is dropped.
-    private var unspoken: Set<ChunkID> = []
     private var result = Reclaimed()
 
     private var catalogue: Catalogue { store.catalogue }
@@ -88,14 +84,13 @@ package final class Reclaimer {
         try tidy()
         store.giveUpWriters()
         try mark(&live)
-        spent = try store.blocksOfForgettingTheGone()
         let present = try catalogue.segments()
         result.segments = present.count
         result.bytesBefore = present.reduce(0) { $0 + $1.indexedLength }
         var left = Dictionary(uniqueKeysWithValues: present.map { ($0.number, $0) })
         var done = 0
         while true {
-            let survey = try SegmentSurvey(catalogue, live: live, spent: spent)
+            let survey = try SegmentSurvey(catalogue, live: live)
             let victims = try victims(among: Array(left.values), survey)
             if options.isDryRun {
                 let freed = victims.reduce(0) { $0 + survey.tally(of: $1.number).freeBytes }
@@ -169,8 +164,6 @@ package final class Reclaimer {
             throw error
         }
         try drop(victims)
-        try catalogue.forgetStatements(of: unspoken)
-        unspoken = []
         result.dropped += victims.count
     }
 
@@ -180,7 +173,7 @@ package final class Reclaimer {
     private func evacuate(
         _ victims: [ListedSegment], _ onProgress: (Int) -> Void
     ) throws(StorageError) -> ListedSegment? {
-        let survey = try SegmentSurvey(catalogue, live: live, spent: spent)
+        let survey = try SegmentSurvey(catalogue, live: live)
         var evacuation = try Evacuation(
             store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged)
         defer { result.movedBytes += evacuation.movedBytes }
@@ -195,8 +188,6 @@ package final class Reclaimer {
             }
             onProgress(segment.indexedLength)
         }
-        try evacuation.moveStatements()
-        unspoken = evacuation.unspoken
         return nil
     }
 

@@ -29,18 +29,15 @@ struct SegmentSurvey {
     /// Where the copies of living chunks are that reads take, in order, none twice.
     private let needed: [Int64]
 
-    /// - Parameters:
-    ///   - live: the chunks that are to stay.
-    ///   - spent: blocks of records that mean nothing any more, by their packed locations.
-    init(_ catalogue: Catalogue, live: ChunkSet, spent: Set<Int64> = []) throws(StorageError) {
+    /// - Parameter live: the chunks that are to stay.
+    init(_ catalogue: Catalogue, live: ChunkSet) throws(StorageError) {
         needed = try SegmentSurvey.copies(of: live, catalogue)
         var index = 0
         let needed = needed
         var (tallies, leaning): ([Int64: Tally], [Leaning]) = ([:], [])
         try catalogue.forEachBlock { location, block in
             while index < needed.count, needed[index] < location.packed { index += 1 }
-            let isLasting = block.isLasting && !spent.contains(location.packed)
-            let isNeeded = isLasting || (index < needed.count && needed[index] == location.packed)
+            let isNeeded = block.isLasting || (index < needed.count && needed[index] == location.packed)
             tallies[location.segment, default: Tally()].bytes += block.length
             if isNeeded { tallies[location.segment, default: Tally()].neededBytes += block.length }
             let dead = block.bases.filter { !live.contains($0) }

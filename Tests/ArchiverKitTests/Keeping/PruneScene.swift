@@ -112,19 +112,5 @@ final class PruneScene {
         return found
     }
 
-    /// How many chunks in the segments say that something is forgotten.
-    var statements: Int {
-        get throws {
-            var found: Set<ChunkID> = []
-            for segment in try store.catalogue.segments() {
-                let file = try SegmentFile(at: store.layout.segment(segment.path))
-                let scan = try SegmentScan(
-                    of: file, from: SegmentHeader.byteCount, verifyingPayloads: false, passingDamage: false)
-                for record in scan.records where record.kind == .forgotten { found.insert(record.id) }
-            }
-            return found.count
-        }
-    }
-
     var bytes: Int { get throws { try segments().values.reduce(0) { $0 + $1.count } } }
 }

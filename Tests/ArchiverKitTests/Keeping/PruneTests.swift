@@ -66,27 +66,6 @@ import Testing
         for path in gone.keys { #expect(!Files("/").exists(path), "\(path) is left") }
     }
 
-    @Test("what says that records are forgotten goes once they are gone, and nothing comes back by that")
-    func statements() throws {
-        var random = SeededGenerator("statements of forgetting")
-        let scene = try PruneScene()
-        try write(4, scene, &random)
-        var most = 0
-        for round in 0..<12 {
-            try write(12, scene, &random)
-            try scene.thin { $0 % 4 == 0 || $0 < round }
-            _ = try scene.archive.prune(grace: .zero)
-            // What was said of the last round stays at least until the next one: its segments are those just written.
-            most = max(most, try scene.statements)
-            if round % 4 == 3 { try scene.reopen(withNewCatalogue: true) }
-            let listed = try scene.archive.snapshots().map(\.id)
-            #expect(Set(listed) == Set(scene.snapshots.map(\.id)), "round \(round)")
-        }
-        #expect(most < 8, "\(most) of 12 rounds")
-        #expect(try scene.archive.store.catalogue.forgotten().count < 60)
-        try scene.expectAllKept(scene.rebuild(), "with a new catalogue")
-    }
-
     @Test("what is brought back stays so when segments are dropped, also with a new catalogue")
     func statementsOfWhatIsBack() throws {
         var random = SeededGenerator("statements of bringing back")
