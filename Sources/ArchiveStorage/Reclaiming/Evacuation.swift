@@ -106,7 +106,8 @@ struct Evacuation {
     private mutating func move(
         _ header: BlockHeader, at place: BlockLocation, _ kept: [Int], to commit: CommitWriter
     ) throws(StorageError) {
-        if header.obstacle == nil, header.chunks.contains(where: \.kind.isRecord) {
+        // A record with its content stays a delta: it would take many times the room.
+        if header.obstacle == nil, header.chunks.allSatisfy(\.kind.isRecord) {
             for index in kept { try pack(record: header.chunks[index].id, header.chunks[index].kind, commit) }
             return
         }
