@@ -9,6 +9,7 @@ let package = Package(
         .library(
             name: "ArchiverKit",
             targets: ["ArchiverKit", "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "Mementos"]),
+        .library(name: "Timeline", targets: ["Timeline"]),
     ],
     traits: [
         .trait(
@@ -20,6 +21,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     ],
     targets: [
         // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
@@ -61,7 +63,7 @@ let package = Package(
             name: "ArchiverCommands",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "Locking",
-                "Mementos",
+                "Mementos", "TextDiff", "TimelineServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -69,7 +71,8 @@ let package = Package(
         .testTarget(
             name: "ArchiverCommandsTests",
             dependencies: [
-                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "archiver",
+                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "TextDiff",
+                "archiver",
                 "examples",
                 "faults",
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -81,7 +84,7 @@ let package = Package(
             name: "ArchiverKit",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "Compression", "Exclusions", "FileIO", "FileWatching", "Locking",
-                "Mementos", "SnapshotTree",
+                "Mementos", "SnapshotTree", "TextDiff",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -146,7 +149,9 @@ let package = Package(
         .executableTarget(
             name: "examples",
             dependencies: [
-                "ArchiverKit", "Mementos", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Mementos", "Timeline",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Examples"
         ),
@@ -210,6 +215,42 @@ let package = Package(
 
         // MARK: TestTraits - how tests run
         .target(name: "TestTraits", dependencies: ["Locking"], path: "Tests/TestTraits"),
+
+        // MARK: TextDiff - two texts compared line by line
+        .target(name: "TextDiff", dependencies: ["FileIO"]),
+        .testTarget(name: "TextDiffTests", dependencies: ["TestSupport", "TestTraits", "TextDiff"]),
+
+        // MARK: Timeline - the moments of a history behind a data source and a delegate
+        .target(
+            name: "Timeline", dependencies: ["ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Locking"]),
+        .testTarget(
+            name: "TimelineTests",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "Timeline",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
+
+        // MARK: TimelineServer - the timeline as a page, served on the loopback interface
+        .target(
+            name: "TimelineServer",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Locking", "TextDiff", "Timeline",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            exclude: ["openapi.json"],
+            resources: [.embedInCode("Page")]
+        ),
+        .testTarget(
+            name: "TimelineServerTests",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits",
+                "TimelineServer",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
 
         // MARK: TreeScripts - scenarios as files, and the commands in them
         .target(

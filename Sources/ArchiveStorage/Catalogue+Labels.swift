@@ -41,6 +41,26 @@ extension Catalogue {
         }
     }
 
+    /// The snapshots of a root that have a label, the newest first.
+    package func labelledSnapshots(
+        root: Int64, since: Timestamp, until: Timestamp, limit: Int
+    ) throws(StorageError) -> [ListedSnapshot] {
+        let sql = """
+            SELECT \(SnapshotReader.columns) FROM snapshot
+            WHERE label IS NOT NULL AND root = ? AND seconds BETWEEN ? AND ?
+            ORDER BY seconds DESC, nanoseconds DESC, id DESC LIMIT ?
+            """
+        return try read { db in
+            var found: [ListedSnapshot] = []
+            var reader = SnapshotReader(db)
+            try db.cachedStatement(sql: sql).forEachRow([root, since.seconds, until.seconds, limit]) { row in
+                found.append(try reader.record(row))
+                return true
+            }
+            return found
+        }
+    }
+
     /// The SQL for the label of a record that is entered: the one that was given late, else its own.
     ///
     /// - Parameters:

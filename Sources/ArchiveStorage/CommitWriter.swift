@@ -179,6 +179,11 @@ package final class CommitWriter: Sendable {
         release()
     }
 
+    /// Makes what was appended durable and enters it, while the commit goes on.
+    func keepSoFar() throws(StorageError) {
+        try locked { state throws(StorageError) in try self.index(&state) }
+    }
+
     /// Ends the commit without a snapshot and keeps its chunks.
     package func keep() throws(StorageError) {
         try locked { state throws(StorageError) in try self.index(&state) }

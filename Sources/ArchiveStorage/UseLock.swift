@@ -9,7 +9,12 @@ final class UseLock: Sendable {
     private let descriptor: Descriptor
     private let path: FilePath
 
-    private init(_ layout: ArchiveLayout, _ name: String = "use.lock") throws(StorageError) {
+    private static let name = "use.lock"
+
+    /// The file that everybody locks who has the archive open.
+    static func path(in layout: ArchiveLayout) -> FilePath { layout.lock(name) }
+
+    private init(_ layout: ArchiveLayout, _ name: String = UseLock.name) throws(StorageError) {
         let path = layout.lock(name)
         self.path = path
         descriptor = try storing { () throws(FileError) in

@@ -38,7 +38,7 @@ struct ArchiverCommand: ParsableCommand {
             KeepCommand.self, PinCommand.self, UnpinCommand.self, LabelCommand.self, NoteCommand.self,
             ForgetCommand.self, UnforgetCommand.self,
             LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
-            SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self,
+            SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self, BrowseCommand.self,
             ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
             RedoCommand.self, OperationsCommand.self, CheckCommand.self, UsageCommand.self, PruneCommand.self,
             PurgeCommand.self, RepairCommand.self,

@@ -4,6 +4,9 @@ internal import ArgumentParser
 internal import FileIO
 internal import Glibc
 
+/// A command that goes on until somebody ends it, and hears signals itself.
+protocol LastingCommand: AsyncParsableCommand, Sendable {}
+
 /// The `archiver` program.
 package enum ArchiverProgram {
     /// Does what the process's arguments say, and ends the process.
@@ -14,24 +17,25 @@ package enum ArchiverProgram {
         signal(SIGPIPE, SIG_IGN)
         Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
-        var parsed: WatchCommand?
+        var lasting: (any LastingCommand)?
         let status = ending(arguments) {
             var command = try ArchiverCommand.parseAsRoot(arguments)
-            parsed = command as? WatchCommand
-            if parsed == nil { try command.run() }
+            lasting = command as? any LastingCommand
+            if lasting == nil { try command.run() }
         }
-        if let watch = parsed { run(watch, arguments) }
+        if let lasting { run(lasting, arguments) }
         Pager.finish()
         exit(status)
     }
 
-    /// Watches until the end of the process.
-    private static func run(_ watch: WatchCommand, _ arguments: [String]) -> Never {
+    /// Runs a command that lasts until the end of the process.
+    private static func run(_ command: any LastingCommand, _ arguments: [String]) -> Never {
         Signals.block(Signals.termination)
         Task.detached {
             let result: Result<Void, any Error>
             do {
-                result = .success(try await watch.run())
+                var command = command
+                result = .success(try await command.run())
             } catch {
                 result = .failure(error)
             }

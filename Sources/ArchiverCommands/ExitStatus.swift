@@ -35,7 +35,8 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .malformedSelector, .otherRoot, .unsuitableSettings: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
                 .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .nothingToUndo,
-                .nothingToRedo, .pinned, .notPinned, .noLabel, .lastSnapshot, .tooMuchToForget, .permission, .system:
+                .nothingToRedo, .unsuitable, .pinned, .notPinned, .noLabel, .lastSnapshot, .tooMuchToForget,
+                .permission, .system:
                 .failed
             }
     }

@@ -10,7 +10,7 @@ struct Examples: AsyncParsableCommand {
         abstract: "Programs that keep their state in an archive ($ARCHIVER_ARCHIVE, else the usual one).",
         subcommands: [
             GameExample.self, UserExample.self, CounterExample.self, QuizExample.self, AlbumsExample.self,
-            NetworkExample.self, CoversExample.self,
+            NetworkExample.self, CoversExample.self, TimelineExample.self,
         ])
 }
 

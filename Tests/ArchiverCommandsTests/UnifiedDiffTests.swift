@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import ArchiverCommands
+@testable import TextDiff
 
 @Suite(.blocking)
 struct UnifiedDiffTests {

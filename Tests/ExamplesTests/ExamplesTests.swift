@@ -23,7 +23,8 @@ struct ExamplesTests {
     @Test("there are sessions of all examples")
     func completeness() {
         let names = Set(Session.all.flatMap(\.commands).map { $0.words.prefix(2).joined(separator: " ") })
-        #expect(names.isSuperset(of: ["game", "user", "quiz", "albums", "network"].map { "examples \($0)" }))
+        let all = ["game", "user", "quiz", "albums", "network", "timeline"]
+        #expect(names.isSuperset(of: all.map { "examples \($0)" }))
     }
 
     /// The lines that a command writes to standard output and standard error.

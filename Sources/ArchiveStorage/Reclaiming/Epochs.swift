@@ -82,13 +82,17 @@ final class Epochs: Sendable {
         try LockFile(layout, "epoch.\(side)").tryLock()
     }
 
+    /// The files that commits have a share in, and in how many of them this object has one.
+    var paths: [FilePath] { files.map(\.path) }
+    var ownShares: Int { holders.withLock { $0.count { $0 > 0 } } }
+
     private func read() throws(StorageError) -> UInt64 { try number.read() }
 }
 
 /// A lock file that stays open.
 private final class LockFile: Sendable {
     private let descriptor: Descriptor
-    private let path: FilePath
+    let path: FilePath
 
     init(_ layout: ArchiveLayout, _ name: String) throws(StorageError) {
         let path = layout.lock(name)

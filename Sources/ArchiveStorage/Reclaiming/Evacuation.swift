@@ -25,6 +25,9 @@ struct Evacuation {
     private var recordBytes = 0
     /// Bytes appended.
     private(set) var movedBytes = 0
+    /// What was appended since captures were let go first.
+    private var piece = Pacing.Piece()
+    private let pacing: Pacing
 
     /// zlib's effort: more gains a few bytes for much time.
     private static let level = 6
@@ -35,9 +38,11 @@ struct Evacuation {
     ///   - victims: the segments that will be dropped.
     ///   - purged: records that are not to be copied; nil where other bytes may be that share a block with what is.
     init(
-        _ store: ArchiveStore, live: ChunkSet, _ survey: SegmentSurvey, victims: Set<Int64>, purged: Set<ChunkID>?
+        _ store: ArchiveStore, live: ChunkSet, _ survey: SegmentSurvey, victims: Set<Int64>, purged: Set<ChunkID>?,
+        _ pacing: Pacing
     ) throws(StorageError) {
         self.store = store
+        self.pacing = pacing
         self.purged = purged
         self.live = live
         self.survey = survey
@@ -162,6 +167,11 @@ struct Evacuation {
         if block.header.chunks.contains(where: \.kind.isRecord) { try commit.synchronize() }
         try commit.append(block)
         movedBytes += block.byteCount
+        piece.add(block)
+        guard piece.isFull, pacing.isShared else { return }
+        try commit.keepSoFar()
+        try pacing.makeWay()
+        piece = Pacing.Piece()
     }
 
     /// What the chunks `kept` of a block can stand on: for each base the nearest chunk below it that stays.

@@ -49,6 +49,7 @@ package final class Reclaimer {
     private let store: ArchiveStore
     private let options: Options
     private let lock: FileLock
+    private let pacing: Pacing
     private var live = ChunkSet()
     private var result = Reclaimed()
 
@@ -59,7 +60,7 @@ package final class Reclaimer {
     private static let batchBytes = 512 << 20
     /// So many segments of less than an eighth of the full size are made one.
     private static let smallSegments = 8
-    /// Rows of the catalogue removed at once: captures wait for no more.
+    /// Rows of the catalogue removed at once by one that is alone.
     private static let rowsAtOnce = 2_000
     /// How old a day's folder is before it is removed, in seconds: clocks differ.
     private static let folderSeconds: Int64 = 3 * 86_400
@@ -71,6 +72,7 @@ package final class Reclaimer {
         if let refusal = store.refusal { throw refusal }
         self.store = store
         self.options = options
+        pacing = Pacing(store)
         guard let taken = try store.withoutReclaimers(isWaiting: false) else {
             throw StorageError(.readOnly, store.layout.directory, "the archive cannot be written to")
         }
@@ -175,7 +177,7 @@ package final class Reclaimer {
     ) throws(StorageError) -> ListedSegment? {
         let survey = try SegmentSurvey(catalogue, live: live)
         var evacuation = try Evacuation(
-            store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged)
+            store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged, pacing)
         defer { result.movedBytes += evacuation.movedBytes }
         // The oldest first: what is written anew against a chunk knows then how deep that stands.
         for segment in victims.reversed() {
@@ -256,9 +258,10 @@ package final class Reclaimer {
         for block in try blocks(of: segment) {
             let place = BlockLocation(segment: segment.number, offset: block.offset)
             for chunk in block.header.chunks { rows.append((chunk.id, place)) }
-            if rows.count >= Reclaimer.rowsAtOnce {
+            if rows.count >= (pacing.isShared ? Pacing.rows : Reclaimer.rowsAtOnce) {
                 try catalogue.remove(rows)
                 rows.removeAll(keepingCapacity: true)
+                try pacing.makeWay()
             }
         }
         try catalogue.remove(rows)
@@ -266,6 +269,7 @@ package final class Reclaimer {
 
     private func remove(_ path: FilePath) throws(StorageError) {
         let folder = path.removingLastComponent()
+        try shrink(path)
         let result = path.withPlatformString { unlink($0) }
         if result != 0, Errno.current != .noSuchFileOrDirectory {
             throw StorageError(FileError("remove", path, .current))
@@ -278,6 +282,23 @@ package final class Reclaimer {
             created: Timestamp(seconds: Timestamp.now.seconds - Reclaimer.folderSeconds), segment: .random())
         if folder.string < store.layout.segments.appending(soon.folder).string {
             _ = folder.withPlatformString { rmdir($0) }
+        }
+    }
+
+    /// Takes the bytes of a dropped segment away bit by bit where others capture: a file system frees a large file in one go,
+    /// and lets nobody write meanwhile.
+    ///
+    /// Who still reads it finds the copies, as of one that is removed.
+    private func shrink(_ path: FilePath) throws(StorageError) {
+        guard pacing.isShared, let file = try? Descriptor.openFile(path, O_WRONLY),
+            let status = try? FileStatus.read(file), status.links == 1
+        else { return }
+        var left = Int(status.size)
+        while left > SegmentHeader.byteCount {
+            left = max(SegmentHeader.byteCount, left - Pacing.freedBytes)
+            // It goes in any case.
+            do { try file.truncate(to: UInt64(left), path: path) } catch { return }
+            try pacing.makeWay()
         }
     }
 

@@ -7,7 +7,7 @@ internal import Glibc
 internal import Mementos
 internal import SystemPackage
 
-struct WatchCommand: AsyncParsableCommand {
+struct WatchCommand: LastingCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Watch directories and capture every change.",

@@ -34,7 +34,7 @@ struct StateDifferenceReport {
             return widest.flatMap { width in text.map { DisplayWidth.cut($0, to: width) } } ?? text
         }
         let path = difference.path.isEmpty ? "." : Escaping.text(difference.path)
-        let change = difference.change
+        let change = difference.change.sign
         return style(change.mark, "\(change.rawValue) \(path)") + ": " + values.joined(separator: " → ")
     }
 }
@@ -46,7 +46,7 @@ private struct StateDifferenceJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(difference.path, forKey: "path")
-        try object.encode(difference.change.word, forKey: "change")
+        try object.encode(difference.change.sign.word, forKey: "change")
         try object.encodeIfPresent(difference.old, forKey: "old")
         try object.encodeIfPresent(difference.new, forKey: "new")
     }

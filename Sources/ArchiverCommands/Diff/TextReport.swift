@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import FileIO
+internal import TextDiff
 
 /// Unified diffs of text files; what is no text is told by name.
 struct TextReport: DifferenceReport {

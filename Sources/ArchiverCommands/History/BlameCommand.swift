@@ -40,7 +40,7 @@ struct BlameCommand: ParsableCommand {
             try history.archive.history(
                 of: path, in: history.root, HistoryQuery(through: snapshot), progress: $0)
         }
-        let lines = try Blame(history).lines(withLatest(versions, entry, snapshot, history))
+        let lines = try Blame(history.archive).lines(withLatest(versions, entry, snapshot, history))
         let first = min(range?.lowerBound ?? 1, lines.count + 1)
         let last = min(range?.upperBound ?? lines.count, lines.count)
         if let range, range.lowerBound > lines.count {

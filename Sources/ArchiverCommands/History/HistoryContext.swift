@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import TextDiff
 
 /// The root whose history is asked for.
 struct HistoryContext {

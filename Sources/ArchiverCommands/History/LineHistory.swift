@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import FileIO
+internal import TextDiff
 
 /// Lines of a text, counted from 0.
 typealias LineRange = Range<Int>
@@ -35,7 +36,7 @@ struct LineVersion {
 struct LineHistory {
     private let texts: Blame
 
-    init(_ history: HistoryContext) { texts = Blame(history) }
+    init(_ history: HistoryContext) { texts = Blame(history.archive) }
 
     /// The versions that changed `range` of the newest version that is there, the newest first.
     ///
@@ -84,13 +85,5 @@ struct LineHistory {
             shift += edit.left.count - edit.right.count
         }
         return (line + shift)..<(line + shift + 1)
-    }
-}
-
-extension LineEdit {
-    /// Whether it changed any of `lines` of the right side, or took away lines between them.
-    func touches(_ lines: LineRange) -> Bool {
-        if right.isEmpty { return lines.lowerBound < right.lowerBound && right.lowerBound < lines.upperBound }
-        return right.overlaps(lines)
     }
 }

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import TextDiff
 
 /// Compares versions with those before them.
 struct VersionPatches {

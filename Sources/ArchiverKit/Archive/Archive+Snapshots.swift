@@ -138,6 +138,56 @@ extension Archive {
         }
     }
 
+    /// The snapshots of its root right after one, or right before it, the nearest first.
+    public func neighbours(
+        of snapshot: ListedSnapshot, isLater: Bool, limit: Int
+    ) throws(ArchiverError) -> [ListedSnapshot] {
+        try facing {
+            guard let number = try number(of: snapshot.root) else { return [] }
+            var filter = Catalogue.SnapshotFilter(of: number, newestFirst: !isLater, limit: limit)
+            filter.behind = .init(sequence: snapshot.sequence, time: snapshot.time, id: snapshot.id.chunk)
+            return try store.catalogue.snapshots(filter)
+        }
+    }
+
+    /// The last snapshot of a root that was made at `time` or before; nil where there is none.
+    public func snapshot(of root: ArchivedRoot, at time: Timestamp) throws(ArchiverError) -> ListedSnapshot? {
+        try facing {
+            guard let number = try number(of: root) else { return nil }
+            var filter = Catalogue.SnapshotFilter(of: number, until: time, newestFirst: true, limit: 1)
+            filter.isByTime = true
+            return try store.catalogue.snapshots(filter).first
+        }
+    }
+
+    /// What a snapshot holds in a directory, without what is in the directories below, in walk order.
+    ///
+    /// Reads what lies in the directory itself, however much is below it.
+    ///
+    /// - Parameters:
+    ///   - last: the last entry that is known already, to go on behind it.
+    ///   - limit: the most entries to give.
+    public func children(
+        of directory: RelativePath, in snapshot: ListedSnapshot, after last: RelativePath? = nil, limit: Int = .max
+    ) throws(ArchiverError) -> [Entry] {
+        try facing {
+            var cursor = try TreeCursor(snapshot.tree, in: nodes)
+            try cursor.seek(to: last.map(Archive.behindAll(in:)) ?? directory)
+            var found: [Entry] = []
+            while found.count < limit, let entry = try cursor.next(), directory.contains(entry.path) {
+                if entry.path == directory { continue }
+                found.append(entry)
+                if entry.kind == .directory { try cursor.seek(to: Archive.behindAll(in: entry.path)) }
+            }
+            return found
+        }
+    }
+
+    /// The least path behind all that a directory can hold: nothing but a slash comes before the byte 1 in walk order.
+    private static func behindAll(in directory: RelativePath) -> RelativePath {
+        RelativePath(unchecked: directory.bytes + [1])
+    }
+
     /// What `query` means to the catalogue; nil where there can be no such snapshots.
     func filter(_ query: SnapshotQuery) throws -> Catalogue.SnapshotFilter? {
         var filter = Catalogue.SnapshotFilter(

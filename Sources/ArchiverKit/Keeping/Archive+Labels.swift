@@ -1,8 +1,8 @@
 // Labels given late: a snapshot never changes, what is said of it may.
 
 internal import ArchiveFormat
-internal import ArchiveStorage
-internal import FileIO
+package import ArchiveStorage
+package import FileIO
 
 extension Archive {
     /// Gives a snapshot or a saved state a label; another one that it has is replaced.
@@ -25,6 +25,16 @@ extension Archive {
     ///
     /// - Throws: `ArchiverError`: `noLabel` where it has none, `readOnly`…
     public func removeLabel(of selected: Selected) throws(ArchiverError) { try say(nil, of: selected) }
+
+    /// The snapshots of a root that have a label, the newest first.
+    package func labelledSnapshots(
+        of root: ArchivedRoot, since: Timestamp, until: Timestamp, limit: Int
+    ) throws(ArchiverError) -> [ListedSnapshot] {
+        try facing {
+            guard let number = try number(of: root) else { return [] }
+            return try store.catalogue.labelledSnapshots(root: number, since: since, until: until, limit: limit)
+        }
+    }
 
     /// Labels of snapshots that begin with `text`, by their bytes.
     package func labels(beginning text: String, limit: Int) throws(ArchiverError) -> [String] {

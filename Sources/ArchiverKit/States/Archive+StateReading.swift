@@ -39,6 +39,11 @@ extension Archive {
         try facing { try store.catalogue.states(Archive.filter(query)) }
     }
 
+    /// The titles that there are saved states of, in alphabetical order.
+    package func stateTitles() throws(ArchiverError) -> [StateTitle] {
+        try facing { try store.catalogue.stateTitles() }
+    }
+
     /// How many saved states `query` asks for, its limit left aside.
     package func stateCount(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> Int {
         try facing { try store.catalogue.count(Archive.filter(query)) }

@@ -40,6 +40,8 @@ public struct ArchiverError: Error, Sendable {
         case notDirectory
         /// The directory cannot be a root: it belongs to the archive or to the kernel.
         case unsuitableRoot
+        /// What is asked for cannot be done with it: a file that is too large, or no text.
+        case unsuitable
         /// What is to be set contradicts itself.
         case unsuitableSettings
         /// What is to be forgotten is pinned.

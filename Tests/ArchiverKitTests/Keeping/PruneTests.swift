@@ -48,6 +48,49 @@ import Testing
         #expect(again.freedBytes == 0 || result.inUse > 0, "there is nothing more to give back")
     }
 
+    @Test("beside others, no byte goes that a copy of the archive by hard links has")
+    func hardLinks() throws {
+        var random = SeededGenerator("copies by hard links")
+        let scene = try PruneScene()
+        try write(40, scene, &random)
+        let before = try scene.segments()
+        let copies = scene.sandbox.base.directory.appending("copies")
+        try Directory.create(copies, permissions: 0o700, durable: false)
+        for (number, path) in before.keys.enumerated() where number % 2 == 0 {
+            #expect(link(path.string, copies.appending("\(number)").string) == 0)
+        }
+        try scene.thin { $0 % 8 == 0 }
+        let other = try Archive.open(scene.archive.directory)
+        #expect(KernelLocks.count(of: scene.archive.directory.appending("locks/use.lock")) > 1)
+        #expect(try scene.archive.prune(grace: .zero).dropped > 0)
+        for (number, bytes) in before.values.enumerated() where number % 2 == 0 {
+            #expect(try Files(copies).read(FilePath("\(number)")) == bytes)
+        }
+        try scene.expectAllKept(other)
+    }
+
+    @Test("saved states take no more room after some of them were forgotten than before")
+    func statesStayDeltas() throws {
+        var random = SeededGenerator("states that are moved")
+        let scene = try PruneScene()
+        var lines = (0..<400).map { _ in "a line \(random.below(1 << 30))" }
+        var states: [StateID] = []
+        for _ in 0..<300 {
+            lines[random.below(lines.count)] = "another \(random.below(1 << 30))"
+            states.append(StateID(try scene.archive.save(lines, as: "lines").id))
+        }
+        let whole = try scene.bytes
+        // Of each segment a part goes, so that all the rest is moved.
+        let gone = states.indices.filter { $0 % 4 == 1 }
+        try scene.store.forget(Set(gone.map { states[$0].chunk }))
+        let result = try scene.archive.prune(grace: .zero)
+        let left = try scene.bytes
+        #expect(result.movedBytes > 0)
+        #expect(left <= whole, "\(left) bytes instead of \(whole)")
+        #expect(try scene.archive.load([String].self, "lines") == lines)
+        #expect(try scene.archive.check(data: true).findings == [])
+    }
+
     @Test("a segment that was dropped and turns up again brings nothing back")
     func oldCopies() throws {
         var random = SeededGenerator("old copies of segments")

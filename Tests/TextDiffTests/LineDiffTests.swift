@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import ArchiverCommands
+@testable import TextDiff
 
 @Suite(.blocking)
 struct LineDiffTests {

@@ -2,29 +2,28 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
-internal import ArchiverKit
 internal import FileIO
+package import TextDiff
 
 /// A line of a file and the version that brought it.
-struct BlamedLine {
-    let bytes: ArraySlice<UInt8>
-    let version: PathVersion
+package struct BlamedLine {
+    package let bytes: ArraySlice<UInt8>
+    package let version: PathVersion
     /// Its number in that version, from 1.
-    let sourceLine: Int
+    package let sourceLine: Int
 }
 
 /// Attributes the lines of a file to its versions: from the newest back, until every line has one.
-struct Blame {
-    private let history: HistoryContext
-    private let contents: FileContents
+package struct Blame {
+    private let archive: Archive
 
-    init(_ history: HistoryContext) {
-        self.history = history
-        contents = .archive(history.archive)
-    }
+    /// Lines are followed in texts of at most so many bytes.
+    package static let limit: UInt64 = 16 << 20
+
+    package init(_ archive: Archive) { self.archive = archive }
 
     /// The lines of the newest of `versions`, which are a file's, the newest first.
-    func lines(_ versions: [PathVersion]) throws -> [BlamedLine] {
+    package func lines(_ versions: [PathVersion]) throws -> [BlamedLine] {
         guard let newest = versions.first else { return [] }
         var text = try self.text(newest)
         let all = text.lines
@@ -58,16 +57,22 @@ struct Blame {
     }
 
     /// The lines of a version; none of what is no file.
-    func text(_ version: PathVersion) throws -> TextLines {
-        guard let entry = try history.archive.entry(at: version.path, in: version.snapshot), entry.kind == .file else {
+    package func text(_ version: PathVersion) throws -> TextLines {
+        guard let entry = try archive.entry(at: version.path, in: version.snapshot), entry.kind == .file else {
             return TextLines([])
         }
-        let name = Escaping.text(version.path)
-        guard entry.size <= FileContents.limit else {
-            throw Failure.unsuitable(
-                "\(name) is larger than \(ByteCount.text(FileContents.limit)) in snapshot \(version.snapshot.id.short)",
-                remedy: "lines are followed in texts of at most that size", path: version.path.bytes)
+        guard entry.size <= Blame.limit else {
+            throw ArchiverError(
+                .unsuitable,
+                "\(version.path) is larger than \(Blame.limit >> 20) MiB in snapshot \(version.snapshot.id.short)",
+                remedy: "lines are followed in texts of at most that size")
         }
-        return TextLines(try contents.bytes(entry))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(entry.size))
+        try archive.forEachPiece(of: entry) { piece in
+            bytes.append(contentsOf: piece)
+            return true
+        }
+        return TextLines(bytes)
     }
 }

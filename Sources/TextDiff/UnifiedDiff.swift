@@ -2,20 +2,20 @@
 //
 // GNU diffutils manual, "Detailed Description of Unified Format"; names are quoted as git does.
 
-internal import FileIO
+package import FileIO
 
 /// A unified diff of one file.
-struct UnifiedDiff {
+package struct UnifiedDiff {
     /// A line of the diff: the sign in front and the bytes behind it.
-    struct Line: Equatable {
-        enum Role { case header, hunk, context, removed, added, note }
+    package struct Line: Equatable {
+        package enum Role { case header, hunk, context, removed, added, note }
 
-        let role: Role
-        let bytes: [UInt8]
+        package let role: Role
+        package let bytes: [UInt8]
     }
 
     /// Lines shown around a change.
-    private static let contextLines = 3
+    package static let contextLines = 3
 
     private let path: RelativePath
     private let left: TextLines?
@@ -24,17 +24,17 @@ struct UnifiedDiff {
     /// - Parameters:
     ///   - left: the old bytes; nil where the file was added.
     ///   - right: the new bytes; nil where the file was removed.
-    init(_ path: RelativePath, left: [UInt8]?, right: [UInt8]?) {
+    package init(_ path: RelativePath, left: [UInt8]?, right: [UInt8]?) {
         self.path = path
         self.left = left.map(TextLines.init)
         self.right = right.map(TextLines.init)
     }
 
     /// The diff; empty where both texts are the same.
-    var lines: [Line] { lines(touching: nil) }
+    package var lines: [Line] { lines(touching: nil) }
 
     /// The part of the diff that touches lines of the new text; all of it for nil.
-    func lines(touching range: LineRange?) -> [Line] {
+    package func lines(touching range: Range<Int>?) -> [Line] {
         let (old, new) = (left ?? TextLines([]), right ?? TextLines([]))
         let numbers = TextLines.numbers(old, new)
         var edits = LineDiff.edits(from: numbers.left, to: numbers.right)
@@ -49,7 +49,7 @@ struct UnifiedDiff {
     }
 
     /// Edits grouped so that their context does not overlap.
-    private static func hunks(_ edits: [LineEdit]) -> [[LineEdit]] {
+    package static func hunks(_ edits: [LineEdit]) -> [[LineEdit]] {
         var hunks: [[LineEdit]] = []
         for edit in edits {
             if let last = hunks.last?.last, edit.left.lowerBound - last.left.upperBound <= 2 * contextLines {
@@ -97,7 +97,7 @@ struct UnifiedDiff {
     }
 
     /// A file's name in a header: quoted where it holds what would not survive, as git does.
-    static func name(_ prefix: String, _ path: RelativePath?) -> [UInt8] {
+    package static func name(_ prefix: String, _ path: RelativePath?) -> [UInt8] {
         guard let path else { return Array("/dev/null".utf8) }
         let bytes = Array(prefix.utf8) + path.bytes
         let quote = UInt8(ascii: "\"")

@@ -1,16 +1,16 @@
 // A file's bytes as lines.
 
 /// Lines of a text, without their line feeds.
-struct TextLines {
-    let lines: [ArraySlice<UInt8>]
+package struct TextLines {
+    package let lines: [ArraySlice<UInt8>]
     /// Whether the last line ends with a line feed; true of an empty text.
-    let isTerminated: Bool
+    package let isTerminated: Bool
 
     private static let lineFeed = UInt8(ascii: "\n")
     /// How far a NUL byte is looked for, as git does.
     private static let sniffedBytes = 8000
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         var lines = bytes.split(separator: TextLines.lineFeed, omittingEmptySubsequences: false)
         isTerminated = lines.last?.isEmpty ?? true
         if isTerminated { lines.removeLast() }
@@ -18,10 +18,10 @@ struct TextLines {
     }
 
     /// Whether `bytes` are no text.
-    static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.prefix(sniffedBytes).contains(0) }
+    package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.prefix(sniffedBytes).contains(0) }
 
     /// Numbers for the lines of two texts: the same for the same line, and for no other.
-    static func numbers(_ left: TextLines, _ right: TextLines) -> (left: [Int], right: [Int]) {
+    package static func numbers(_ left: TextLines, _ right: TextLines) -> (left: [Int], right: [Int]) {
         var numbers: [ArraySlice<UInt8>: Int] = [:]
         func number(_ text: TextLines) -> [Int] {
             text.lines.indices.map { index in

@@ -5,13 +5,13 @@
 // still a correct script, only perhaps not the shortest.
 
 /// A run of lines on the left that was replaced by a run on the right; one of them may be empty.
-struct LineEdit: Equatable {
-    var left: Range<Int>
-    var right: Range<Int>
+package struct LineEdit: Equatable {
+    package var left: Range<Int>
+    package var right: Range<Int>
 }
 
 /// Compares two sequences of line numbers, in which equal lines have equal numbers.
-struct LineDiff {
+package struct LineDiff {
     private let left: [Int]
     private let right: [Int]
     private var leftChanged: [Bool]
@@ -25,7 +25,7 @@ struct LineDiff {
     private let patience: Int
 
     /// The edits that turn `left` into `right`, in order.
-    static func edits(from left: [Int], to right: [Int]) -> [LineEdit] {
+    package static func edits(from left: [Int], to right: [Int]) -> [LineEdit] {
         var diff = LineDiff(left, right)
         diff.compare(left.indices, right.indices)
         return diff.edits
@@ -149,5 +149,13 @@ struct LineDiff {
             while x < left.count && y < right.count && !leftChanged[x] && !rightChanged[y] { (x, y) = (x + 1, y + 1) }
         }
         return edits
+    }
+}
+
+extension LineEdit {
+    /// Whether it changed any of `lines` of the right side, or took away lines between them.
+    package func touches(_ lines: Range<Int>) -> Bool {
+        if right.isEmpty { return lines.lowerBound < right.lowerBound && right.lowerBound < lines.upperBound }
+        return right.overlaps(lines)
     }
 }

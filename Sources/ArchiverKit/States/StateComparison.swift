@@ -1,26 +1,26 @@
 // Which fields differ between two saved states.
 
 internal import ArchiveFormat
-internal import ArchiverKit
+internal import TextDiff
 
 /// A field that one of two states has and the other has not, or in which they differ.
-struct StateDifference {
-    let change: ChangeSign
+package struct StateDifference {
+    package var change: Difference.Kind { old == nil ? .added : new == nil ? .removed : .modified }
     /// The field's names and places from the outside in, joined by dots; empty for the whole state.
-    let path: String
+    package let path: String
     /// nil where the field was added.
-    let old: StateJSON?
+    package let old: StateJSON?
     /// nil where the field was removed.
-    let new: StateJSON?
+    package let new: StateJSON?
 }
 
 /// A comparison of two states, field by field; lists are compared by their longest common subsequence.
-struct StateComparison {
+package struct StateComparison {
     private var differences: [StateDifference] = []
     private var path: [String] = []
 
     /// The differences, in the order in which the states are shown.
-    static func differences(from left: StateJSON, to right: StateJSON) throws -> [StateDifference] {
+    package static func differences(from left: StateJSON, to right: StateJSON) throws -> [StateDifference] {
         var comparison = StateComparison()
         try comparison.compare(left.item, right.item)
         return comparison.differences
@@ -86,7 +86,6 @@ struct StateComparison {
     private mutating func add(_ old: CBORValue?, _ new: CBORValue?) {
         differences.append(
             StateDifference(
-                change: old == nil ? .added : new == nil ? .removed : .modified,
                 path: path.joined(separator: "."), old: old.map(StateJSON.init), new: new.map(StateJSON.init)))
     }
 

@@ -1,0 +1,69 @@
+// Gives space back beside captures without making them wait.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Glibc
+
+/// How a reclaimer makes way: where others have the archive open, it works in small pieces, and begins none while
+/// somebody captures.
+///
+/// One that has the archive to itself is slowed by nothing.
+final class Pacing {
+    private let store: ArchiveStore
+    private var known = (isShared: false, until: ContinuousClock.now)
+
+    /// Blocks that are made durable and entered together: who captures waits for the disk and the catalogue, too.
+    struct Piece {
+        private var bytes = 0
+        private var chunks = 0
+
+        mutating func add(_ block: EncodedBlock) {
+            bytes += block.byteCount
+            chunks += block.header.chunks.count
+        }
+
+        var isFull: Bool { bytes >= 1 << 20 || chunks >= Pacing.rows }
+    }
+
+    /// Rows of the catalogue that are changed at once beside others.
+    static let rows = 50
+
+    /// Bytes of a file that are given back to the file system at once beside others.
+    static let freedBytes = 4 << 20
+
+    /// How long an answer to whether others have the archive open is believed.
+    private static let belief: Duration = .milliseconds(250)
+    /// A capture is waited for no longer: some take minutes.
+    private static let patience: Duration = .milliseconds(25)
+    /// Microseconds between two looks at whether it has ended.
+    private static let pause: UInt32 = 500
+
+    init(_ store: ArchiveStore) {
+        self.store = store
+    }
+
+    /// Whether others have the archive open, in this process or another.
+    var isShared: Bool {
+        if known.until > .now { return known.isShared }
+        known = (store.openings > 1, .now + Pacing.belief)
+        return known.isShared
+    }
+
+    /// Ends a piece of work: lets those go first who capture now.
+    func makeWay() throws(StorageError) {
+        guard isShared else { return }
+        let end = ContinuousClock.now + Pacing.patience
+        repeat { usleep(Pacing.pause) } while try store.isCapturing() && .now < end
+    }
+}
+
+extension ArchiveStore {
+    /// How many have the archive open, this one among them, as far as the kernel tells.
+    fileprivate var openings: Int { KernelLocks.count(of: UseLock.path(in: layout)) }
+
+    /// Whether a commit of others is under way, as far as the kernel tells.
+    fileprivate func isCapturing() throws(StorageError) -> Bool {
+        let epochs = try epochs()
+        return epochs.paths.reduce(0) { $0 + KernelLocks.count(of: $1) } > epochs.ownShares
+    }
+}

@@ -1,0 +1,119 @@
+// `archiver browse`: the timeline as a page.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+internal import TimelineServer
+
+struct BrowseCommand: LastingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "browse",
+        abstract: "Browse the history in a web browser.",
+        discussion: """
+            Serves a page on this machine, prints its address and opens it in a browser where there is one: a timeline to \
+            scroll through, files as they were, comparisons, search, restore with a plan first and undo. Works beside a \
+            running watcher and without one; Ctrl-C ends it.
+
+            The address holds a token that opens the page once. Only this machine can reach the page; from another one, \
+            use --socket and 'ssh -L 8080:SOCKET HOST', then open http://localhost:8080 with the same token.
+
+            Examples:
+              archiver browse
+              archiver browse ~/novel --read-only
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The root to show first (default: the one you are in).", valueName: "dir"))
+    var directory: PathArgument?
+
+    @Option(help: ArgumentHelp("The port on 127.0.0.1 (default: any free one).", valueName: "port"))
+    var port: Int?
+
+    @Option(help: ArgumentHelp("Serve on a UNIX socket instead.", valueName: "path"))
+    var socket: PathArgument?
+
+    @Flag(help: "Let the page change nothing.")
+    var readOnly = false
+
+    @Flag(help: "Do not open a browser.")
+    var noOpen = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if port != nil, socket != nil { throw ValidationError("name either --port or --socket") }
+        if let port, !(0...65_535).contains(port) { throw ValidationError("--port is between 0 and 65535") }
+    }
+
+    func run() async throws {
+        let console = Console(global)
+        let archive = try global.openArchive()
+        var options = TimelineServerOptions()
+        options.isReadOnly = readOnly
+        options.root = try root(in: archive)
+        if let port { options.place = .port(port) }
+        if let socket { options.place = .socket(try BrowseCommand.free(socket.path)) }
+        // Whatever is under way can end at any moment.
+        let path = socket?.path.string
+        try Signals.observe(Signals.termination) { _, _ in
+            if let path { unlink(path) }
+            Glibc.exit(ExitStatus.interrupted.rawValue)
+        }
+        let opens = !noOpen && socket == nil && Browser.isThere
+        do {
+            try await TimelineServer(archive, options).run { url in
+                try? console.output.line(console.isJSON ? JSONText.of(["url": url]) : url)
+                try? console.output.flush()
+                if opens { Browser.open(url) }
+            }
+        } catch {
+            throw Failure(
+                status: .failed, code: "notServed", message: "the page cannot be served: \(error)",
+                remedy: port == nil ? nil : "name another --port, or none")
+        }
+    }
+
+    private func root(in archive: Archive) throws -> ArchivedRoot? {
+        if let directory {
+            if let root = try archive.root(holding: directory.path) { return root }
+            throw Failure(
+                status: .failed, code: "noSuchRoot",
+                message: "the archive holds no snapshots of \(Escaping.text(directory.path.bytes))",
+                remedy: "'archiver roots' lists the roots", path: directory.path.bytes)
+        }
+        return try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) } ?? archive.roots().first
+    }
+
+    /// A path at which a socket can be made: one that a server left behind is removed.
+    private static func free(_ path: FilePath) throws -> FilePath {
+        var status = stat()
+        guard lstat(path.string, &status) == 0 else { return path }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw Failure.usage("\(Escaping.text(path.bytes)) is there already", remedy: "name another --socket")
+        }
+        unlink(path.string)
+        return path
+    }
+}
+
+/// The user's web browser.
+private enum Browser {
+    /// Whether there is a screen to open one on.
+    static var isThere: Bool { isatty(STDOUT_FILENO) == 1 && (getenv("DISPLAY") ?? getenv("WAYLAND_DISPLAY")) != nil }
+
+    static func open(_ url: String) {
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("xdg-open"), strdup(url), nil]
+        defer { for argument in arguments { free(argument) } }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for output in [STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
+        }
+        // Where there is none, the address is printed all the same.
+        var process: pid_t = 0
+        _ = posix_spawnp(&process, "xdg-open", &actions, nil, &arguments, environ)
+    }
+}

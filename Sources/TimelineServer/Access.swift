@@ -1,0 +1,140 @@
+// Who may ask: nobody without a token that this process has given out.
+
+internal import FileIO
+internal import HTTPTypes
+internal import Hummingbird
+internal import Locking
+
+/// The secrets of one server.
+///
+/// The loopback interface is open to every user and every page on the machine. A token in the URL's fragment, which no
+/// request carries, is exchanged once for a session; a ticket, which only reads, stands in URLs of pictures and downloads.
+final class Access: Sendable {
+    private struct State {
+        var tokens: Set<String> = []
+        var sessions: Set<String> = []
+        var port: Int?
+    }
+
+    private let state = Locked(State())
+    let ticket = Access.newSecret()
+
+    /// Sessions that are open at once: a page that is reloaded keeps its own.
+    private static let sessionLimit = 1000
+
+    private static func newSecret() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let words = (0..<4).map { _ in generator.next() as UInt64 }
+        return words.map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    /// A token that opens one session.
+    func newToken() -> String {
+        let token = Access.newSecret()
+        state.withLock { _ = $0.tokens.insert(token) }
+        return token
+    }
+
+    /// Opens a session; nil where the token is none, or was used.
+    func session(for token: String) -> String? {
+        state.withLock { state in
+            guard state.sessions.count < Access.sessionLimit, state.tokens.remove(token) != nil else { return nil }
+            let session = Access.newSecret()
+            state.sessions.insert(session)
+            return session
+        }
+    }
+
+    func isSession(_ session: String) -> Bool { state.withLock { $0.sessions.contains(session) } }
+
+    /// Says at which port the server is.
+    func serve(port: Int) { state.withLock { $0.port = port } }
+
+    /// Whether `Host` names this server: else a page of another site has a name of its own lead here.
+    func isOwnHost(_ host: String?, _ place: TimelineServerOptions.Place) -> Bool {
+        guard let host else { return false }
+        guard case .port = place else { return host == "localhost" || host.hasPrefix("localhost:") }
+        guard let port = state.withLock({ $0.port }) else { return false }
+        return host == "127.0.0.1:\(port)" || host == "localhost:\(port)"
+    }
+}
+
+/// Lets through what this server's own page may ask, and has every answer say what browsers may do with it.
+struct AccessMiddleware: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    let access: Access
+    let place: TimelineServerOptions.Place
+
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        do {
+            try check(request)
+            response = try await next(request, context)
+        } catch {
+            response = ErrorAnswer.response(error)
+        }
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.crossOriginResourcePolicy] = "same-origin"
+        response.headers[.referrerPolicy] = "no-referrer"
+        if response.headers[.contentSecurityPolicy] == nil {
+            response.headers[.contentSecurityPolicy] = AccessMiddleware.policy
+        }
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+        return response
+    }
+
+    private static let policy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self'; connect-src 'self'; \
+        base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+        """
+
+    private func check(_ request: Request) throws(Refusal) {
+        let host = request.head.authority
+        guard access.isOwnHost(host, place) else {
+            throw Refusal(421, "misdirected", "this is not the server of \(host ?? "that page")")
+        }
+        let path = request.uri.path
+        guard path.hasPrefix("/api/") else {
+            guard request.method == .get || request.method == .head else {
+                throw Refusal(405, "method", "the page can only be read")
+            }
+            return
+        }
+        if request.method == .post { try checkOrigin(request, host ?? "") }
+        if path == "/api/1/session" { return }
+        if let session = request.headers[.session], access.isSession(session) { return }
+        let takesTickets = ["/api/1/content/", "/api/1/archive/", "/api/1/events"].contains { path.hasPrefix($0) }
+        if takesTickets, request.method == .get, let query = try? Query(request), query["ticket"] == access.ticket {
+            return
+        }
+        throw Refusal(401, "noSession", "this page has no session", remedy: "run 'archiver browse' again")
+    }
+
+    /// Refuses what another page might have sent.
+    private func checkOrigin(_ request: Request, _ host: String) throws(Refusal) {
+        guard request.headers[.origin] == "http://\(host)",
+            request.headers[.secFetchSite].map({ $0 == "same-origin" }) ?? true
+        else { throw Refusal(403, "origin", "this may only be asked by the server's own page") }
+        guard request.headers[.contentType].map({ $0.hasPrefix("application/json") }) ?? false else {
+            throw Refusal(415, "contentType", "the body has to be application/json")
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let session = literal("X-Archiver-Session")
+    static let secFetchSite = literal("Sec-Fetch-Site")
+    static let crossOriginResourcePolicy = literal("Cross-Origin-Resource-Policy")
+    static let referrerPolicy = literal("Referrer-Policy")
+    static let xContentTypeOptions = literal("X-Content-Type-Options")
+    static let contentSecurityPolicy = literal("Content-Security-Policy")
+
+    /// - Parameter name: of letters and hyphens, so that there is such a name.
+    private static func literal(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .server }
+}

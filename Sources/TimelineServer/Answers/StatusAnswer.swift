@@ -1,0 +1,126 @@
+// How a root stands, what altered it, and what its history takes.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import Timeline
+
+struct StatusAnswer: Encodable {
+    struct Problem: Encodable {
+        let message: String
+        let remedy: String?
+    }
+
+    let root: String
+    let isWatched: Bool
+    let watchedUntil: Int64?
+    let concerns: [Problem]
+
+    /// How long a watcher may take to answer.
+    private static let patience: Duration = .seconds(2)
+
+    init(_ root: ArchivedRoot, _ context: ServerContext) throws {
+        self.root = RootAnswer.id(root)
+        guard root.isHere else {
+            (isWatched, watchedUntil, concerns) = (false, nil, [])
+            return
+        }
+        let status = try context.archive.status(of: root.path, patience: StatusAnswer.patience)
+        let own = status.roots.first { $0.root == root }
+        isWatched = own?.isWatched ?? false
+        watchedUntil = own?.isWatched == true ? Timestamp.now.milliseconds : own?.lastWatched?.milliseconds
+        concerns = (status.concerns + (own?.concerns ?? [])).map { Problem(message: $0.message, remedy: $0.remedy) }
+    }
+}
+
+struct OperationsAnswer: Encodable {
+    struct Operation: Encodable {
+        let id: String
+        let short: String
+        let time: Int64
+        let kind: String
+        let text: String
+        let path: String
+        let pathBytes: String?
+        let isUndone: Bool
+    }
+
+    let operations: [Operation]
+    let canUndo: Bool
+    let canRedo: Bool
+
+    private static let limit = 200
+
+    init(_ root: ArchivedRoot, _ context: ServerContext) throws {
+        let all = try context.archive.operations(of: root)
+        canUndo = all.contains { $0.next == .undo }
+        canRedo = all.contains { $0.next == .redo }
+        operations = all.suffix(OperationsAnswer.limit).reversed().map { operation in
+            let name = NameAnswer(operation.record.path)
+            return Operation(
+                id: operation.id.hex, short: operation.id.short, time: operation.record.time.milliseconds,
+                kind: operation.record.kind.rawValue, text: operation.record.text, path: name.path,
+                pathBytes: name.pathBytes, isUndone: operation.takenBackBy != nil)
+        }
+    }
+}
+
+extension OperationRecord {
+    /// What happened, as a sentence without its subject.
+    var text: String {
+        let what = path.isRoot ? "everything" : "\(path)"
+        let state = snapshot.map { " as of \($0.short)" } ?? ""
+        switch kind {
+        case .restore: return "restored \(what)\(state)"
+        case .undo: return "undid what changed \(what)"
+        case .redo: return "did again what changed \(what)"
+        default: return name.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue
+        }
+    }
+}
+
+struct UsageAnswer: Encodable {
+    struct Day: Encodable {
+        let day: Int64
+        let snapshots: Int
+        let storedBytes: UInt64
+    }
+
+    struct Item: Encodable {
+        let path: String
+        let pathBytes: String?
+        let ownBytes: UInt64
+        let versions: Int
+    }
+
+    struct Room: Encodable {
+        let usedBytes: UInt64
+        let freeBytes: UInt64
+        let totalBytes: UInt64
+    }
+
+    let days: [Day]
+    let paths: [Item]
+    let room: Room
+    let dailyBytes: UInt64
+
+    private static let limit = 50
+
+    init(_ root: ArchivedRoot, _ context: ServerContext) throws {
+        days = try context.archive.dailyUsage(of: root).map {
+            Day(day: $0.day.milliseconds, snapshots: $0.snapshots, storedBytes: $0.storedBytes)
+        }
+        let usage = try context.archive.usage(by: .path(root: root, directory: .root))
+        let items = usage.items.compactMap { item -> Item? in
+            guard case .path(let path, _) = item.owner else { return nil }
+            let name = NameAnswer(path)
+            return Item(
+                path: name.path, pathBytes: name.pathBytes, ownBytes: item.ownBytes, versions: item.versions)
+        }
+        paths = Array(items.sorted { $0.ownBytes > $1.ownBytes }.prefix(UsageAnswer.limit))
+        room = Room(
+            usedBytes: usage.room.usedBytes, freeBytes: usage.room.freeBytes, totalBytes: usage.room.totalBytes)
+        dailyBytes = usage.dailyBytes
+    }
+}

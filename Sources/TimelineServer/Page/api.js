@@ -1,0 +1,144 @@
+// The server's answers. Those about a snapshot never change and are asked for once; the others are asked for again, and
+// the last answer stands in while the server is gone.
+
+import { pause } from "./elements.js";
+import { Memory } from "./memory.js";
+
+const base = "/api/1/";
+const sessionKey = "archiver-session";
+
+export class ApiError extends Error {
+  constructor(status, body) {
+    super(body?.error?.message ?? `The server answered ${status}.`);
+    this.status = status;
+    this.body = body ?? {};
+    this.remedy = body?.error?.remedy ?? null;
+  }
+}
+
+/** The request did not reach the server, and nothing is remembered. */
+export class OfflineError extends Error {
+  constructor() {
+    super("The server does not answer, and this was not looked at before.");
+    this.remedy = "The page tries again by itself. If the server has ended, run archiver browse again.";
+  }
+}
+
+export class Api extends EventTarget {
+  isOffline = false;
+  #session;
+  #answers = new Memory(32 << 20);
+
+  constructor(session) {
+    super();
+    this.#session = session;
+  }
+
+  get isReadOnly() {
+    return this.#session.isReadOnly;
+  }
+
+  get details() {
+    return this.#session;
+  }
+
+  /** Exchanges the one-time token, or goes on with the session that this tab has. */
+  static async open(token) {
+    if (token) {
+      const response = await fetch(base + "session", {
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token }),
+      });
+      const body = await response.json().catch(() => null);
+      if (!response.ok) throw new ApiError(response.status, body);
+      sessionStorage.setItem(sessionKey, JSON.stringify(body));
+      return new Api(body);
+    }
+    const kept = sessionStorage.getItem(sessionKey);
+    return kept ? new Api(JSON.parse(kept)) : null;
+  }
+
+  url(name, query = {}, hasTicket = false) {
+    const search = new URLSearchParams();
+    for (const [key, value] of Object.entries(query)) {
+      if (value !== null && value !== undefined) search.set(key, value);
+    }
+    if (hasTicket) search.set("ticket", this.#session.ticket);
+    const text = search.toString();
+    return base + name + (text ? "?" + text : "");
+  }
+
+  /** `isFixed`: the answer is of snapshots only, and the same for ever. */
+  async get(name, query = {}, { isFixed = false, signal } = {}) {
+    const url = this.url(name, query);
+    const remembered = this.#answers.get(url);
+    if (remembered && isFixed) return JSON.parse(remembered);
+    try {
+      const response = await this.request(url, { signal });
+      const text = await response.text();
+      this.#answers.set(url, text, 2 * text.length);
+      return JSON.parse(text);
+    } catch (error) {
+      if (error instanceof OfflineError && remembered) return JSON.parse(remembered);
+      throw error;
+    }
+  }
+
+  async post(name, body) {
+    const response = await this.request(this.url(name), {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+    });
+    return response.json();
+  }
+
+  /** Hands each line of a streamed answer to `hear`, as it comes. */
+  async lines(name, query, hear, signal) {
+    const response = await this.request(this.url(name, query), { signal });
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      const parts = (rest + value).split("\n");
+      rest = parts.pop();
+      for (const part of parts) if (part.trim()) hear(JSON.parse(part));
+    }
+    if (rest.trim()) hear(JSON.parse(rest));
+  }
+
+  async request(url, options = {}) {
+    let response;
+    try {
+      response = await fetch(url, {
+        ...options, headers: { ...options.headers, "X-Archiver-Session": this.#session.session },
+      });
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      this.#setOffline(true);
+      throw new OfflineError();
+    }
+    this.#setOffline(false);
+    if (response.ok) return response;
+    const body = await response.json().catch(() => null);
+    if (response.status === 401) {
+      sessionStorage.removeItem(sessionKey);
+      this.dispatchEvent(new CustomEvent("expired"));
+    }
+    throw new ApiError(response.status, body);
+  }
+
+  #setOffline(isOffline) {
+    if (this.isOffline === isOffline) return;
+    this.isOffline = isOffline;
+    this.dispatchEvent(new CustomEvent(isOffline ? "offline" : "online"));
+    if (isOffline) this.#tryAgain();
+  }
+
+  async #tryAgain() {
+    for (let wait = 1000; this.isOffline; wait = Math.min(wait * 1.5, 10_000)) {
+      await pause(wait);
+      await this.request(this.url("roots")).catch(() => {});
+    }
+  }
+}
+
+export const isAborted = (error) => error?.name === "AbortError";

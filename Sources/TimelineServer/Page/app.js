@@ -1,0 +1,47 @@
+// Starts the page: exchanges the token, opens what the link names, and listens to what happens.
+
+import "./timeline.js";
+import { takeToken } from "./address.js";
+import { Api } from "./api.js";
+import { byId, element, notice } from "./elements.js";
+import { Live } from "./live.js";
+import { complain } from "./messages.js";
+import { Page } from "./page.js";
+
+function stop(text, remedy) {
+  byId("main").replaceChildren(notice(text, element("p", { class: "muted", text: remedy })));
+  document.body.classList.add("stopped");
+}
+
+async function start() {
+  const token = takeToken();
+  let api;
+  try {
+    api = await Api.open(token);
+  } catch (error) {
+    return stop(error.message, error.remedy ?? "Run archiver browse again.");
+  }
+  if (!api) return stop("This tab has no session.", "Run archiver browse again: it opens a page that has one.");
+  api.addEventListener("expired", () => stop("This session is over.", "Run archiver browse again."));
+
+  const page = new Page(api);
+  page.timeline.addEventListener("failure", ({ detail }) => complain(detail));
+  try {
+    await page.openAddress(page.address.fields);
+  } catch (error) {
+    complain(error);
+  }
+
+  const live = new Live(api);
+  live.addEventListener("snapshot", ({ detail }) => detail.root === page.position.root && page.arrived(detail.snapshot));
+  live.addEventListener("operations", ({ detail }) => detail.root === page.position.root && page.operations.load());
+  live.addEventListener("status", ({ detail }) => detail.root === page.position.root && page.status.set(detail));
+  api.addEventListener("online", async () => {
+    if (!page.position.root) return page.openAddress(page.address.fields).catch(complain);
+    page.status.load();
+    await page.changed();
+    page.refresh();
+  });
+}
+
+start();

@@ -1,0 +1,88 @@
+// Bytes of files, by content id: what was looked at once is shown again without the server.
+
+import { ApiError, OfflineError } from "./api.js";
+import { Memory } from "./memory.js";
+import { pathQuery } from "./names.js";
+
+export const textLimit = 1 << 20;
+
+const types = {
+  png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp", avif: "image/avif",
+  bmp: "image/bmp", ico: "image/x-icon", svg: "image/svg+xml",
+  mp3: "audio", wav: "audio", ogg: "audio", oga: "audio", flac: "audio", m4a: "audio", opus: "audio",
+  mp4: "video", webm: "video", mov: "video", m4v: "video", ogv: "video", mkv: "video",
+};
+
+export function typeOf(path) {
+  const type = types[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "other";
+  return type.split("/")[0];
+}
+
+export class Contents {
+  #api;
+  #ids = new Memory(4 << 20);
+  #kept = new Memory(64 << 20, (kept) => kept.url && URL.revokeObjectURL(kept.url));
+
+  constructor(api) {
+    this.#api = api;
+  }
+
+  /** The beginning of a file: {id, size, bytes, isWhole}; null where the snapshot has no such file. */
+  beginning(snapshot, item, signal) {
+    return this.#load("begin", snapshot, item, { Range: `bytes=0-${textLimit - 1}` }, signal, async (response) => {
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const range = response.headers.get("Content-Range");
+      const size = range ? Number(range.split("/")[1]) : bytes.length;
+      return { size, bytes, isWhole: size === bytes.length, length: bytes.length };
+    });
+  }
+
+  /** An image as something `<img>` can show: {id, url, size}. Scripts in an SVG do not run there. */
+  image(snapshot, item, signal) {
+    return this.#load("image", snapshot, item, {}, signal, async (response) => {
+      const type = types[item.path.slice(item.path.lastIndexOf(".") + 1).toLowerCase()];
+      const bytes = await response.arrayBuffer();
+      return { url: URL.createObjectURL(new Blob([bytes], { type })), size: bytes.byteLength, length: bytes.byteLength };
+    });
+  }
+
+  mediaURL(snapshot, item) {
+    return this.#api.url(`content/${snapshot}`, pathQuery(item), true);
+  }
+
+  downloadURL(snapshot, item) {
+    return this.#api.url(`content/${snapshot}`, { ...pathQuery(item), download: 1 }, true);
+  }
+
+  async #load(form, snapshot, item, headers, signal, read) {
+    const query = this.#api.url(`content/${snapshot}`, pathQuery(item));
+    const id = this.#ids.get(query) ?? null;
+    const kept = id && this.#kept.get(`${form} ${id}`);
+    if (kept) return kept;
+    try {
+      const response = await this.#api.request(query, { headers, signal });
+      const id = (response.headers.get("ETag") ?? query).replace(/^W\/|"/g, "");
+      this.#ids.set(query, id, 2 * (query.length + id.length));
+      const known = this.#kept.get(`${form} ${id}`);
+      if (known) return known;
+      const value = { id, ...(await read(response)) };
+      this.#kept.set(`${form} ${id}`, value, value.length + 200);
+      return value;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null;
+      if (error instanceof ApiError && error.status === 416) return { id: "", size: 0, bytes: new Uint8Array(), isWhole: true };
+      // The tree may already have told which content it is.
+      const other = error instanceof OfflineError && item.content && this.#kept.get(`${form} ${item.content}`);
+      if (other) return other;
+      throw error;
+    }
+  }
+}
+
+/** The lines of a text, or null if it is not one. */
+export function textOf(bytes, isWhole) {
+  if (bytes.subarray(0, 8192).includes(0)) return null;
+  const text = new TextDecoder("utf-8").decode(bytes, { stream: !isWhole });
+  const odd = text.match(/\ufffd/g)?.length ?? 0;
+  return odd > 8 + text.length / 50 ? null : text;
+}

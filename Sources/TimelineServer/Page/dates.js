@@ -1,0 +1,64 @@
+// Times as the page writes them: local, 24 hours, the same words in every browser.
+
+export const second = 1000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+export const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const two = (value) => String(value).padStart(2, "0");
+
+export function clock(time, isPrecise = true) {
+  const date = new Date(time);
+  return `${two(date.getHours())}:${two(date.getMinutes())}` + (isPrecise ? `:${two(date.getSeconds())}` : "");
+}
+
+export function date(time, hasYear = true) {
+  const date = new Date(time);
+  return `${weekdays[date.getDay()]} ${date.getDate()} ${months[date.getMonth()]}` +
+    (hasYear ? ` ${date.getFullYear()}` : "");
+}
+
+/** "Mon 23 Nov 2026, 14:05:07" */
+export const moment = (time) => `${date(time)}, ${clock(time)}`;
+
+/** As short as it can be: the time of day for today, the date otherwise. */
+export function brief(time) {
+  const now = Date.now();
+  if (startOfDay(time) === startOfDay(now)) return clock(time);
+  const written = new Date(time);
+  const isThisYear = written.getFullYear() === new Date(now).getFullYear();
+  const text = `${written.getDate()} ${months[written.getMonth()]}`;
+  return isThisYear ? `${text} ${clock(time, false)}` : `${text} ${written.getFullYear()}`;
+}
+
+export function startOfDay(time) {
+  const date = new Date(time);
+  date.setHours(0, 0, 0, 0);
+  return date.getTime();
+}
+
+/** The first instant of the day after, also where a day has 23 or 25 hours. */
+export function endOfDay(time) {
+  const date = new Date(time);
+  date.setHours(24, 0, 0, 0);
+  return date.getTime();
+}
+
+export function span(milliseconds) {
+  if (milliseconds < minute) return `${Math.round(milliseconds / second)} s`;
+  if (milliseconds < hour) return `${Math.round(milliseconds / minute)} min`;
+  if (milliseconds < 2 * day) return `${Math.round(milliseconds / hour)} h`;
+  return `${Math.round(milliseconds / day)} days`;
+}
+
+/** "Mon 23 Nov 2026" or "22 Nov – 23 Nov 2026": what a view from one time to another is of. */
+export function range(from, to) {
+  if (startOfDay(from) === startOfDay(to - 1)) return date(from);
+  const first = new Date(from);
+  const last = new Date(to - 1);
+  const isOneYear = first.getFullYear() === last.getFullYear();
+  return `${first.getDate()} ${months[first.getMonth()]}${isOneYear ? "" : ` ${first.getFullYear()}`} – ` +
+    `${last.getDate()} ${months[last.getMonth()]} ${last.getFullYear()}`;
+}

@@ -1,0 +1,89 @@
+// What the tree shows, as a flat list of rows: opened directories of a snapshot, the changes between two moments, or
+// what is deleted. It knows nothing of the page.
+
+import { pathQuery } from "./names.js";
+
+const most = 5000;
+const key = (item) => item.pathBytes ?? item.path;
+
+export class Folders {
+  #api;
+  open = new Set();
+  #pages = new Map();
+  #moment = "";
+
+  constructor(api) {
+    this.#api = api;
+  }
+
+  /** All entries at B, as far as directories are open: rows of {item, level, isOpen} or {more, level}. */
+  async all(b, a, signal) {
+    this.#pages = this.#moment === b + a ? this.#pages : new Map();
+    this.#moment = b + a;
+    const rows = [];
+    await this.#add({ path: "" }, 1, { b, a, signal }, rows);
+    return rows;
+  }
+
+  async #add(folder, level, query, rows) {
+    const pages = this.#pages.get(key(folder)) ?? 1;
+    let cursor = null;
+    for (let page = 0; page < pages; page += 1) {
+      const answer = await this.#api.get(
+        "tree", { snapshot: query.b, ...pathQuery(folder), against: query.a === "none" ? null : query.a, cursor },
+        { isFixed: true, signal: query.signal });
+      for (const item of answer.entries) {
+        const isOpen = item.kind === "directory" && item.change !== "removed" && this.open.has(key(item));
+        rows.push({ item, level, isOpen });
+        if (isOpen) await this.#add(item, level + 1, query, rows);
+      }
+      cursor = answer.cursor;
+      if (!cursor) return;
+    }
+    rows.push({ more: folder, level });
+  }
+
+  showMore(folder) {
+    this.#pages.set(key(folder), (this.#pages.get(key(folder)) ?? 1) + 1);
+  }
+
+  toggle(item) {
+    if (!this.open.delete(key(item))) this.open.add(key(item));
+  }
+
+  openTo(path) {
+    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) this.open.add(path.slice(0, end));
+  }
+
+  async changed(b, a, signal) {
+    const answer = await this.#api.get("changes", { a, b, limit: most }, { isFixed: true, signal });
+    const rows = answer.changes.map((change) => ({
+      level: 1,
+      isFlat: true,
+      item: {
+        ...change,
+        size: change.sizeAfter ?? change.sizeBefore,
+        content: change.contentAfter ?? change.contentBefore,
+      },
+    }));
+    return { rows, counts: answer.counts, isTruncated: answer.isTruncated };
+  }
+
+  /** Everything that is gone by now, with where it was last; `hear` gets the rows as they are found. */
+  async deleted(root, hear, signal) {
+    const rows = [];
+    const stop = new AbortController();
+    signal.addEventListener("abort", () => stop.abort());
+    await this.#api.lines("search", { root, q: "", kind: "names" }, (found) => {
+      if (found.end) return;
+      if (!found.isDeleted) return;
+      rows.push({ level: 1, isFlat: true, item: { ...found, change: "removed" }, last: found.last });
+      if (rows.length % 100 === 0) hear(rows);
+      if (rows.length >= most) stop.abort();
+    }, stop.signal).catch((error) => {
+      if (rows.length < most) throw error;
+    });
+    rows.sort((one, other) => other.last.time - one.last.time);
+    return rows;
+  }
+}

@@ -1,0 +1,59 @@
+// What each key does. Everything on the page can be done with these and Tab.
+
+import { byId } from "./elements.js";
+
+/** [shown, keys, words, run]; a key is written with "Shift+" where that matters. */
+export const keysOf = (page) => [
+  ["←", ["ArrowLeft"], "earlier: a version of what is selected, else a snapshot", () => page.step("moment", -1)],
+  ["→", ["ArrowRight"], "later", () => page.step("moment", 1)],
+  ["Shift + ←", ["Shift+ArrowLeft"], "the session before", () => page.step("session", -1)],
+  ["Shift + →", ["Shift+ArrowRight"], "the session after", () => page.step("session", 1)],
+  ["Page Up", ["PageUp"], "a day earlier", () => page.step("day", -1)],
+  ["Page Down", ["PageDown"], "a day later", () => page.step("day", 1)],
+  ["Home", ["Home"], "the first snapshot", () => page.step("end", -1)],
+  ["End", ["End"], "the latest snapshot", () => page.step("end", 1)],
+  ["[", ["["], "the version before of what is selected", () => page.step("version", -1)],
+  ["]", ["]"], "the version after", () => page.step("version", 1)],
+  ["a", ["a"], "compare from here: A stays at this moment; again: A is B's parent", () => page.togglePin()],
+  ["p", ["p"], "preview", () => page.show("preview")],
+  ["d", ["d"], "diff from A to B", () => page.show("diff")],
+  ["h", ["h"], "history", () => page.show("history")],
+  ["b", ["b"], "blame", () => page.show("blame")],
+  ["f", ["f"], "to the files", () => page.tree.focus()],
+  ["r", ["r"], "restore: shows the plan first", () => page.restore.plan()],
+  ["u", ["u"], "undo the last restore", () => page.operations.undo()],
+  ["l", ["l"], "label this moment", () => page.openLabel()],
+  ["+", ["+", "="], "zoom in", () => page.timeline.zoomBy(1 / 3)],
+  ["−", ["-"], "zoom out", () => page.timeline.zoomBy(3)],
+  ["/", ["/"], "search", () => page.search.focus()],
+  ["?", ["?"], "help", () => page.openHelp()],
+  ["Esc", ["Escape"], "close, end a search, or select nothing", () => page.escape()],
+];
+
+export const treeKeys = [
+  ["↑ ↓", "the file above or below"],
+  ["Enter", "open or close a directory"],
+  ["Space", "choose for a restore"],
+];
+
+export function listenForKeys(page) {
+  const keys = new Map();
+  for (const [, names, , run] of keysOf(page)) for (const name of names) keys.set(name, run);
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]")) return;
+    const target = event.target;
+    if (target instanceof HTMLElement && target.closest("input, textarea, select, audio, video")) return;
+    // Where text scrolls, the keys that scroll it stay its own.
+    const isReading = target instanceof HTMLElement && target.closest("[role=tabpanel]") !== null;
+    if (isReading && ["PageUp", "PageDown", "Home", "End"].includes(event.key)) return;
+    const isNamed = event.key.length > 1;
+    const run = keys.get(isNamed && event.shiftKey ? `Shift+${event.key}` : event.key);
+    if (!run) return;
+    event.preventDefault();
+    run();
+  });
+  byId("search").setAttribute("aria-keyshortcuts", "/");
+  byId("restore").setAttribute("aria-keyshortcuts", "r");
+  byId("undo").setAttribute("aria-keyshortcuts", "u");
+}

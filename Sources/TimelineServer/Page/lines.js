@@ -1,0 +1,61 @@
+// Many lines of text that may wrap: they are made in chunks while they are in view, and leave an empty box of the same
+// height when they are not.
+
+import { element } from "./elements.js";
+
+export class Lines {
+  #count;
+  #render;
+  #size;
+  #chunks = [];
+  #observer;
+  element;
+
+  /** `render(index)` gives the element of one line. `scroller` is the element that scrolls. */
+  constructor(count, render, scroller, className = "lines") {
+    this.#count = count;
+    this.#render = render;
+    this.#size = Math.max(40, Math.ceil(count / 150));
+    this.element = element("div", { class: className });
+    this.#observer = new IntersectionObserver((found) => {
+      for (const each of found) this.#set(Number(each.target.dataset.chunk), each.isIntersecting);
+    }, { root: scroller, rootMargin: "400px 0px" });
+    for (let first = 0, chunk = 0; first < count; first += this.#size, chunk += 1) {
+      const box = element("div", { class: "chunk", "data-chunk": chunk });
+      box.style.setProperty("min-height", `${Math.min(this.#size, count - first) * 1.5}em`);
+      this.#chunks.push(box);
+      this.#observer.observe(box);
+    }
+    this.element.append(...this.#chunks);
+    this.#set(0, true);
+    const digits = String(count).length;
+    this.element.style.setProperty("--digits", String(Math.max(3, digits)));
+  }
+
+  #set(chunk, isShown) {
+    const box = this.#chunks[chunk];
+    if (!box || isShown === box.hasChildNodes()) return;
+    if (isShown) {
+      const first = chunk * this.#size;
+      const last = Math.min(this.#count, first + this.#size);
+      const lines = [];
+      for (let index = first; index < last; index += 1) lines.push(this.#render(index));
+      box.replaceChildren(...lines);
+      box.style.removeProperty("min-height");
+    } else {
+      box.style.setProperty("min-height", `${box.offsetHeight}px`);
+      box.replaceChildren();
+    }
+  }
+
+  /** Brings a line into view, near the middle. */
+  reveal(index) {
+    const chunk = Math.floor(index / this.#size);
+    this.#set(chunk, true);
+    this.#chunks[chunk]?.children[index % this.#size]?.scrollIntoView({ block: "center" });
+  }
+
+  disconnect() {
+    this.#observer.disconnect();
+  }
+}

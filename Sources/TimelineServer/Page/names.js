@@ -1,0 +1,55 @@
+// Names and paths as people see them: escaped as the command line escapes them, shortened in the middle, never in charge
+// of the layout.
+
+import { element } from "./elements.js";
+
+// Control characters, and those that break lines or reorder text.
+const harmful = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/gu;
+const encoder = new TextEncoder();
+
+const hex = (text) => [...encoder.encode(text)].map((byte) => "\\x" + byte.toString(16).padStart(2, "0")).join("");
+
+export const escaped = (text) => text.replace(harmful, hex);
+
+/** A line of a file: tabs stay. */
+export const escapedLine = (text) => text.replace(harmful, (found) => (found === "\t" ? found : hex(found)));
+
+export function shortened(text, length = 60) {
+  const letters = [...escaped(text)];
+  if (letters.length <= length) return letters.join("");
+  const tail = Math.floor(length / 3);
+  return letters.slice(0, length - tail - 1).join("") + "…" + letters.slice(-tail).join("");
+}
+
+export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
+export const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+export const isBelow = (path, folder) => folder === "" || path === folder || path.startsWith(folder + "/");
+
+/** A name that keeps its end (and so its extension) however narrow the column is. */
+export function nameElement(text, className = "name", tail = 10) {
+  const letters = [...escaped(text)];
+  const shown = element("bdi", { class: className, dir: "auto" });
+  if (letters.length <= 2 * tail) {
+    shown.textContent = letters.join("");
+    return shown;
+  }
+  shown.title = shortened(text, 300);
+  shown.append(
+    element("span", { class: "head", text: letters.slice(0, -tail).join("") }),
+    element("span", { class: "tail", text: letters.slice(-tail).join("") }));
+  return shown;
+}
+
+/** A word for a shell: bare if it is harmless, quoted otherwise. */
+export function shellWord(text) {
+  if (/^[\w@%+=:,./~-]+$/.test(text) && !text.startsWith("~") && !text.startsWith("-")) return text;
+  if (text.search(harmful) < 0) return "'" + text.replaceAll("'", "'\\''") + "'";
+  return "$'" + escaped(text.replace(/['\\]/g, "\\$&")) + "'";
+}
+
+/** How a request names a path: by its bytes if it is not UTF-8. */
+export const pathQuery = (item) =>
+  item?.pathBytes ? { pathBytes: item.pathBytes } : { path: item?.path ?? "" };
+
+export const samePlace = (one, other) =>
+  one === other || (!!one && !!other && one.path === other.path && (one.pathBytes ?? "") === (other.pathBytes ?? ""));

@@ -1,0 +1,80 @@
+// What was restored, and undo and redo of it.
+
+import { byId, element, notice } from "./elements.js";
+import { moment } from "./dates.js";
+import { openDialog } from "./dialogs.js";
+import { complain, say } from "./messages.js";
+import { escaped } from "./names.js";
+import { showProblems } from "./restore.js";
+
+export class Operations {
+  #page;
+  #list = { operations: [], canUndo: false, canRedo: false };
+  /** What this page did last, how many operations that was, and the word for taking it back. */
+  #last = { back: null, operation: null, steps: 1 };
+
+  constructor(page) {
+    this.#page = page;
+    byId("undo").addEventListener("click", () => this.undo());
+    byId("redo").addEventListener("click", () => this.redo());
+    byId("restores").addEventListener("click", () => this.open());
+    page.position.addEventListener("change", ({ detail }) => detail.has("root") && this.load());
+  }
+
+  async load() {
+    const { api, position } = this.#page;
+    for (const name of ["undo", "redo"]) byId(name).hidden = api.isReadOnly;
+    byId("read-only").hidden = !api.isReadOnly;
+    if (!position.root) return;
+    this.#list = await api.get("operations", { root: position.root }).catch(() => this.#list);
+    byId("undo").disabled = !this.#list.canUndo;
+    byId("redo").disabled = !this.#list.canRedo;
+    const last = this.#list.operations.find((operation) => !operation.isUndone);
+    byId("undo").title = last ? `Undo: ${escaped(last.text)} (u)` : "There is nothing to undo.";
+  }
+
+  undo() {
+    return this.#reverse("undo", ["Redo", () => this.redo(), { id: "message-redo" }]);
+  }
+
+  redo() {
+    return this.#reverse("redo", ["Undo", () => this.undo(), { id: "message-undo" }]);
+  }
+
+  /** `done`: an answer; `back`: undo or redo. A restore of several paths is one operation each, taken back together. */
+  remember(back, { operation, steps }) {
+    this.#last = { back, operation, steps };
+  }
+
+  // Something else may have been done since, on a command line as well: then what was done last is one step.
+  async #stepsBack(name) {
+    await this.load();
+    const { back, operation, steps } = this.#last;
+    return back === name && operation === this.#list.operations[0]?.short ? steps : 1;
+  }
+
+  async #reverse(name, back) {
+    const { api, position } = this.#page;
+    if (api.isReadOnly) return say("This page is read-only: it was started with --read-only.");
+    if (!position.root) return;
+    try {
+      const done = await api.post(name, { root: position.root, steps: await this.#stepsBack(name) });
+      this.remember(name === "undo" ? "redo" : "undo", done);
+      say(`${escaped(done.text)}: ${done.written} written, ${done.removed} removed.`, back);
+      if (done.problems.length) showProblems(done.problems);
+      this.#page.changed();
+    } catch (error) {
+      if (error.status === 409) say(error.message);
+      else complain(error);
+    }
+  }
+
+  open() {
+    const rows = this.#list.operations.map((operation) => element("li", { class: operation.isUndone ? "undone" : "" },
+      element("span", { class: "time", text: moment(operation.time) }), element("code", { text: operation.short }),
+      element("span", { class: "wrap" }, element("bdi", { text: escaped(operation.text) }), operation.isUndone ? " (undone)" : "")));
+    openDialog("operations", "Restores of this directory", rows.length
+      ? [element("ul", { class: "operations" }, ...rows)]
+      : [notice("Nothing was restored here yet.", element("p", { class: "muted", text: "Choose a moment and a file, then Restore…" }))]);
+  }
+}

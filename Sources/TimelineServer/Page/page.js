@@ -1,0 +1,234 @@
+// The page: holds its parts together and carries out what a person asks for.
+
+import { byId, element, notice, settled } from "./elements.js";
+import { Address } from "./address.js";
+import { showCommand } from "./command.js";
+import { Contents } from "./contents.js";
+import { moment } from "./dates.js";
+import { Detail, views } from "./detail.js";
+import { openHelp } from "./help.js";
+import { openLabel, showLabelButton } from "./labels.js";
+import { listenForKeys } from "./keys.js";
+import { clear, complain, say } from "./messages.js";
+import { showMoments, spoken, writeMoments } from "./moments-bar.js";
+import { samePlace } from "./names.js";
+import { Operations } from "./operations.js";
+import { Position, shortOf } from "./position.js";
+import { Restore } from "./restore.js";
+import { Roots } from "./roots.js";
+import { Search } from "./search.js";
+import { openStates } from "./states.js";
+import { Status } from "./status.js";
+import { Steps } from "./steps.js";
+import { hint, RootSource } from "./timeline-source.js";
+import { Tree } from "./tree.js";
+import { openUsage } from "./usage.js";
+import { Walk } from "./walk.js";
+
+export class Page {
+  position = new Position();
+  address = new Address();
+  timeline = byId("timeline");
+  walk = null;
+  aSnapshot = null;
+  latest = null;
+  #unseen = 0;
+  #steps = new Steps(this);
+
+  constructor(api) {
+    this.api = api;
+    this.contents = new Contents(api);
+    this.roots = new Roots(this);
+    this.tree = new Tree(this);
+    this.detail = new Detail(this);
+    this.operations = new Operations(this);
+    this.restore = new Restore(this);
+    this.search = new Search(this);
+    this.status = new Status(this);
+    this.timeline.delegate = {
+      choose: (time, isA) => this.chooseTime(time, isA),
+      hint,
+    };
+    this.position.addEventListener("change", ({ detail }) => this.#follow(detail));
+    this.address.addEventListener("change", ({ detail }) => this.openAddress(detail).catch(complain));
+    showCommand(this);
+    showMoments(this);
+    showLabelButton(this);
+    listenForKeys(this);
+    byId("new").addEventListener("click", () => this.step("end", 1));
+    byId("usage-button").addEventListener("click", () => openUsage(this));
+    byId("states-button").addEventListener("click", () => openStates(this));
+    byId("help").addEventListener("click", () => this.openHelp());
+    byId("clear-chosen").addEventListener("click", () => this.tree.clearChosen());
+  }
+
+  openHelp() {
+    openHelp(this);
+  }
+
+  openLabel() {
+    openLabel(this);
+  }
+
+  /** Goes where a link leads: {root, b, a, path, pathBytes, view}. */
+  async openAddress(fields) {
+    const current = await this.roots.load();
+    const root = this.roots.list.some((root) => root.id === fields.root) ? fields.root : current;
+    if (!root) return this.detail.refresh();
+    if (root !== this.position.root) await this.openRoot(root, false);
+    const b = fields.b ? await this.walk.withID(fields.b).catch(() => null) : this.latest;
+    if (fields.b && !b) say(`No snapshot ${fields.b} is in the archive any more. This is the latest one.`);
+    const pinnedA = fields.a && b ? await this.walk.withID(fields.a).catch(() => null) : null;
+    const item = fields.path ? { path: fields.path, pathBytes: fields.pathBytes, kind: fields.kind ?? "file" } : null;
+    this.position.go({
+      b: b ?? this.latest, pinnedA, isFollowing: !fields.b,
+      item: samePlace(item, this.position.item) ? this.position.item : item,
+      view: views.includes(fields.view) ? fields.view : "preview",
+    });
+    this.timeline.show(this.position.b?.time ?? null);
+  }
+
+  async openRoot(root, isAlone = true) {
+    this.timeline.dataSource = new RootSource(this.api, root);
+    this.walk = new Walk(this.api, this.timeline.dataSource);
+    this.roots.show(root);
+    this.#unseen = 0;
+    this.#showNew();
+    this.latest = await this.walk.latest();
+    this.position.go({ root, b: this.latest, pinnedA: null, item: null, isFollowing: true });
+    this.timeline.reload(true).catch(complain);
+    if (isAlone) this.detail.refresh();
+  }
+
+  emptyNotice() {
+    return notice("No snapshot yet: run archiver watch DIR.", element("p", { class: "muted" },
+      "Every change of the directory is captured from then on, and appears here by itself."));
+  }
+
+  /** Selects an entry; one that is deleted is shown where it was last. */
+  select(item, last = null) {
+    if (item && last) return this.openAt({ ...item, change: undefined }, last, null);
+    this.position.go({ item });
+    // The view that had the focus may be gone.
+    if (!item && byId("detail").contains(document.activeElement)) this.tree.focus();
+  }
+
+  open(change) {
+    this.position.go({ item: change, view: change.kind === "file" ? "diff" : this.position.view });
+  }
+
+  /** A search result: an entry at a moment (null: the latest one), with words to scroll to. */
+  openAt(item, snapshot, find) {
+    const b = snapshot ?? this.latest;
+    this.position.go({ item, b, pinnedA: null, isFollowing: b.id === this.latest?.id, view: "preview", find });
+    this.timeline.show(b.time);
+  }
+
+  show(view) {
+    if (byId(`tab-${view}`).hidden) return;
+    this.position.go({ view });
+  }
+
+  refresh() {
+    return this.detail.refresh();
+  }
+
+  goTo(snapshot, isA = false) {
+    if (!snapshot) return;
+    if (isA) this.position.go({ pinnedA: snapshot.id === this.position.b?.id ? null : snapshot });
+    else this.position.go({ b: snapshot, isFollowing: snapshot.id === this.latest?.id });
+    this.timeline.show(snapshot.time);
+  }
+
+  compareWith(snapshot) {
+    this.goTo(snapshot, true);
+  }
+
+  async chooseTime(time, isA) {
+    await this.walk?.at(time).then((snapshot) => this.goTo(snapshot, isA)).catch(complain);
+  }
+
+  togglePin() {
+    const { pinnedA, b } = this.position;
+    this.position.go({ pinnedA: pinnedA ? null : b });
+    if (!pinnedA && b) say(`A stays at ${moment(b.time)}. Now choose another moment for B.`);
+  }
+
+  step(unit, direction) {
+    return this.#steps.take(unit, direction);
+  }
+
+  escape() {
+    if (!clear() && this.position.item) this.select(null);
+  }
+
+  showVersions(times) {
+    this.timeline.versions = times;
+    this.timeline.show();
+  }
+
+  async #follow(changed) {
+    const { position } = this;
+    if (changed.has("b") || changed.has("pinnedA") || changed.has("root")) {
+      if (position.isFollowing) this.#unseen = 0;
+      this.#showNew();
+      this.#mark();
+      this.#loadA();
+    }
+    this.address.write({
+      root: position.root, b: position.isFollowing ? null : position.b?.short,
+      a: position.pinnedA ? shortOf(position.pinnedA.id) : null,
+      path: position.item?.path, pathBytes: position.item?.pathBytes,
+      kind: position.item && position.item.kind !== "file" ? position.item.kind : null,
+      view: position.view === "preview" ? null : position.view,
+    });
+  }
+
+  #mark() {
+    const { b, aID } = this.position;
+    const a = this.aSnapshot?.id === aID ? this.aSnapshot.time : null;
+    this.timeline.marks = { a: b ? a : null, b: b?.time ?? null };
+    if (b) this.timeline.setValue(b.time, spoken(b));
+    this.timeline.show();
+    writeMoments(this);
+  }
+
+  async #loadA() {
+    const { aID, pinnedA } = this.position;
+    if (aID === "none" || this.aSnapshot?.id === aID) return;
+    const found = pinnedA ?? (await this.walk.withID(aID).catch(() => null));
+    if (this.position.aID !== aID || !found) return;
+    this.aSnapshot = found;
+    this.#mark();
+  }
+
+  /** After something was captured, restored or labelled. */
+  async changed() {
+    this.walk.forget();
+    this.operations.load();
+    this.#redrawSoon(false);
+    const latest = await this.walk.latest().catch(() => null);
+    if (latest) this.arrived(latest);
+  }
+
+  // A generator may write many times a second.
+  #redrawSoon = settled(200, (isFresh) => this.timeline.reload(isFresh).catch(complain));
+
+  /** A new snapshot: the view follows it if it is at the latest moment, else it is counted. */
+  arrived(snapshot) {
+    if (this.latest?.id === snapshot.id) return;
+    const isFirst = this.latest === null;
+    this.latest = snapshot;
+    this.walk.forget();
+    this.#redrawSoon(isFirst);
+    if (this.position.isFollowing) return this.goTo(snapshot);
+    this.#unseen += 1;
+    this.#showNew();
+    this.detail.refresh();
+  }
+
+  #showNew() {
+    byId("new").hidden = this.#unseen === 0;
+    byId("new").textContent = `${this.#unseen} new →`;
+  }
+}

@@ -1,0 +1,35 @@
+// The root chooser at the top: every directory that the archive remembers.
+
+import { byId, element } from "./elements.js";
+import { number } from "./amounts.js";
+import { shortened } from "./names.js";
+
+export class Roots {
+  list = [];
+  #page;
+  #select = byId("root");
+
+  constructor(page) {
+    this.#page = page;
+    this.#select.addEventListener("change", () => page.openRoot(this.#select.value));
+  }
+
+  async load() {
+    const answer = await this.#page.api.get("roots");
+    this.list = answer.roots;
+    this.#select.replaceChildren(...this.list.map((root) => {
+      const host = root.isHere ? "" : ` on ${root.host}`;
+      return element("option", { value: root.id, text: `${shortened(root.path, 48)}${host} (${number(root.snapshotCount)})` });
+    }));
+    if (!this.list.length) this.#select.replaceChildren(element("option", { value: "", text: "No directory yet" }));
+    this.#select.disabled = this.list.length < 2;
+    return answer.current ?? this.list[0]?.id ?? null;
+  }
+
+  show(id) {
+    this.#select.value = id ?? "";
+    const root = this.list.find((root) => root.id === id);
+    this.#select.title = root ? shortened(root.path, 300) : "";
+    document.title = root ? `${shortened(root.path, 60)}: archiver` : "archiver";
+  }
+}

@@ -1,0 +1,64 @@
+// The chip at the top: whether the directory is watched, up to which moment, and whether the server answers.
+
+import { byId, element } from "./elements.js";
+import { clock, moment } from "./dates.js";
+import { openDialog } from "./dialogs.js";
+
+export class Status {
+  #page;
+  #status = null;
+  #chip = byId("status");
+
+  constructor(page) {
+    this.#page = page;
+    for (const name of ["offline", "online"]) page.api.addEventListener(name, () => this.show());
+    page.position.addEventListener("change", ({ detail }) => detail.has("root") && this.load());
+    this.#chip.addEventListener("click", () => this.#open());
+  }
+
+  async load() {
+    const { api, position } = this.#page;
+    if (!position.root) return;
+    this.set(await api.get("status", { root: position.root }).catch(() => this.#status));
+  }
+
+  set(status) {
+    this.#status = status;
+    this.show();
+  }
+
+  show() {
+    const [state, text] = this.#words();
+    this.#chip.dataset.state = state;
+    byId("status-text").textContent = text;
+  }
+
+  #words() {
+    if (this.#page.api.isOffline) return ["offline", "offline"];
+    const status = this.#status;
+    if (!status) return ["unknown", "…"];
+    if (status.concerns.length) return ["concern", status.concerns.length === 1 ? "1 concern" : `${status.concerns.length} concerns`];
+    if (!status.isWatched) return ["idle", "not watched"];
+    return ["watched", status.watchedUntil ? `watched to ${clock(status.watchedUntil)}` : "watched"];
+  }
+
+  #open() {
+    const { api } = this.#page;
+    const status = this.#status;
+    const parts = [];
+    if (api.isOffline) {
+      parts.push(element("p", { text: "The server does not answer. What was looked at before can still be shown; the page tries again by itself. If the server has ended, run archiver browse again." }));
+    }
+    if (status) {
+      parts.push(element("p", { text: status.isWatched
+        ? `Watched. Every change is captured${status.watchedUntil ? ` up to ${moment(status.watchedUntil)}` : ""}.`
+        : "Not watched: changes are not captured now. Run archiver watch in this directory." }));
+      for (const concern of status.concerns) {
+        parts.push(element("div", { class: "strip changed" }, element("p", { text: concern.message }), element("p", { class: "muted", text: concern.remedy })));
+      }
+    }
+    const { archive, version } = api.details;
+    parts.push(element("p", { class: "muted wrap", text: version ? `Archive ${archive}, archiver ${version}` : `Archive ${archive}` }));
+    openDialog("status-dialog", "Status", parts);
+  }
+}

@@ -1,0 +1,51 @@
+// The timeline's data source: one root of the server's archive; and what a place on the timeline is in words.
+
+import { churn, counted } from "./amounts.js";
+import { clock, date, day, minute } from "./dates.js";
+
+export class RootSource {
+  #api;
+  #root;
+  #sessions = null;
+
+  constructor(api, root) {
+    this.#api = api;
+    this.#root = root;
+  }
+
+  get root() {
+    return this.#root;
+  }
+
+  async extent() {
+    this.#sessions = null;
+    const answer = await this.#api.get("timeline", { root: this.#root, buckets: 1 });
+    if (!answer.snapshotCount) return { first: null, last: null, recent: null };
+    const sessions = await this.sessions().catch(() => []);
+    const recent = sessions[Math.min(4, sessions.length - 1)]?.start ?? answer.first;
+    return { first: answer.first, last: answer.last, recent };
+  }
+
+  async contents(from, to, width, signal) {
+    const query = { root: this.#root, from, to, buckets: Math.round((to - from) / width) };
+    const [answer, sessions] = await Promise.all([
+      this.#api.get("timeline", query, { signal }), this.sessions().catch(() => [])]);
+    const { buckets, labels, restores, gaps } = answer;
+    return { buckets, labels, restores, gaps, sessions, width: answer.bucketMilliseconds || width };
+  }
+
+  /** Newest first. */
+  sessions() {
+    this.#sessions ??= this.#api.get("sessions", { root: this.#root, limit: 500 }).then((answer) => answer.sessions);
+    return this.#sessions;
+  }
+}
+
+/** The words beside the pointer. */
+export function hint(time, bucket, contents) {
+  const gap = contents?.gaps.find((gap) => time >= gap.from && time <= gap.to);
+  const end = gap ? `, gap: ${gap.reason}` : "";
+  if (!bucket) return `${date(time)}, ${clock(time)}${end}`;
+  const until = contents.width >= day ? "" : `–${clock(bucket.start + contents.width, contents.width < minute)}`;
+  return `${date(bucket.start)}, ${clock(bucket.start, contents.width < minute)}${until}: ${counted(bucket.snapshots, "snapshot")}, ${churn(bucket)}${end}`;
+}

@@ -1,0 +1,211 @@
+// The tree at B: changed, all or deleted entries. Up and down select, Enter opens a directory, Space chooses for a
+// restore. Left and right are not the tree's: they move through time.
+
+import { byId, element, settled } from "./elements.js";
+import { bytes, marks } from "./amounts.js";
+import { brief } from "./dates.js";
+import { Folders } from "./folders.js";
+import { escaped, folderOf, nameElement, nameOf, samePlace } from "./names.js";
+import { Rows } from "./rows.js";
+import { isAborted } from "./api.js";
+
+const words = { added: "added", changed: "changed", removed: "removed" };
+
+export class Tree extends EventTarget {
+  filter = "all";
+  chosen = new Map();
+  #page;
+  #folders;
+  #rows = [];
+  #list;
+  #request = null;
+  #box = byId("tree");
+
+  constructor(page) {
+    super();
+    this.#page = page;
+    this.#folders = new Folders(page.api);
+    this.#list = new Rows(this.#box, 28, (index) => this.#render(index), {
+      onactive: (index, event) => this.#activate(index, event),
+      onkey: (event, index) => this.#key(event, index),
+    });
+    for (const name of ["changed", "all", "deleted"]) {
+      byId(`filter-${name}`).addEventListener("click", () => this.setFilter(name));
+    }
+    page.position.addEventListener("change", ({ detail }) => {
+      if (detail.has("root")) this.#reset();
+      if (detail.has("item")) this.#follow();
+      if (detail.has("root") || detail.has("b") || detail.has("pinnedA")) this.#reloadSoon(detail.has("root"));
+    });
+  }
+
+  setFilter(name) {
+    this.filter = name;
+    for (const each of ["changed", "all", "deleted"]) {
+      byId(`filter-${each}`).setAttribute("aria-pressed", String(each === name));
+    }
+    this.reload();
+  }
+
+  clearChosen() {
+    this.chosen.clear();
+    this.#list.update(this.#rows.length);
+    this.dispatchEvent(new Event("choose"));
+  }
+
+  focus() {
+    this.#box.focus();
+  }
+
+  #reset() {
+    this.#folders = new Folders(this.#page.api);
+    this.chosen.clear();
+    this.#show([]);
+    this.dispatchEvent(new Event("choose"));
+  }
+
+  #reloadSoon = settled(40, (isOther) => this.reload(isOther || this.filter !== "deleted"));
+
+  /** `hasRows`: false where only the count beside Changed can be another one. */
+  async reload(hasRows = true) {
+    const { api, position } = this.#page;
+    this.#request?.abort();
+    if (!position.b) {
+      byId("changed-count").textContent = "";
+      return this.#show([]);
+    }
+    const { signal } = (this.#request = new AbortController());
+    const a = position.aID;
+    const b = position.b.id;
+    try {
+      this.#count(b, a, signal);
+      if (!hasRows) return;
+      this.#box.setAttribute("aria-busy", "true");
+      if (this.filter === "all") this.#show(await this.#folders.all(b, a, signal));
+      if (this.filter === "changed") {
+        const { rows, isTruncated } = await this.#folders.changed(b, a, signal);
+        this.#show(isTruncated ? [...rows, { level: 1, note: "More changed than is shown here." }] : rows);
+      }
+      if (this.filter === "deleted") {
+        this.#show(await this.#folders.deleted(position.root, (rows) => this.#show(rows), signal));
+      }
+      this.#follow();
+    } catch (error) {
+      if (!isAborted(error)) this.#show([{ level: 1, note: error.message }]);
+    } finally {
+      if (!signal.aborted) this.#box.setAttribute("aria-busy", "false");
+    }
+  }
+
+  async #count(b, a, signal) {
+    const { counts } = await this.#folders.changed(b, a, signal).catch(() => ({ counts: null }));
+    if (signal.aborted) return;
+    byId("changed-count").textContent = counts ? String(counts.added + counts.changed + counts.removed) : "";
+  }
+
+  #show(rows) {
+    this.#rows = rows;
+    this.#list.update(rows.length, this.#indexOfItem());
+    const text = rows.length ? "" : this.#emptyText();
+    byId("tree-empty").textContent = text;
+    byId("tree-empty").hidden = !text;
+    this.#box.hidden = !rows.length;
+  }
+
+  #emptyText() {
+    if (!this.#page.position.b) return "";
+    return {
+      all: "This directory is empty at B.",
+      changed: "No file differs between A and B.",
+      deleted: "No deleted file: everything that was captured is still there.",
+    }[this.filter];
+  }
+
+  #indexOfItem() {
+    const { item } = this.#page.position;
+    return item ? this.#rows.findIndex((row) => row.item && samePlace(row.item, item)) : -1;
+  }
+
+  // The selected path keeps its row when the moment changes; the row's news (gone, another size) become the item's.
+  async #follow() {
+    const { item } = this.#page.position;
+    if (item && this.filter === "all" && this.#indexOfItem() < 0) {
+      const before = this.#folders.open.size;
+      this.#folders.openTo(item.path);
+      if (this.#folders.open.size !== before) return this.reload();
+    }
+    const index = this.#indexOfItem();
+    this.#list.update(this.#rows.length, index);
+    this.#list.reveal(index);
+    if (index >= 0 && this.filter !== "deleted") {
+      const found = this.#rows[index].item;
+      if (found.change !== item.change || found.content !== item.content) this.#page.position.go({ item: found });
+    }
+  }
+
+  #activate(index, event) {
+    const row = this.#rows[index];
+    if (!row) return;
+    if (row.more) {
+      this.#folders.showMore(row.more);
+      return this.reload();
+    }
+    if (!row.item) return;
+    if (event?.target.closest(".check")) return this.#choose(row);
+    if (event && row.item.kind === "directory" && !row.isFlat) {
+      this.#folders.toggle(row.item);
+      this.reload();
+    }
+    this.#page.select(row.item, row.last);
+  }
+
+  #key(event, index) {
+    const row = this.#rows[index];
+    if (event.key === " " && row?.item) this.#choose(row);
+    else if (event.key === "Enter" && row?.item?.kind === "directory" && !row.isFlat) {
+      this.#folders.toggle(row.item);
+      this.reload();
+    } else if (event.key === "Enter" && row) this.#activate(index, null);
+    else return false;
+    return true;
+  }
+
+  #choose({ item, last }) {
+    if (this.#page.api.isReadOnly || last) return;
+    const key = item.pathBytes ?? item.path;
+    if (!this.chosen.delete(key)) this.chosen.set(key, item);
+    this.#list.update(this.#rows.length);
+    this.dispatchEvent(new Event("choose"));
+  }
+
+  #render(index) {
+    const { item, level, isOpen, isFlat, more, note, last } = this.#rows[index];
+    const row = element("div", { role: "treeitem", class: "row", "aria-level": level, "aria-selected": "false" });
+    row.style.setProperty("--level", String(level - 1));
+    if (!item) {
+      row.classList.add("more");
+      row.append(more ? "Show more…" : note);
+      return row;
+    }
+    const isFolder = item.kind === "directory";
+    row.setAttribute("aria-selected", String(index === this.#list?.active));
+    if (isFolder && !isFlat) row.setAttribute("aria-expanded", String(isOpen));
+    if (item.change && !last) row.classList.add(item.change);
+    const folder = isFlat ? folderOf(item.path) : "";
+    const isChosen = this.chosen.has(item.pathBytes ?? item.path);
+    const canChoose = !this.#page.api.isReadOnly && !last;
+    if (canChoose) row.setAttribute("aria-checked", String(isChosen));
+    row.setAttribute("aria-label", [
+      escaped(nameOf(item.path)), folder && "in " + escaped(folder), isFolder ? "directory" : "",
+      last ? "last there " + brief(last.time) : words[item.change] ?? "",
+    ].filter(Boolean).join(", "));
+    row.append(
+      canChoose ? element("span", { class: "check" + (isChosen ? " on" : ""), title: "Choose for a restore (Space)" }) : "",
+      element("span", { class: "twist" + (isFolder && !isFlat ? (isOpen ? " open" : " closed") : "") }),
+      nameElement(nameOf(item.path) + (isFolder ? "/" : "")),
+      folder ? nameElement(folder, "folder") : element("span", { class: "fill" }),
+      element("span", { class: "size", text: last ? brief(last.time) : isFolder ? "" : bytes(item.size) }),
+      element("span", { class: "mark", text: last ? "" : marks[item.change] ?? "", title: words[item.change] ?? "" }));
+    return row;
+  }
+}

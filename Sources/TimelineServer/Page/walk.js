@@ -1,0 +1,105 @@
+// Earlier and later: along snapshots, along the versions of what is selected, by sessions and by days.
+
+import { endOfDay, startOfDay } from "./dates.js";
+import { pathQuery, samePlace } from "./names.js";
+
+const chunk = 60;
+
+export class Walk {
+  #api;
+  #source;
+  #near = [];
+  #versions = { item: null, list: [], limit: 0, hasMore: false };
+
+  constructor(api, source) {
+    this.#api = api;
+    this.#source = source;
+  }
+
+  get #root() {
+    return this.#source.root;
+  }
+
+  async #snapshots(query) {
+    const answer = await this.#api.get("snapshots", { root: this.#root, ...query });
+    return answer.snapshots;
+  }
+
+  latest() {
+    return this.#snapshots({ limit: 1 }).then((found) => found[0] ?? null);
+  }
+
+  at(time) {
+    return this.#snapshots({ at: Math.round(time) }).then((found) => found[0] ?? null);
+  }
+
+  async withID(prefix) {
+    const answer = await this.#api.get("snapshots", { id: prefix });
+    return answer.snapshots[0] ?? null;
+  }
+
+  async first() {
+    return this.at(0);
+  }
+
+  /** The neighbour of `from`; null at the end. A run of neighbours is kept, for keys that are held down. */
+  async snapshot(from, step) {
+    let place = this.#near.findIndex((each) => each.id === from.id);
+    if (place < 0 || !this.#near[place + step]) {
+      const found = await this.#snapshots({ [step < 0 ? "before" : "after"]: from.id, limit: chunk });
+      this.#near = step < 0 ? [...found, from] : [from, ...found];
+      place = step < 0 ? found.length : 0;
+    }
+    return this.#near[place + step] ?? null;
+  }
+
+  /** All versions known of a path, newest first. `count` asks for at least as many. */
+  async versions(item, count = 200, signal) {
+    const known = this.#versions;
+    if (samePlace(known.item, item) && (known.limit >= count || (known.list.length && !known.hasMore))) return known;
+    const answer = await this.#api.get("log", { root: this.#root, ...pathQuery(item), limit: count }, { signal });
+    this.#versions = { item, list: answer.versions, limit: count, hasMore: answer.hasMore };
+    return this.#versions;
+  }
+
+  /** After something was captured or labelled. */
+  forget() {
+    this.#near = [];
+    this.#versions = { item: null, list: [], limit: 0, hasMore: false };
+  }
+
+  /** The neighbouring version of `item`: a snapshot, or null. */
+  async version(item, from, step) {
+    for (let count = 200; ; count *= 5) {
+      const { list, hasMore } = await this.versions(item, count);
+      const found = step < 0
+        ? list.find((version) => version.snapshot.time < from.time)
+        : list.findLast((version) => version.snapshot.time > from.time);
+      if (found || !hasMore || step > 0 || count > 100_000) return found ? found.snapshot : null;
+    }
+  }
+
+  /** The version that is there at `from`: the one that last changed it. */
+  async versionAt(item, from) {
+    const { list } = await this.versions(item);
+    return list.find((version) => version.snapshot.time <= from.time) ?? null;
+  }
+
+  async session(from, step) {
+    const sessions = await this.#source.sessions();
+    const found = step < 0
+      ? sessions.find((session) => session.end < from.time && session.last.id !== from.id)
+      : sessions.findLast((session) => session.end > from.time && session.last.id !== from.id);
+    return found?.last ?? null;
+  }
+
+  async day(from, step) {
+    if (step < 0) {
+      const found = await this.at(startOfDay(from.time) - 1);
+      return found && found.time < from.time ? found : this.first();
+    }
+    const last = await this.at(endOfDay(from.time) - 1);
+    const next = last && (await this.snapshot(last, 1));
+    return next ? this.at(endOfDay(next.time) - 1) : last;
+  }
+}

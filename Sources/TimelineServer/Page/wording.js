@@ -1,0 +1,56 @@
+// Which words of a changed line are different. The lines that differ come from the server; this only marks them.
+
+const limit = 600;
+
+const wordsOf = (text) => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
+
+/** Two lines as runs of {text, isMarked}; null where marking would say nothing. */
+export function wordDifference(left, right) {
+  const one = wordsOf(left);
+  const other = wordsOf(right);
+  if (one.length * other.length > limit * limit) return null;
+  let start = 0;
+  while (start < one.length && start < other.length && one[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < one.length - start && end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const kept = common(one.slice(start, one.length - end), other.slice(start, other.length - end));
+  // Lines that have little more than spaces in common are other lines.
+  const isWord = (word) => word.trim() !== "";
+  const words = Math.max(one.filter(isWord).length, other.filter(isWord).length);
+  const same = one.filter((word, index) => isWord(word) &&
+    (index < start || index >= one.length - end || kept.left[index - start])).length;
+  if (same < words * 0.4) return null;
+  const runs = (words, flags) => joined(words.map((text, index) => ({
+    text, isMarked: index >= start && index < words.length - end && !flags[index - start],
+  })));
+  return { left: runs(one, kept.left), right: runs(other, kept.right) };
+}
+
+/** The longest common sequence, as flags for both sides. */
+function common(one, other) {
+  const wide = other.length + 1;
+  const table = new Uint16Array((one.length + 1) * wide);
+  for (let row = one.length - 1; row >= 0; row -= 1) {
+    for (let column = other.length - 1; column >= 0; column -= 1) {
+      table[row * wide + column] = one[row] === other[column]
+        ? table[(row + 1) * wide + column + 1] + 1
+        : Math.max(table[(row + 1) * wide + column], table[row * wide + column + 1]);
+    }
+  }
+  const flags = { left: Array(one.length).fill(false), right: Array(other.length).fill(false) };
+  for (let row = 0, column = 0; row < one.length && column < other.length;) {
+    if (one[row] === other[column]) flags.left[row++] = flags.right[column++] = true;
+    else if (table[(row + 1) * wide + column] >= table[row * wide + column + 1]) row += 1;
+    else column += 1;
+  }
+  return flags;
+}
+
+function joined(runs) {
+  const found = [];
+  for (const run of runs) {
+    if (found.at(-1)?.isMarked === run.isMarked) found.at(-1).text += run.text;
+    else found.push(run);
+  }
+  return found;
+}

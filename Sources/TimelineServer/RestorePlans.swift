@@ -1,0 +1,66 @@
+// What a restore would do, shown before it is done.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import Crypto
+internal import FileIO
+internal import Locking
+
+/// A restore that was planned.
+struct RestorePlan: Sendable {
+    let snapshot: ListedSnapshot
+    let paths: [RelativePath]
+    let actions: [RestoreAction]
+    /// Of all that would be done: another one means that the tree has changed.
+    let digest: String
+
+    private static let pathLimit = 1000
+
+    /// Finds out what would be done.
+    init(_ snapshot: ListedSnapshot, _ paths: [RelativePath], in archive: Archive) throws {
+        guard !paths.isEmpty, paths.count <= RestorePlan.pathLimit else {
+            throw Refusal.bad("name between 1 and \(RestorePlan.pathLimit) paths")
+        }
+        // What lies in another one of them is restored with that.
+        let outermost = paths.filter { path in !paths.contains { $0 != path && $0.contains(path) } }
+        self.paths = Array(Set(outermost)).sorted()
+        self.snapshot = snapshot
+        let found = Locked<[RestoreAction]>([])
+        for path in self.paths {
+            _ = try archive.restore(snapshot, RestoreOptions(path: path, isDryRun: true)) { action in
+                found.withLock { $0.append(action) }
+            }
+        }
+        actions = found.withLock { $0 }
+        var hash = SHA256()
+        for action in actions {
+            hash.update(data: Array("\(action.kind.rawValue) \(action.bytes) ".utf8) + action.path.bytes + [0])
+        }
+        digest = Base64URL.encoded(Array(hash.finalize().prefix(12)))
+    }
+}
+
+/// Plans that were shown and may be carried out.
+final class RestorePlans: Sendable {
+    private let plans = Locked<[(name: String, plan: RestorePlan)]>([])
+    private static let limit = 50
+
+    /// Keeps a plan, and gives it a name.
+    func keep(_ plan: RestorePlan) -> String {
+        var generator = SystemRandomNumberGenerator()
+        let name = String(generator.next() as UInt64, radix: 16)
+        plans.withLock { plans in
+            plans.append((name, plan))
+            if plans.count > RestorePlans.limit { plans.removeFirst() }
+        }
+        return name
+    }
+
+    /// Gives a plan up, to be carried out.
+    func take(_ name: String) -> RestorePlan? {
+        plans.withLock { plans in
+            plans.firstIndex { $0.name == name }.map { plans.remove(at: $0).plan }
+        }
+    }
+}

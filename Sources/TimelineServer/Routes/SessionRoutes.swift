@@ -1,0 +1,35 @@
+// Opening a session.
+
+internal import ArchiverKit
+internal import Hummingbird
+internal import SystemPackage
+
+struct SessionRoutes {
+    let context: ServerContext
+
+    private struct Opening: Decodable {
+        let token: String
+    }
+
+    private struct Opened: Encodable {
+        let session: String
+        let ticket: String
+        let isReadOnly: Bool
+        let archive: String
+    }
+
+    func add(to api: RouterGroup<BasicRequestContext>) {
+        api.post("session") { request, _ in
+            let opening = try await JSONAnswer.value(Opening.self, of: request)
+            guard let session = context.access.session(for: opening.token) else {
+                throw Refusal(
+                    401, "tokenUsed", "the address was opened before, or is of another server",
+                    remedy: "run 'archiver browse' again")
+            }
+            return JSONAnswer.response(
+                Opened(
+                    session: session, ticket: context.access.ticket, isReadOnly: context.options.isReadOnly,
+                    archive: context.archive.directory.string))
+        }
+    }
+}

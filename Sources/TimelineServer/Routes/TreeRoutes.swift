@@ -1,0 +1,189 @@
+// Directories of snapshots, and what differs between two of them.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import Hummingbird
+internal import Timeline
+
+struct TreeRoutes {
+    let context: ServerContext
+
+    private static let entryLimit = 500
+    private static let changeLimit = 5000
+
+    func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("tree") { request, _ in
+            let query = try Query(request)
+            return try await context.answer { try TreeRoutes.tree(query, $0) }
+        }
+        api.get("changes") { request, _ in
+            let query = try Query(request)
+            return try await context.answer { try TreeRoutes.changes(query, $0) }
+        }
+    }
+
+    // MARK: A directory
+
+    private struct Listing: Encodable {
+        struct Item: Encodable {
+            let name: String
+            let path: String
+            let pathBytes: String?
+            let kind: String
+            let size: UInt64
+            let modified: Int64
+            let mode: String
+            let content: String?
+            let target: String?
+            let change: String?
+
+            init(_ entry: Entry, _ change: String?) {
+                let answer = NameAnswer(entry.path)
+                name = String(decoding: entry.path.name, as: UTF8.self)
+                (path, pathBytes) = (answer.path, answer.pathBytes)
+                kind = entry.kind.answer
+                size = entry.size
+                modified = entry.modified.milliseconds
+                mode = "0" + String(entry.permissions, radix: 8)
+                content = ContentName.of(entry)
+                if case .linkTarget(let bytes) = entry.content {
+                    target = String(decoding: bytes, as: UTF8.self)
+                } else {
+                    target = nil
+                }
+                self.change = change
+            }
+        }
+
+        let entries: [Item]
+        let cursor: String?
+    }
+
+    private static func tree(_ query: Query, _ context: ServerContext) throws -> Listing {
+        let snapshot = try context.snapshot(query.required("snapshot"))
+        let path = try query.path()
+        let older = try query["against"].map(context.snapshot)
+        let last = try query["cursor"].map { text throws(Refusal) in
+            guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'cursor' is not one that was given") }
+            return try Query.path(bytes)
+        }
+        let present = try context.archive.entry(at: path, in: snapshot)
+        guard present?.kind == .directory || older != nil else {
+            throw Refusal.notFound("snapshot \(snapshot.id.short) has no directory '\(path)'")
+        }
+        var entries: [Entry] = []
+        if present?.kind == .directory {
+            entries = try context.archive.children(of: path, in: snapshot, after: last, limit: entryLimit)
+        }
+        let isWhole = entries.count < entryLimit
+        guard let older else { return listing(entries.map { .init($0, nil) }, entries.last, isWhole: isWhole) }
+        let (changes, gone) = try changes(at: path, from: older, to: snapshot, context)
+        // What is gone is shown where it was.
+        let end = isWhole ? nil : entries.last?.path
+        let between = gone.filter { entry in
+            last.map { $0 < entry.path } ?? true && (end.map { entry.path < $0 } ?? true)
+        }
+        let all = (entries + between).sorted { $0.path < $1.path }
+        let gonePaths = Set(between.map(\.path))
+        return listing(
+            all.map { .init($0, gonePaths.contains($0.path) ? "removed" : changes[$0.path]) }, entries.last,
+            isWhole: isWhole)
+    }
+
+    private static func listing(_ items: [Listing.Item], _ last: Entry?, isWhole: Bool) -> Listing {
+        Listing(entries: items, cursor: isWhole ? nil : last.map { Base64URL.encoded($0.path.bytes) })
+    }
+
+    /// How what lies directly in a directory differs, and what is gone of it.
+    private static func changes(
+        at path: RelativePath, from older: ListedSnapshot, to snapshot: ListedSnapshot, _ context: ServerContext
+    ) throws -> ([RelativePath: String], [Entry]) {
+        var changes: [RelativePath: String] = [:]
+        var gone: [Entry] = []
+        try context.archive.differences(from: older, to: snapshot, at: path) { difference in
+            guard !difference.isDirectoryTimeOnly, let rest = path.suffix(of: difference.path),
+                let name = rest.components.first
+            else { return true }
+            let child = path.appending(Array(name))
+            if child != difference.path {
+                if changes[child] == nil { changes[child] = "changed" }
+            } else if let left = difference.left, difference.right == nil {
+                gone.append(left)
+            } else {
+                changes[child] = difference.kind.answer
+            }
+            return true
+        }
+        return (changes, gone)
+    }
+
+    // MARK: What differs
+
+    private struct Changes: Encodable {
+        struct Change: Encodable {
+            let path: String
+            let pathBytes: String?
+            let kind: String
+            let change: String
+            let sizeBefore: UInt64?
+            let sizeAfter: UInt64?
+            let contentBefore: String?
+            let contentAfter: String?
+
+            init(_ place: RelativePath, _ left: Entry?, _ right: Entry?) {
+                let name = NameAnswer(place)
+                (path, pathBytes) = (name.path, name.pathBytes)
+                kind = (right ?? left)?.kind.answer ?? "other"
+                change = left == nil ? "added" : right == nil ? "removed" : "changed"
+                (sizeBefore, sizeAfter) = (left?.size, right?.size)
+                contentBefore = left.flatMap(ContentName.of)
+                contentAfter = right.flatMap(ContentName.of)
+            }
+        }
+
+        struct Counts: Encodable {
+            var added = 0
+            var changed = 0
+            var removed = 0
+        }
+
+        var changes: [Change] = []
+        var isTruncated = false
+        var counts = Counts()
+    }
+
+    private static func changes(_ query: Query, _ context: ServerContext) throws -> Changes {
+        let right = try context.snapshot(query.required("b"))
+        let limit = try query.number("limit", in: 1...changeLimit, usual: 1000)
+        var answer = Changes()
+        func add(_ left: Entry?, _ right: Entry?) {
+            guard let path = left?.path ?? right?.path, !path.isRoot else { return }
+            let change = Changes.Change(path, left, right)
+            if answer.changes.count < limit { answer.changes.append(change) } else { answer.isTruncated = true }
+            switch (left, right) {
+            case (nil, _): answer.counts.added += 1
+            case (_, nil): answer.counts.removed += 1
+            default: answer.counts.changed += 1
+            }
+        }
+        let name = try query.required("a")
+        if name == "none" {
+            try context.archive.forEachEntry(in: right) { entry in
+                add(nil, entry)
+                return true
+            }
+        } else {
+            try context.archive.differences(from: context.snapshot(name), to: right) { difference in
+                if !difference.isDirectoryTimeOnly { add(difference.left, difference.right) }
+                return true
+            }
+        }
+        return answer
+    }
+}
+
+extension Difference.Kind {
+    var answer: String { self == .modified ? "changed" : rawValue }
+}

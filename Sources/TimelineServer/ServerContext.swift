@@ -1,0 +1,74 @@
+// What all answers stand on: the archive, its roots by the names that URLs have, the timelines.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
+internal import Hummingbird
+internal import Locking
+internal import Timeline
+
+/// The archive behind a server.
+final class ServerContext: Sendable {
+    let archive: Archive
+    let options: TimelineServerOptions
+    let access: Access
+    private let timelines = Locked<[String: ArchiveTimeline]>([:])
+
+    init(_ archive: Archive, _ options: TimelineServerOptions, _ access: Access) {
+        (self.archive, self.options, self.access) = (archive, options, access)
+    }
+
+    /// Answers on a thread that may wait.
+    func answer<Value: Encodable & Sendable>(
+        _ body: @escaping @Sendable (ServerContext) throws -> Value
+    ) async throws -> Response {
+        JSONAnswer.response(try await Blocking.run { try body(self) })
+    }
+
+    /// The root that `root` of a query names.
+    func root(_ query: Query) throws -> ArchivedRoot { try root(named: query.required("root")) }
+
+    func root(named name: String) throws -> ArchivedRoot {
+        guard let found = try archive.roots().first(where: { RootAnswer.id($0) == name }) else {
+            throw Refusal.notFound("the archive has no such root")
+        }
+        return found
+    }
+
+    func timeline(of root: ArchivedRoot) -> ArchiveTimeline {
+        timelines.withLock { timelines in
+            let name = RootAnswer.id(root)
+            if let known = timelines[name] { return known }
+            let made = ArchiveTimeline(archive, root: root)
+            timelines[name] = made
+            return made
+        }
+    }
+
+    /// The snapshot with this id, or the only one whose id begins so.
+    func snapshot(_ id: String) throws -> ListedSnapshot {
+        guard id.count >= 4, id.allSatisfy(\.isHexDigit) else { throw Refusal.bad("'\(id.prefix(80))' is no id") }
+        return try archive.snapshot(SnapshotSelector(id))
+    }
+
+    func pins() throws -> Set<ChunkID> { Set(try archive.pins().map(\.target)) }
+
+    func answer(_ snapshot: ListedSnapshot?) throws -> SnapshotAnswer? {
+        try snapshot.map { SnapshotAnswer($0, try pins()) }
+    }
+
+    /// The entry at a path, which must be there.
+    func entry(_ path: RelativePath, in snapshot: ListedSnapshot) throws -> Entry {
+        if let entry = try archive.entry(at: path, in: snapshot) { return entry }
+        throw Refusal.notFound("snapshot \(snapshot.id.short) holds nothing at '\(path)'")
+    }
+
+    /// Refuses to change anything where that was ruled out.
+    func requireWritable() throws(Refusal) {
+        if options.isReadOnly {
+            throw Refusal(
+                403, "readOnly", "this page may change nothing", remedy: "run 'archiver browse' without --read-only")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// What the program carries: the page's files, and the description of its interface.
+
+import Foundation
+import TestTraits
+import Testing
+
+@testable import TimelineServer
+
+@Suite(.blocking) struct ServerFilesTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Sources/TimelineServer")
+
+    @Test("the program has every file of the page, as it is")
+    func page() throws {
+        let folder = ServerFilesTests.sources.appending(path: "Page")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
+        #expect(Set(names) == Set(PageFiles.all.keys))
+        for name in names {
+            #expect(PageFiles.all[name] == Array(try Data(contentsOf: folder.appending(path: name))), "\(name)")
+        }
+    }
+
+    @Test("the page asks nobody but its own server, and has no script or style in its HTML")
+    func policy() throws {
+        for (name, bytes) in PageFiles.all {
+            let text = String(decoding: bytes, as: UTF8.self)
+            let addresses = text.matches(of: #/(https?:)?\/\/[a-z0-9.-]+\.[a-z]+/#).map { String($0.output.0) }
+            #expect(addresses.allSatisfy { $0 == "http://www.w3.org" }, "\(name): \(addresses)")
+            #expect(!text.contains("innerHTML") && !text.contains("eval("), "\(name)")
+        }
+        let html = String(decoding: PageFiles.all["index.html"] ?? [], as: UTF8.self)
+        #expect(!html.contains("<style") && !html.contains(" style=") && !html.contains(" onclick="))
+        for tag in html.matches(of: #/<script[^>]*>/#) { #expect(tag.output.contains("src=")) }
+    }
+
+    private struct Description: Decodable {
+        struct Operation: Decodable { let summary: String }
+        let paths: [String: [String: Operation]]
+    }
+
+    @Test("the description of the interface has every address, and no other")
+    func description() throws {
+        let json = try Data(contentsOf: ServerFilesTests.sources.appending(path: "openapi.json"))
+        let described = try JSONDecoder().decode(Description.self, from: json).paths.flatMap { path, operations in
+            operations.keys.map { "\($0) \(path)" }
+        }
+        let routes = ServerFilesTests.sources.appending(path: "Routes")
+        var served: [String] = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: routes.path(percentEncoded: false)) {
+            let text = try String(contentsOf: routes.appending(path: name), encoding: .utf8)
+            for route in text.matches(of: #/api\.(get|post)\("([^"]+)"\)/#) {
+                let path = route.output.2.replacing(":snapshot", with: "{snapshot}")
+                served.append("\(route.output.1) /api/1/\(path)")
+            }
+        }
+        #expect(Set(described) == Set(served))
+        #expect(served.count > 20)
+    }
+}
