@@ -19,9 +19,9 @@ PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 # What building needs, what makes the program faster, and what only the tests use as oracles and the demo for showing.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time
+TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time chromium chromium-driver
 
-.PHONY: help setup setup-test build build-tests demo test test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests demo test browser test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -49,10 +49,21 @@ build-tests: setup setup-test
 	@$(BUILD_TESTS) --build-tests
 
 # What ships is what is tested: code as it is optimised, and the program that `make build` makes.
-test: build-tests build ## Run all tests, two minutes of fuzzing, and five minutes of faults in turn.
+test: build-tests build ## Run all tests, two minutes of fuzzing, five minutes of faults in turn.
 	@export ARCHIVER_BINARY=$(PROGRAM); $(call logged,test,$(RUN_TESTS))
+	@$(MAKE) --no-print-directory browser
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-120} $(MAKE) --no-print-directory fuzz
 	@SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory soak
+
+# The rules of accessibility are axe-core's, which a Python package carries.
+AXE = .build/axe/axe_playwright_python/axe.min.js
+browser: setup-test build $(AXE) ## Try the page of `archiver browse` in a headless browser.
+	@python3 -B Tests/Browser/browser_tests.py $(PROGRAM) $$([ ! -f $(AXE) ] || echo --axe $(AXE))
+
+$(AXE):
+	@mkdir -p .build/axe && cd .build/axe \
+		&& python3 -m pip download -q --no-deps --dest . axe-playwright-python==0.1.8 && python3 -m zipfile -e *.whl . \
+		|| echo "going on without axe-core"
 
 test-debug: setup-test build ## Run the tests on a debug build: it is quicker to build again, and the tests are slower.
 	@export ARCHIVER_STRICT=1 ARCHIVER_BINARY=$(PROGRAM); $(call logged,test-debug,$(SWIFT) test)

@@ -46,7 +46,7 @@ extension Catalogue {
         root: Int64, since: Timestamp, until: Timestamp, limit: Int
     ) throws(StorageError) -> [ListedSnapshot] {
         let sql = """
-            SELECT \(SnapshotReader.columns) FROM snapshot
+            SELECT \(SnapshotReader.columns) FROM snapshot INDEXED BY snapshotByLabel
             WHERE label IS NOT NULL AND root = ? AND seconds BETWEEN ? AND ?
             ORDER BY seconds DESC, nanoseconds DESC, id DESC LIMIT ?
             """

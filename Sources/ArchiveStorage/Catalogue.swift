@@ -136,6 +136,13 @@ package final class Catalogue: Sendable {
         do { return try queue.read(body) } catch { throw Catalogue.failure(error, path) }
     }
 
+    /// Another number after each change, whoever made it (<https://www.sqlite.org/pragma.html#pragma_data_version>).
+    package func changeNumber() throws(StorageError) -> ChangeNumber {
+        try read { db in
+            ChangeNumber(own: db.totalChangesCount, others: try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0)
+        }
+    }
+
     /// Runs `body` in one transaction.
     func write<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.transactions.add()
@@ -172,4 +179,10 @@ package final class Catalogue: Sendable {
             return StorageError(.system, path, message, remedy: "run 'archiver repair --catalogue' if this stays")
         }
     }
+}
+
+/// How often a catalogue was changed, over one connection and over all others.
+package struct ChangeNumber: Sendable, Hashable {
+    fileprivate let own: Int
+    fileprivate let others: Int
 }

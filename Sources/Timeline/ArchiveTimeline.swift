@@ -14,18 +14,44 @@ extension ListedSnapshot: TimelineMoment {}
 public final class ArchiveTimeline: TimelineDataSource {
     public let archive: Archive
     public let root: ArchivedRoot
-    private let known = Locked<(activity: TimelineActivity, last: ListedSnapshot?)>((TimelineActivity(), nil))
+    private let known = Locked(Known())
 
-    public init(_ archive: Archive, root: ArchivedRoot) {
+    /// What was found out until now.
+    private struct Known {
+        var activity = TimelineActivity()
+        var last: ListedSnapshot?
+        /// The archive as it was then; nil before the first question.
+        var number: ChangeNumber?
+        /// When to look next whether some were forgotten.
+        var counting = ContinuousClock.now
+
+        mutating func add(_ snapshot: ListedSnapshot) {
+            activity.add(snapshot.time, snapshot.changes, storedBytes: snapshot.storedBytes)
+            last = snapshot
+        }
+    }
+
+    /// All snapshots are counted so often at most while the archive changes: that takes time where there are a million.
+    private let countingInterval: Duration
+    /// Snapshots that are read at once.
+    private static let step = 4096
+    private static let shortStep = 256
+
+    public convenience init(_ archive: Archive, root: ArchivedRoot) {
+        self.init(archive, root: root, countingInterval: .seconds(10))
+    }
+
+    init(_ archive: Archive, root: ArchivedRoot, countingInterval: Duration) {
         self.archive = archive
         self.root = root
+        self.countingInterval = countingInterval
     }
 
     public func span() throws -> TimelineSpan? {
         let oldest = try archive.snapshots(SnapshotQuery(root: root, limit: 1)).first
         let newest = try archive.snapshots(SnapshotQuery(root: root, newestFirst: true, limit: 1)).first
         guard let oldest, let newest else { return nil }
-        let count = try archive.snapshotCount(SnapshotQuery(root: root))
+        let count = try activity().count
         // A clock that was set back puts a later moment before an earlier one.
         return TimelineSpan(first: min(oldest.time, newest.time), last: max(oldest.time, newest.time), count: count)
     }
@@ -41,9 +67,8 @@ public final class ArchiveTimeline: TimelineDataSource {
             sums[min(index, Int64(limit) - 1), default: .init()].add(more)
         }
         if length < TimelineActivity.minuteSeconds * 1000 {
-            try archive.forEachSnapshot(SnapshotQuery(root: root, since: start, until: end)) {
+            try forEachMoment(from: start, to: end) {
                 add($0.time.milliseconds, .init(moments: 1, changes: $0.changes, storedBytes: $0.storedBytes))
-                return true
             }
         } else {
             let last = end.seconds.addingReportingOverflow(1).partialValue
@@ -55,6 +80,23 @@ public final class ArchiveTimeline: TimelineDataSource {
                 storedBytes: sums.storedBytes)
         }
         return TimelineBuckets(milliseconds: length, buckets: buckets)
+    }
+
+    /// Calls `body` with the moments of a short span, which is found by its time.
+    ///
+    /// Where the clock was set back within the span, those behind the first one that is too late are left out.
+    private func forEachMoment(from start: Timestamp, to end: Timestamp, _ body: (ListedSnapshot) -> Void) throws {
+        guard var last = try moment(at: start) else { return }
+        if last.time >= start, last.time <= end { body(last) }
+        while true {
+            let next = try archive.neighbours(of: last, isLater: true, limit: ArchiveTimeline.shortStep)
+            for moment in next {
+                if moment.time > end { return }
+                body(moment)
+            }
+            guard let moment = next.last, next.count == ArchiveTimeline.shortStep else { return }
+            last = moment
+        }
     }
 
     public func moment(at time: Timestamp) throws -> ListedSnapshot? {
@@ -71,31 +113,29 @@ public final class ArchiveTimeline: TimelineDataSource {
 
     /// What happened in each minute, as of now.
     private func activity() throws -> TimelineActivity {
-        let count = try archive.snapshotCount(SnapshotQuery(root: root))
-        return try known.withLock { known in
-            if let last = known.last, known.activity.count < count {
-                while true {
-                    let more = try archive.neighbours(of: known.last ?? last, isLater: true, limit: 4096)
-                    for snapshot in more { ArchiveTimeline.add(snapshot, to: &known) }
-                    if more.count < 4096 { break }
-                }
+        try known.withLock { known in
+            let number = try archive.changeNumber()
+            if known.number == number { return known.activity }
+            while let last = known.last {
+                let more = try archive.neighbours(of: last, isLater: true, limit: ArchiveTimeline.step)
+                for snapshot in more { known.add(snapshot) }
+                if more.count < ArchiveTimeline.step { break }
             }
-            // Some were forgotten, or this is the first question.
-            if known.activity.count != count {
-                known = (TimelineActivity(), nil)
-                try archive.forEachSnapshot(SnapshotQuery(root: root)) {
-                    ArchiveTimeline.add($0, to: &known)
-                    return true
-                }
-            }
+            if known.last == nil { try readAll(&known) }
+            // What was forgotten may be shown a little longer; the next question looks again.
+            guard known.counting <= .now else { return known.activity }
+            if try archive.snapshotCount(SnapshotQuery(root: root)) != known.activity.count { try readAll(&known) }
+            known.counting = .now + countingInterval
+            known.number = number
             return known.activity
         }
     }
 
-    private static func add(
-        _ snapshot: ListedSnapshot, to known: inout (activity: TimelineActivity, last: ListedSnapshot?)
-    ) {
-        known.activity.add(snapshot.time, snapshot.changes, storedBytes: snapshot.storedBytes)
-        known.last = snapshot
+    private func readAll(_ known: inout Known) throws {
+        known = Known()
+        try archive.forEachSnapshot(SnapshotQuery(root: root)) {
+            known.add($0)
+            return true
+        }
     }
 }

@@ -1,9 +1,11 @@
 // Who may ask: nobody without a token that this process has given out.
 
 internal import FileIO
+internal import Glibc
 internal import HTTPTypes
 internal import Hummingbird
 internal import Locking
+internal import SystemPackage
 
 /// The secrets of one server.
 ///
@@ -14,6 +16,8 @@ final class Access: Sendable {
         var tokens: Set<String> = []
         var sessions: Set<String> = []
         var port: Int?
+        /// The process's umask, while another one is set.
+        var mask: mode_t?
     }
 
     private let state = Locked(State())
@@ -52,6 +56,18 @@ final class Access: Sendable {
 
     /// Says at which port the server is.
     func serve(port: Int) { state.withLock { $0.port = port } }
+
+    /// Has what is made from now on be for its owner alone (umask(2)).
+    func hide() { state.withLock { $0.mask = umask(0o077) } }
+
+    /// Ends that, once the socket is there.
+    func show(_ socket: FilePath) {
+        _ = socket.withPlatformString { chmod($0, 0o600) }
+        state.withLock { state in
+            if let mask = state.mask { umask(mask) }
+            state.mask = nil
+        }
+    }
 
     /// Whether `Host` names this server: else a page of another site has a name of its own lead here.
     func isOwnHost(_ host: String?, _ place: TimelineServerOptions.Place) -> Bool {

@@ -5,7 +5,9 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import Crypto
 internal import FileIO
+internal import Glibc
 internal import Locking
+internal import SystemPackage
 
 /// A restore that was planned.
 struct RestorePlan: Sendable {
@@ -35,9 +37,21 @@ struct RestorePlan: Sendable {
         actions = found.withLock { $0 }
         var hash = SHA256()
         for action in actions {
-            hash.update(data: Array("\(action.kind.rawValue) \(action.bytes) ".utf8) + action.path.bytes + [0])
+            let present = RestorePlan.present(
+                FilePath(bytes: snapshot.rootPath + [UInt8(ascii: "/")] + action.path.bytes))
+            hash.update(
+                data: Array("\(action.kind.rawValue) \(action.bytes) \(present) ".utf8) + action.path.bytes + [0])
         }
         digest = Base64URL.encoded(Array(hash.finalize().prefix(12)))
+    }
+}
+
+extension RestorePlan {
+    /// What tells that something at a path was changed: its change time cannot be set by programs (inode(7)).
+    private static func present(_ path: FilePath) -> String {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return "nothing" }
+        return "\(status.st_ino) \(status.st_size) \(status.st_ctim.tv_sec) \(status.st_ctim.tv_nsec)"
     }
 }
 

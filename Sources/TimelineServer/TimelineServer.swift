@@ -66,6 +66,7 @@ package struct TimelineServer: Sendable {
             onServerRunning: { [access, options] channel in
                 switch options.place {
                 case .socket(let path):
+                    access.show(path)
                     await onReady("http://localhost/#token=\(access.newToken()) (socket \(path))")
                 case .port(let port):
                     let port = channel.localAddress?.port ?? port
@@ -73,6 +74,8 @@ package struct TimelineServer: Sendable {
                     await onReady("http://127.0.0.1:\(port)/#token=\(access.newToken())")
                 }
             }, logger: logger)
+        // Others could open the socket before its permissions are set.
+        if case .socket = options.place { access.hide() }
         try await app.run()
     }
 

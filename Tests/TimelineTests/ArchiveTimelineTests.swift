@@ -30,7 +30,7 @@ import Testing
     }
 
     private func timeline() throws -> ArchiveTimeline {
-        ArchiveTimeline(archive, root: try #require(try archive.roots().first))
+        ArchiveTimeline(archive, root: try #require(try archive.roots().first), countingInterval: .zero)
     }
 
     @Test("buckets of any number hold every snapshot once, also those that came later or were forgotten")

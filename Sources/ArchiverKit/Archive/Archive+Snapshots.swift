@@ -150,6 +150,11 @@ extension Archive {
         }
     }
 
+    /// Another number after each change of the archive, whoever made it.
+    package func changeNumber() throws(ArchiverError) -> ChangeNumber {
+        try facing { try store.catalogue.changeNumber() }
+    }
+
     /// The last snapshot of a root that was made at `time` or before; nil where there is none.
     public func snapshot(of root: ArchivedRoot, at time: Timestamp) throws(ArchiverError) -> ListedSnapshot? {
         try facing {

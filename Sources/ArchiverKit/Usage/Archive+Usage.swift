@@ -50,12 +50,13 @@ extension Archive {
     public func dailyUsage(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [DailyUsage] {
         try facing {
             var days: [Int64: (snapshots: Int, bytes: UInt64)] = [:]
-            for snapshot in try snapshots(SnapshotQuery(root: root)) {
+            try forEachSnapshot(SnapshotQuery(root: root)) { snapshot in
                 let (seconds, day) = (snapshot.time.seconds, Archive.secondsADay)
                 let number = seconds >= 0 ? seconds / day : -1 - (-1 - seconds) / day
                 days[number, default: (0, 0)].snapshots += 1
                 let sum = days[number, default: (0, 0)].bytes.addingReportingOverflow(snapshot.storedBytes)
                 days[number, default: (0, 0)].bytes = sum.overflow ? .max : sum.partialValue
+                return true
             }
             return days.sorted { $0.key < $1.key }.map { number, figures in
                 DailyUsage(

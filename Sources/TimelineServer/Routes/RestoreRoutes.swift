@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 internal import Hummingbird
+internal import SystemPackage
 
 struct RestoreRoutes {
     let context: ServerContext
@@ -98,9 +99,11 @@ struct RestoreRoutes {
             self.counts = counts
             isTruncated = plan.actions.count > PlanAnswer.limit
             nothingToDo = plan.actions.isEmpty
+            let root = ShellText.quoted("\(plan.snapshot.root.path)")
             let commands = plan.paths.map { path in
-                let word = path.isRoot ? "" : ":/\(path)"
-                return "archiver restore \(ShellText.quoted("\(plan.snapshot.id.short)\(word)"))"
+                // From the top of the root, wherever the user stands.
+                let word = path.isRoot ? "" : "::/\(path)"
+                return "archiver restore \(ShellText.quoted("\(plan.snapshot.id.short)\(word)")) --root \(root)"
             }
             command = commands.joined(separator: "; ")
         }

@@ -200,7 +200,9 @@ final class KeepingModel {
     /// Notes that `path` of `root` is gone from all history, and finds the snapshots that stand in the place of others.
     func purge(_ path: String, of root: Int, _ comment: String) throws {
         kept.removeAll { kept in
-            kept.isForgotten && kept.root == root && access(kept.copy.string + "/" + path, F_OK) == 0
+            var status = stat()
+            // A link that leads nowhere is there, too.
+            return kept.isForgotten && kept.root == root && lstat(kept.copy.string + "/" + path, &status) == 0
         }
         for kept in kept where kept.root == root { unlink(kept.copy.string + "/" + path) }
         var ids: [String: String] = [:]

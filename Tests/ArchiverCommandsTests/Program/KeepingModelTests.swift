@@ -155,13 +155,12 @@ struct KeepingModelTests {
 
     /// Whether another one of the step may have made it impossible.
     private func isRefusable(_ action: Action, beside actions: [Action], _ model: KeepingModel) -> Bool {
-        var (isForgetting, isGivingBack, prunes) = (false, false, 0)
+        var (isForgetting, prunes) = (false, 0)
         for other in actions {
             switch other {
             case .forget, .thin: isForgetting = true
-            case .prune(let isNow):
+            case .prune:
                 isForgetting = isForgetting || !model.thinned.isEmpty
-                isGivingBack = isGivingBack || isNow
                 prunes += 1
             default: break
             }
@@ -169,7 +168,8 @@ struct KeepingModelTests {
         switch action {
         case .capture, .thin: return false
         case .prune: return prunes > 1
-        case .unforget(let id): return isGivingBack || model.kept.contains { $0.id == id && $0.mayBeGone }
+        // While one is at work it is refused.
+        case .unforget(let id): return prunes > 0 || model.kept.contains { $0.id == id && $0.mayBeGone }
         case .forget(let ids):
             let forgets = actions.count { if case .forget = $0 { true } else { false } }
             let isPinned = model.kept.contains { $0.isPinned && ids.contains($0.id) }

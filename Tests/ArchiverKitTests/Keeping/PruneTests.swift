@@ -64,7 +64,8 @@ import Testing
         #expect(KernelLocks.count(of: scene.archive.directory.appending("locks/use.lock")) > 1)
         #expect(try scene.archive.prune(grace: .zero).dropped > 0)
         for (number, bytes) in before.values.enumerated() where number % 2 == 0 {
-            #expect(try Files(copies).read(FilePath("\(number)")) == bytes)
+            // The last one was written to.
+            #expect(try Files(copies).read(FilePath("\(number)")).starts(with: bytes))
         }
         try scene.expectAllKept(other)
     }

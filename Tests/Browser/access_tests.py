@@ -1,0 +1,167 @@
+"""Who may ask the server for what, and what it sends: requests without a browser."""
+
+import io
+import os
+import shlex
+import signal
+import stat
+import tarfile
+
+from api_client import Client
+from archive_scene import SVG, contents
+from page_case import PageCase, SceneCase
+from webdriver import ESCAPE, wait_for
+
+POSTS = {"restore/plan", "restore/apply", "undo", "redo", "label"}
+
+
+class AccessTests(SceneCase):
+    def setUp(self):
+        super().setUp()
+        self.client = Client(self.url)
+        self.before = contents(self.scene.root)
+
+    def tearDown(self):
+        self.assert_tree(self.before)
+        self.assertEqual(self.client.get("operations", root=self.client.root)["operations"], [])
+
+    def status(self, method, name, headers, body=None):
+        status, answer, _ = self.client.request(method, name if name.startswith("/") else self.client.address(name), headers, body)
+        self.assertFalse([field for field in answer if field.lower().startswith("access-control")])
+        return status
+
+    def test_forged_hosts_and_origins_are_refused(self):
+        """Pages of other sites and other ports reach nothing, even with a session."""
+        client, path = self.client, self.client.address("roots")
+        for host in ("evil.example", "127.0.0.1", "localhost:1", f"{client.host}.evil.example", ""):
+            self.assertIn(self.status("GET", path, {**client.session, "Host": host}), (400, 421), host)
+            self.assertIn(self.status("GET", "/", {"Host": host}), (400, 421), host)
+        good = {**client.origin, **client.session}
+        for name in POSTS:
+            for change in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "http://127.0.0.1:1"},
+                           {"Origin": f"https://{client.host}"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+                self.assertEqual(self.status("POST", name, {**good, **change}, "{}"), 403, (name, change))
+            without = {key: value for key, value in good.items() if key != "Origin"}
+            self.assertEqual(self.status("POST", name, without, "{}"), 403, name)
+            self.assertGreaterEqual(self.status("OPTIONS", name, {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}), 400)
+
+    def test_requests_without_a_session_are_refused(self):
+        """No token, a used token, a wrong one, or a ticket where a session is needed."""
+        client = self.client
+        ticket = f"ticket={client.details['ticket']}"
+        for name in ("roots", f"status?root={client.root}", f"content/{self.scene.latest}?path=chapter.md", f"archive/{self.scene.latest}", "events"):
+            self.assertEqual(self.status("GET", name, {}), 401, name)
+            self.assertEqual(self.status("GET", name, {"X-Archiver-Session": "0" * 64}), 401, name)
+            self.assertEqual(self.status("GET", name, {"X-Archiver-Session": client.details["ticket"]}), 401, name)
+        self.assertEqual(self.status("GET", f"roots?{ticket}", {}), 401)
+        self.assertEqual(self.status("GET", f"content/{self.scene.latest}?path=chapter.md&{ticket}", {}), 200)
+        for name in POSTS:
+            self.assertEqual(self.status("POST", name, client.origin, "{}"), 401, name)
+            self.assertEqual(self.status("POST", f"{name}?{ticket}", client.origin, "{}"), 401, name)
+        for token in (client.token, "", "0" * 64):
+            self.assertEqual(client.try_post("session", {"token": token}, session={})[0], 401)
+
+    def test_requests_of_another_form_are_refused(self):
+        """Forms that any page can send, GET where something is changed, huge bodies, and paths that lead out."""
+        client = self.client
+        plan = f'{{"snapshot": "{self.scene.before_cut}", "paths": [""]}}'
+        good = {**client.origin, **client.session}
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
+            self.assertEqual(self.status("POST", "restore/plan", {**good, "Content-Type": kind}, plan), 415, kind)
+        for name in POSTS:
+            self.assertIn(self.status("GET", name, client.session), (404, 405), name)
+            self.assertIn(self.status("POST", name, good, "not JSON"), (400,), name)
+        self.assertEqual(self.status("POST", "restore/plan", good, '"' + "x" * (1 << 20) + '"'), 413)
+        for path in ("../archive", "/etc/passwd", "a/../../b", "a\0b"):
+            self.assertIn(client.content(self.scene.latest, path)[0], (400, 404), path)
+        for path in ("/../../etc/passwd", "/%2e%2e/etc/passwd", "/nothing.js", "/api/1/nothing", "/api/2/roots"):
+            self.assertIn(self.status("GET", path, client.session), (400, 404), path)
+
+    def test_the_command_of_a_plan_does_the_same(self):
+        """What the page says can be typed is understood by the command line, for one path, several and all."""
+        for paths in (["chapter.md"], ["chapter.md", "notes"], [""]):
+            plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": paths})
+            for command in plan["command"].split("; "):
+                program, *words = shlex.split(command)
+                self.assertEqual(program, "archiver")
+                self.scene.run(*words, "--dry-run", "--root", self.scene.root)
+
+    def test_a_file_that_was_written_since_the_plan_is_kept(self):
+        """A plan that was made before a file got other content is not applied to it."""
+        plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": ["chapter.md"]})
+        self.scene.write("chapter.md", "Written between plan and apply.\n")
+        self.before = contents(self.scene.root)
+        status, answer = self.client.try_post("restore/apply", {"plan": plan["plan"]})
+        self.assertEqual((status, answer.get("plan", {}).get("counts", {}).get("written")), (409, 1))
+
+    def test_files_are_sent_whole_and_in_part(self):
+        """Ranges, validators, and a type with which no browser runs them."""
+        client, snapshot, text = self.client, self.scene.before_cut, self.scene.uncut.encode()
+        for wanted, expected in (("bytes=3-9", text[3:10]), ("bytes=0-0", text[:1]), ("bytes=-20", text[-20:]), (f"bytes=5-{1 << 40}", text[5:])):
+            status, headers, body = client.content(snapshot, "chapter.md", Range=wanted)
+            self.assertEqual((status, body), (206, expected))
+            self.assertTrue(headers["Content-Range"].endswith(f"/{len(text)}"))
+        self.assertEqual(client.content(snapshot, "chapter.md", Range=f"bytes={len(text)}-")[0], 416)
+        status, headers, body = client.content(snapshot, "chapter.md")
+        self.assertEqual((status, body), (200, text))
+        self.assertEqual(client.content(snapshot, "chapter.md", **{"If-None-Match": headers["ETag"]})[::2], (304, b""))
+        status, headers, body = client.content(self.scene.latest, "hostile/evil.svg")
+        self.assertEqual((body, headers["X-Content-Type-Options"]), (SVG, "nosniff"))
+        self.assertEqual(headers["Content-Type"], "application/octet-stream")
+        self.assertIn("sandbox; default-src 'none'", headers["Content-Security-Policy"])
+
+    def test_a_download_is_an_archive_of_tar(self):
+        """It unpacks to the same names, bytes and permissions, hostile names included."""
+        query = self.client.address(f"archive/{self.scene.latest}", ticket=self.client.details["ticket"])
+        status, _, body = self.client.request("GET", query)
+        self.assertEqual(status, 200)
+        found = {}
+        with tarfile.open(fileobj=io.BytesIO(body), errors="surrogateescape") as archive:
+            for member in archive:
+                name = os.fsencode(os.path.normpath(member.name))
+                found[name] = member.mode, archive.extractfile(member).read() if member.isfile() else None
+        found.pop(b".", None)
+        self.assertEqual(found, {name: (stat.S_IMODE(mode), data) for name, (mode, data) in self.before.items()})
+
+
+class ReadOnlyTests(PageCase):
+    options = ["--read-only"]
+
+    def test_a_page_that_may_change_nothing(self):
+        """The buttons are not there, the keys say why, and the server refuses."""
+        before = contents(self.scene.root)
+        for selector in ("#restore", "#undo", "#redo", "#label"):
+            wait_for(f"no {selector}", lambda: not self.browser.text(selector))
+        self.browser.wait_for_text("#read-only", "--read-only")
+        for key in ("r", "u", "l"):
+            self.browser.press(ESCAPE, key)
+            self.browser.wait_for_text("#message", "read-only")
+            self.assertEqual(self.browser.texts("dialog"), [])
+        session = {"X-Archiver-Session": self.browser.run("return JSON.parse(sessionStorage.getItem('archiver-session')).session")}
+        client = object.__new__(Client)
+        client.host, client.socket_path, client.session = self.address.split("/")[2], None, session
+        client.origin = {"Origin": f"http://{client.host}", "Content-Type": "application/json"}
+        root = client.get("roots")["current"]
+        for name, body in (("restore/plan", {"snapshot": self.scene.before_cut, "paths": [""]}), ("restore/apply", {"plan": "1"}),
+                           ("undo", {"root": root}), ("redo", {"root": root}), ("label", {"snapshot": self.scene.latest, "label": "x"})):
+            status, answer = client.try_post(name, body)
+            self.assertEqual((status, answer["error"]["code"]), (403, "readOnly"), name)
+        self.assert_tree(before)
+
+
+class SocketTests(SceneCase):
+    def setUp(self):
+        self.options = []
+        super().setUp()
+        self.path = os.path.join(self.scene.directory, "page.sock")
+
+    def test_the_page_on_a_socket(self):
+        """Only its owner can open it, and it is gone when the server has ended."""
+        server, url = self.scene.browse("--socket", self.path)
+        client = Client(url, self.path)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path).st_mode) & 0o077, 0)
+        self.assertIn(b"<title>archiver</title>", client.request("GET", "/")[2])
+        self.assertEqual(client.content(self.scene.before_cut, "chapter.md")[2].decode(), self.scene.uncut)
+        self.assertEqual(client.request("GET", "/", {"Host": "evil.example"})[0], 421)
+        self.assertEqual(self.scene.end(server, signal.SIGINT), 130)
+        self.assertFalse(os.path.exists(self.path))

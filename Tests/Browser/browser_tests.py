@@ -1,0 +1,56 @@
+"""Tests of `archiver browse` in a browser.
+
+usage: browser_tests.py ARCHIVER [--axe PATH/axe.min.js] [--pictures DIR] [--only WORDS]
+
+They need chromium and chromedriver. The exit status is 1 if a test fails.
+"""
+
+import argparse
+import signal
+import sys
+import unittest
+
+import access_tests
+import appearance_tests
+import page_tests
+import restore_tests
+from archive_scene import Scene
+from page_case import Settings
+
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("archiver")
+    parser.add_argument("--axe")
+    parser.add_argument("--pictures")
+    parser.add_argument("--only", action="append", default=[])
+    options = parser.parse_args()
+    Settings.binary, Settings.axe, Settings.pictures = options.archiver, options.axe, options.pictures
+    # Whatever ends the run, what it has started ends as well. unittest takes other exceptions for a failed test.
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, interrupt)
+    loader = unittest.TestLoader()
+    if options.only:
+        loader.testNamePatterns = [f"*{words}*" for words in options.only]
+    past = page_tests.LongPastTests.long_past = page_tests.LongPast()
+    try:
+        past.start()
+        modules = (access_tests, restore_tests, page_tests, appearance_tests)
+        suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
+        result = unittest.TextTestRunner(verbosity=2).run(suite)
+    finally:
+        past.is_ended = True
+        past.join(30)
+        Scene.close_all()
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,147 @@
+"""The page itself: what it shows as it happens, without its server, of hostile files and of a long past."""
+
+import json
+import signal
+import threading
+import time
+
+from archive_scene import HOSTILE_NAMES, STORM, Scene
+from page_case import PageCase, Settings
+from webdriver import DOWN, END, ENTER, HOME, LEFT, RIGHT, wait_for
+
+NODES = "return document.querySelectorAll('*').length"
+
+
+class LongPast(threading.Thread):
+    """Makes an archive of some 2,000 snapshots while the other tests run."""
+    count, seconds = 2000, 45
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.scene = Scene(Settings.binary)
+        self.made = 0
+        self.is_ended = False
+
+    def run(self):
+        watcher = self.scene.watch(None, "--settle", "0s", "--max-delay", "0s")
+        end = time.monotonic() + self.seconds
+        while self.made < self.count and time.monotonic() < end and not self.is_ended:
+            self.scene.write(f"chapter{self.made % 40}.md", f"Version {self.made}.\n")
+            self.made += any(json.loads(line)["event"] == "snapshot" for line in watcher.stdout)
+        self.scene.end(watcher)
+
+
+class LiveTests(PageCase):
+    def test_a_save_appears_by_itself(self):
+        """A file that is saved while a watcher runs in another process shows on the page; the time it takes is printed."""
+        watcher = self.scene.watch()
+        self.browser.run("""
+            window.seen = {};
+            const note = () => { window.seen[document.querySelector("#b-id").textContent] ??= Date.now() };
+            new MutationObserver(note).observe(document.querySelector("#b-id"), {childList: true, characterData: true, subtree: true});
+            """)
+        delays = []
+        for version in range(3):
+            self.scene.write("chapter.md", f"Saved {version}.\n")
+            line = next(line for line in watcher.stdout if json.loads(line)["event"] == "snapshot")
+            captured = time.time() * 1000
+            short = json.loads(line)["id"][:8]
+            shown = wait_for("the new snapshot", lambda: self.browser.run("return window.seen[arguments[0]] ?? null", short))
+            delays.append(round(shown - captured))
+        print(f"\n  a save appears {', '.join(map(str, delays))} ms after the watcher has told of it")
+
+    def test_an_earlier_moment_stays_and_new_ones_are_counted(self):
+        """Who looks at the past is not torn away from it."""
+        self.step(HOME)
+        self.scene.write("chapter.md", "Saved.\n")
+        latest = self.scene.capture()
+        self.browser.wait_for_text("#new", "1 new")
+        self.step(END, latest)
+        wait_for("no more news", lambda: not self.browser.text("#new"))
+
+    def test_without_its_server_the_page_shows_what_it_has_seen(self):
+        """The page says that it is offline; versions that were shown once are shown again."""
+        self.select("chapter.md")
+        seen = [self.step(LEFT) for _ in range(4)]
+        self.browser.wait_for_text("#preview", STORM)
+        for short in reversed(seen[:-1]):
+            self.step(RIGHT, short)
+        wait_for("a version after the cut", lambda: STORM not in self.browser.text("#preview"))
+        self.scene.end(self.server, signal.SIGKILL)
+        wait_for("offline", lambda: self.browser.attribute("#status", "data-state") == "offline")
+        for short in seen[1:]:
+            self.step(LEFT, short)
+        self.browser.wait_for_text("#preview", STORM)
+        self.assertEqual(self.browser.text("#status-text"), "offline")
+
+    def test_the_server_ends_at_once_while_a_page_is_open(self):
+        """Ctrl-C ends `archiver browse` with 130, whatever streams are open."""
+        began = time.monotonic()
+        self.assertEqual(self.scene.end(self.server, signal.SIGINT), 130)
+        self.assertLess(time.monotonic() - began, 10)
+
+    def test_a_link_leads_back_to_the_same_place(self):
+        """The one-time token leaves the address at once, and the moment, the path and the view stand in it."""
+        self.select("chapter.md")
+        short = self.step(LEFT)
+        self.browser.press("d")
+        address = wait_for("the address", lambda: (url := self.browser.run("return location.href")).endswith("view=diff") and url)
+        self.assertNotIn("token", address)
+        self.browser.reload()
+        self.wait_for_moment(lambda found: found == short)
+        self.browser.wait_for_text("#title", "chapter.md")
+        wait_for("the diff", lambda: self.browser.texts("#difference ins.line"))
+
+
+class HostileTests(PageCase):
+    def test_names_and_files_that_mean_harm_run_nothing(self):
+        """Each hostile file is selected and shown in every view; then the files themselves are opened in the browser."""
+        self.select("hostile")
+        self.browser.press(ENTER)
+        count = len(HOSTILE_NAMES) + 2
+        wait_for("the files", lambda: sum(label.count("directory") == 0 for label, _ in self.rows()) >= count)
+        titles = set()
+        for _ in range(count):
+            before = self.browser.text("#title")
+            self.browser.press(DOWN)
+            titles.add(wait_for("the next file", lambda: (title := self.browser.text("#title")) != before and title))
+            for key, panel in (("p", "preview"), ("d", "difference"), ("b", "blame"), ("h", "history")):
+                self.browser.press(key)
+                self.wait_for_view(panel)
+        self.assertEqual(len(titles), count)
+        self.browser.press("/", "img src")
+        wait_for("a found name", lambda: any("<img src=x" in text for text in self.browser.texts("#results button.result")))
+        self.assertEqual(self.browser.run("return document.querySelectorAll('img[src=x]').length"), 0)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), 1280)
+        self.assert_page_kept_to_itself()
+        ticket = self.browser.run("return JSON.parse(sessionStorage.getItem('archiver-session')).ticket")
+        for name in ("evil.svg", "evil.html"):
+            self.browser.run("open(arguments[0], '_self')", f"/api/1/content/{self.scene.latest}?path=hostile/{name}&ticket={ticket}")
+            wait_for("the request", lambda: any(name in url for url in self.browser.requests()))
+        self.assertEqual(self.browser.run("return [window.pwned ?? null, document.title.includes('pwned')]"), [None, False])
+        self.browser.reload()
+
+
+class LongPastTests(PageCase):
+    def test_a_long_past_needs_few_elements(self):
+        """With 2,000 snapshots, or as many as 45 seconds allow, the page has fewer than 1,500 elements in each of its views."""
+        past = self.long_past
+        past.join()
+        url = past.scene.browse()[1]
+        self.open_page(url)
+        counts = {"latest": self.browser.run(NODES)}
+        self.step(HOME)
+        for _ in range(4):
+            self.browser.press("-")
+        counts["zoomed out"] = self.browser.run(NODES)
+        self.step(END)
+        self.browser.press("h")
+        wait_for("the versions", lambda: len(self.browser.texts("#history [role=option]")) > 5)
+        counts["history"] = self.browser.run(NODES)
+        self.select("chapter0.md")
+        self.browser.press("h")
+        wait_for("the versions", lambda: len(self.browser.texts("#history [role=option]")) > 5)
+        counts["history of a file"] = self.browser.run(NODES)
+        print(f"\n  elements with {past.made} snapshots: {counts}")
+        self.assertGreater(past.made, 300)
+        self.assertLess(max(counts.values()), 1500)

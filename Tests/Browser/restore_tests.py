@@ -1,0 +1,104 @@
+"""Finding, comparing, restoring and undoing with the keyboard alone."""
+
+import os
+
+from archive_scene import STORM, contents
+from page_case import PageCase
+from webdriver import DOWN, END, ENTER, ESCAPE, HOME, LEFT, SPACE, wait_for
+
+
+class RestoreTests(PageCase):
+    def test_words_of_a_deleted_section_lead_to_its_restore_and_back(self):
+        """Search, look, compare, plan, apply and undo by keys; the tree's bytes are right after each."""
+        before = contents(self.scene.root)
+        browser = self.browser
+        browser.press("/", "the storm broke")
+        wait_for("a found line", lambda: any(STORM in text for text in browser.texts("#results button.result")))
+        browser.press(DOWN, ENTER)
+        browser.wait_for_text("#preview .line.found", STORM)
+        self.assertEqual(browser.text("#b-id"), self.scene.before_cut[:8])
+        self.step("]", self.scene.cut)
+        browser.press("d")
+        wait_for("the cut in the diff", lambda: any(STORM in text for text in browser.texts("#difference del.line.removed")))
+        self.assertIn("archiver diff", browser.text("#command"))
+        self.step("[", self.scene.before_cut)
+        browser.press("r")
+        self.assertIn("1 written, 0 removed", self.wait_for_plan())
+        self.assert_tree(before)
+        browser.press(ENTER)
+        browser.wait_for_text("#message", "1 written")
+        self.assertEqual(self.scene.read("chapter.md"), self.scene.uncut)
+        after = contents(self.scene.root)
+        self.assertEqual({name for name in before if before[name] != after.get(name)}, {b"chapter.md"})
+        browser.press("u")
+        browser.wait_for_text("#message", "Redo")
+        self.assert_tree(before)
+
+    def test_walk_to_the_version_before_the_third_section_was_deleted(self):
+        """The steps of a person who knows only the file's name: choose it, show the diff, go back until the section shows."""
+        self.select("chapter.md")
+        self.browser.press("d")
+        wait_for("a diff", lambda: self.browser.texts("#difference .line"))
+        for steps in range(1, 10):
+            short = self.step(LEFT)
+            self.wait_for_view("difference")
+            if any("# Section 3" in line for line in self.browser.texts("#difference del.line")):
+                break
+        self.assertEqual((short, steps), (self.scene.cut[:8], 3))
+        self.assertEqual(self.step(LEFT), self.scene.before_cut[:8])
+        self.browser.wait_for_text("#b-label", "before the cut")
+        self.browser.press("p")
+        self.browser.wait_for_text("#preview", STORM)
+
+    def test_any_two_moments_can_be_compared(self):
+        """A stays where it was put while B goes to the other end."""
+        self.select("summary.txt")
+        self.step(HOME)
+        self.browser.press("a")
+        self.browser.wait_for_text("#a-kind", "kept")
+        self.step(END, self.scene.latest)
+        self.browser.press("d")
+        wait_for("the diff", lambda: any("After the cut 2." in text for text in self.browser.texts("#difference ins.line")))
+        self.assertTrue(any("Draft 0." in text for text in self.browser.texts("#difference del.line")))
+
+    def test_several_files_are_restored_and_undone_together(self):
+        """Space chooses files; Undo takes back all of one restore."""
+        before = contents(self.scene.root)
+        self.step(HOME)
+        self.select("chapter.md")
+        self.browser.press(SPACE)
+        self.select("summary.txt")
+        self.browser.press(SPACE)
+        self.browser.wait_for_text("#restore", "2 entries")
+        self.browser.press("r")
+        self.assertIn("2 written", self.wait_for_plan())
+        self.browser.press(ENTER)
+        self.browser.wait_for_text("#message", "2 written")
+        self.assertEqual(self.scene.read("summary.txt"), "Draft 0.\n" * 3)
+        self.browser.press("u")
+        self.browser.wait_for_text("#message", "Redo")
+        self.assert_tree(before)
+
+    def test_a_plan_that_is_out_of_date_is_not_carried_out(self):
+        """When the tree changes between plan and Apply, nothing is written and the new plan is shown."""
+        self.step(HOME)
+        self.select("chapter.md")
+        self.browser.press("r")
+        self.wait_for_plan()
+        os.remove(os.path.join(self.scene.root, "chapter.md"))
+        before = contents(self.scene.root)
+        self.browser.press(ENTER)
+        self.browser.wait_for_text("#plan [role=alert]", "has changed since")
+        self.browser.wait_for_text("#plan li.create", "chapter.md")
+        self.assert_tree(before)
+        self.browser.press(ESCAPE)
+        wait_for("no dialog", lambda: not self.browser.texts("dialog"))
+        self.assert_tree(before)
+
+    def test_a_moment_gets_a_label(self):
+        """The label shows on the page and stands in the archive."""
+        self.browser.press("l")
+        wait_for("the field", lambda: self.browser.attribute("#label-text", "type"))
+        self.browser.press("to the printer", ENTER)
+        self.browser.wait_for_text("#b-label", "to the printer")
+        self.assertIn(b"to the printer", self.scene.run("list", "--root", self.scene.root))

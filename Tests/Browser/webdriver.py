@@ -1,0 +1,141 @@
+"""A browser that tests drive: headless chromium by WebDriver (W3C), which is JSON over HTTP, and a few of its own commands."""
+
+import base64
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
+ENTER, ESCAPE, TAB, SPACE, HOME, END = "\ue007", "\ue00c", "\ue004", " ", "\ue011", "\ue010"
+
+ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--hide-scrollbars"]
+
+
+def wait_for(what, condition, seconds=10):
+    """Asks again and again until the condition holds, and gives what it gave."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
+        time.sleep(0.02)
+
+
+class Browser:
+    def __init__(self, directory):
+        """`directory`: where it keeps its files."""
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env={**os.environ, "TMPDIR": directory, "HOME": directory}, start_new_session=True)
+        self.session = None
+        try:
+            self._begin(directory)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, directory):
+        for line in self.driver.stdout:
+            if port := re.search(r"started successfully on port (\d+)", line):
+                break
+        self.address = f"http://127.0.0.1:{port[1]}"
+        answer = self._call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "browserName": "chrome",
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+            "goog:chromeOptions": {"args": [*ARGUMENTS, f"--user-data-dir={directory}/profile"]},
+        }}})
+        self.session = f"/session/{answer['sessionId']}"
+        self.devtools("Browser.setDownloadBehavior", behavior="deny")
+
+    def close(self):
+        try:
+            if self.session:
+                self._call("DELETE", self.session)
+        except (OSError, AssertionError):
+            pass
+        finally:
+            try:
+                os.killpg(self.driver.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.driver.wait()
+            self.driver.stdout.close()
+
+    def _call(self, method, path, body=None):
+        request = urllib.request.Request(
+            self.address + path, method=method, headers={"Content-Type": "application/json"},
+            data=None if body is None else json.dumps(body).encode())
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return json.load(response)["value"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(json.load(error)["value"]["message"].split("\n")[0]) from None
+
+    def devtools(self, command, **parameters):
+        return self._call("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def open(self, url):
+        # The same page with another fragment would not be loaded again.
+        self._call("POST", f"{self.session}/url", {"url": "about:blank"})
+        self._call("POST", f"{self.session}/url", {"url": url})
+
+    def reload(self):
+        self._call("POST", f"{self.session}/refresh", {})
+
+    def show_as(self, width=1280, height=800, scheme="light"):
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.devtools("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
+
+    def run(self, script, *values):
+        """What a function with this body returns."""
+        return self._call("POST", f"{self.session}/execute/sync", {"script": script, "args": values})
+
+    def evaluate(self, expression):
+        """What an expression, or a promise, comes to; the page's policy does not hold for it."""
+        answer = self.devtools("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def text(self, selector):
+        """The text of an element; empty where there is none, or it is hidden."""
+        return self.run("const found = document.querySelector(arguments[0]);"
+                        "return found?.checkVisibility() ? found.textContent.trim() : ''", selector)
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector)
+
+    def attribute(self, selector, name):
+        return self.run("return document.querySelector(arguments[0])?.getAttribute(arguments[1])", selector, name)
+
+    def press(self, *keys):
+        """Presses keys, one after the other; a text is typed."""
+        self._call("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": [
+            {"type": kind, "value": key} for text in keys for key in text for kind in ("keyDown", "keyUp")]}]})
+
+    def wait_for_text(self, selector, words, seconds=10):
+        return wait_for(lambda: f"'{words}' in {selector}, which is '{self.text(selector)[:200]}'",
+                        lambda: words in self.text(selector), seconds)
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self._call("GET", f"{self.session}/screenshot")))
+
+    def log(self):
+        """What the browser has complained of since this was asked last."""
+        return self._call("POST", f"{self.session}/se/log", {"type": "browser"})
+
+    def requests(self):
+        """The addresses that pages have asked for since this was asked last."""
+        entries = self._call("POST", f"{self.session}/se/log", {"type": "performance"})
+        messages = [json.loads(entry["message"])["message"] for entry in entries]
+        return [message["params"]["request"]["url"] for message in messages
+                if message["method"] == "Network.requestWillBeSent"]
