@@ -309,8 +309,8 @@ package final class Reclaimer {
         try CatalogueUpdate(store).run()
     }
 
-    /// Ends what a reclaimer that died had begun.
-    private func tidy() throws(StorageError) {
+    /// Ends what a reclaimer that died had begun: what it took out of the catalogue in part is known again.
+    package func tidy() throws(StorageError) {
         for segment in try catalogue.segments() where segment.state == .condemned {
             // Some of its rows may be gone; it is indexed anew.
             try catalogue.forget(segment.number)

@@ -39,6 +39,7 @@ struct PurgeJSON: Encodable {
         try object.encode(result.names.map { Name(path: $0.path, snapshots: $0.snapshots) }, forKey: "names")
         let replaced = result.replaced.map { Replacement(old: $0.key.hex, new: $0.value.hex) }
         try object.encode(replaced.sorted { $0.old < $1.old }, forKey: "snapshots")
+        try object.encode(result.earlier, forKey: "earlier")
         try object.encode(result.states, forKey: "states")
         try object.encode(result.forgotten, forKey: "forgotten")
         try object.encode(result.operations, forKey: "operations")

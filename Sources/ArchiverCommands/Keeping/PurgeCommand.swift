@@ -147,11 +147,12 @@ struct PurgeCommand: ParsableCommand {
 
     private static func summary(_ result: PurgeResult) -> String {
         let verb = result.isDryRun ? "would purge" : "purged"
-        let snapshots = Plural.of(result.replaced.count, "snapshot")
-        var parts = ["\(verb) \(Plural.of(result.names.count, "name")) in \(snapshots)"]
-        if result.names.isEmpty, result.replaced.isEmpty {
+        let snapshots = result.replaced.count - result.earlier
+        var parts = ["\(verb) \(Plural.of(result.names.count, "name")) in \(Plural.of(snapshots, "snapshot"))"]
+        if result.names.isEmpty, snapshots == 0 {
             parts = [result.isDryRun ? "would finish an earlier purge" : "finished an earlier purge"]
         }
+        if result.earlier > 0 { parts.append("\(Plural.of(result.earlier, "snapshot")) replaced before") }
         if result.states > 0 { parts.append(Plural.of(result.states, "saved state")) }
         if result.forgotten > 0 {
             parts.append("\(Plural.of(result.forgotten, "forgotten snapshot", "forgotten snapshots")) for good")

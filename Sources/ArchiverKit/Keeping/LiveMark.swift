@@ -49,7 +49,8 @@ struct LiveMark {
                 try visit(content, add)
             }
         }
-        for record in try store.catalogue.forgotten(since: forgottenSince) where !left.contains(record.id) {
+        for record in try store.catalogue.forgotten(since: forgottenSince)
+        where record.reason != .purged && !left.contains(record.id) {
             do { try visit(forgotten: record.id, add) } catch let error as StorageError {
                 // What is lost of it cannot be brought back, and is missed by nobody.
                 guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }

@@ -39,10 +39,8 @@ struct HistoryRewrite {
     ///
     /// - Parameters:
     ///   - snapshots: of one root, in their order.
-    ///   - begun: those in whose place an earlier run has put others already; what follows them is made anew, too, and they
-    ///     never come back in another form.
     ///   - isDryRun: whether only to find them.
-    mutating func run(_ snapshots: [ListedSnapshot], begun: Set<SnapshotID>, isDryRun: Bool) throws {
+    mutating func run(_ snapshots: [ListedSnapshot], isDryRun: Bool) throws {
         var known: [SnapshotID: Known] = [:]
         for record in snapshots {
             if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
@@ -56,20 +54,16 @@ struct HistoryRewrite {
                 known[record.id] = Known(id: record.id, oldTree: snapshot.tree, newTree: snapshot.tree)
                 continue
             }
-            let isBegun = begun.contains(record.id)
             if isDryRun {
-                if !isBegun {
-                    replaced[record.id] = record.id
-                    count(found)
-                }
+                replaced[record.id] = record.id
+                count(found)
                 continue
             }
             var new = snapshot
             new.label = record.label
             if let parent { new.parent = parent.id }
-            let written = try write(new, without: found, parent, onlyFinding: isBegun)
+            let written = try write(new, without: found, parent)
             known[record.id] = Known(id: written.id, oldTree: snapshot.tree, newTree: written.tree)
-            guard written.isListed else { continue }
             count(found)
             if written.id != record.id { replaced[record.id] = written.id }
         }
@@ -91,11 +85,9 @@ struct HistoryRewrite {
     }
 
     /// Stores `old` without the entries `found`.
-    ///
-    /// - Parameter onlyFinding: whether to store nothing and only say whether that is listed.
     private func write(
-        _ old: Snapshot, without found: [Entry], _ parent: Known?, onlyFinding: Bool
-    ) throws -> (id: SnapshotID, tree: ChunkID, isListed: Bool) {
+        _ old: Snapshot, without found: [Entry], _ parent: Known?
+    ) throws -> (id: SnapshotID, tree: ChunkID) {
         let epoch = try store.beginEpoch()
         defer { withExtendedLifetime(epoch) {} }
         let commit = try store.beginCommit()
@@ -106,13 +98,12 @@ struct HistoryRewrite {
             try setChanges(of: &new, from: old.tree, found, parent)
             let id = SnapshotID(ChunkID(hashing: new.encoded()))
             // It may have been made before an early end.
-            let isListed = try store.catalogue.hasSnapshot(id)
-            if isListed || onlyFinding {
+            if try store.catalogue.hasSnapshot(id) {
                 commit.abandon()
             } else {
                 _ = try commit.commit(new, base: parent.flatMap { try store.base($0.id.chunk) })
             }
-            return (id, new.tree, isListed || !onlyFinding)
+            return (id, new.tree)
         } catch {
             commit.abandon()
             throw error

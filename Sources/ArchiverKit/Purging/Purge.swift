@@ -45,6 +45,8 @@ extension Archive {
             let use = try SoleUse(of: directory)
             let store = try use.open()
             try store.requireWritable()
+            // Of what an earlier call has replaced, some may be out of the catalogue, and the rest in it.
+            try Reclaimer(store).tidy()
             var purge = try Purge(target, isDryRun: false, store, isCancelled, progress)
             try purge.find()
             try purge.remove()
@@ -66,6 +68,8 @@ private struct Purge {
     private var rewrite: HistoryRewrite
     /// Records that are to be in no segment afterwards.
     private var gone: Set<ChunkID> = []
+    /// What is forgotten and can be brought back no more: the rest of it goes, too.
+    private var lost: Set<ChunkID> = []
     private(set) var result: PurgeResult
 
     private static let stillThereLimit = 10
@@ -88,18 +92,13 @@ private struct Purge {
         let segments = try store.catalogue.segments()
         result.segmentsBefore = segments.map(\.path).sorted()
         result.bytesBefore = segments.reduce(0) { $0 + UInt64($1.indexedLength) }
-        let forgotten = try forgottenSnapshots()
         for root in try store.catalogue.roots() where isMeant(root) {
             let listed = try store.catalogue.snapshots(Catalogue.SnapshotFilter(of: root.number))
-            // What an earlier run has made anew is gone through again, so that what followed it is found.
-            let begun = forgotten.filter { $0.reason == .purged && $0.record.rootPath == root.path }.map(\.record)
-            let all = (listed + begun).filter { $0.machine == root.machine }
-            try rewrite.run(
-                all.sorted(by: Purge.isBefore), begun: Set(begun.map(\.id)), isDryRun: result.isDryRun)
+            try rewrite.run(listed.sorted(by: Purge.isBefore), isDryRun: result.isDryRun)
         }
-        try findForgotten(forgotten)
+        try findForgotten()
         try findStates()
-        result.replaced = rewrite.replaced
+        result.replaced = try replaced()
         result.names = rewrite.names.sorted { $0.key < $1.key }.map { (path: $0.key, snapshots: $0.value) }
         // One that was killed late has left nothing that is listed, and perhaps files.
         if result.replaced.isEmpty, gone.isEmpty, !UnfinishedPurge(store.layout).exists {
@@ -121,30 +120,54 @@ private struct Purge {
 
     // MARK: Finding
 
-    private func forgottenSnapshots() throws -> [(record: ListedSnapshot, reason: ForgettingReason)] {
-        var found: [(ListedSnapshot, ForgettingReason)] = []
-        for forgotten in try store.catalogue.forgotten() {
-            guard try store.catalogue.location(of: forgotten.id) != nil,
-                case .snapshot(let record) = try store.forgottenValue(forgotten.id)
-            else { continue }
-            found.append((record, forgotten.reason))
+    /// What stands in the place of what, also of an earlier call that ended too soon.
+    private mutating func replaced() throws -> [SnapshotID: SnapshotID] {
+        var replaced = rewrite.replaced
+        if result.isDryRun { return replaced }
+        for (old, new) in try UnfinishedPurge(store.layout).replaced() where replaced[old] == nil {
+            let new = rewrite.replaced[new] ?? new
+            // One that ended before it forgot anything has changed nothing.
+            guard try !store.catalogue.hasSnapshot(old), try store.catalogue.hasSnapshot(new) else { continue }
+            replaced[old] = new
+            result.earlier += 1
         }
-        return found
+        return replaced
     }
 
-    private mutating func findForgotten(
-        _ forgotten: [(record: ListedSnapshot, reason: ForgettingReason)]
-    ) throws {
+    /// Finds forgotten snapshots and saved states that have it; what an earlier call has replaced, in any case.
+    private mutating func findForgotten() throws {
         var search = rewrite.search
-        for (record, reason) in forgotten {
-            if reason == .purged {
-                gone.insert(record.id.chunk)
+        for forgotten in try store.catalogue.forgotten() where try store.catalogue.location(of: forgotten.id) != nil {
+            if forgotten.reason == .purged {
+                gone.insert(forgotten.id)
                 continue
             }
-            let root = try store.catalogue.root(path: record.rootPath, machine: record.machine)
-            guard root.map(isMeant) ?? true, try search.touches(store.snapshot(record.id)) else { continue }
-            gone.insert(record.id.chunk)
-            result.forgotten += 1
+            switch try isTouched(forgotten.id, &search) {
+            case true?:
+                gone.insert(forgotten.id)
+                result.forgotten += 1
+            case false?: continue
+            case nil: lost.insert(forgotten.id)
+            }
+        }
+    }
+
+    /// Whether something forgotten has what is to be removed; nil where a part of it is in no segment any more, and nobody
+    /// knows what was in that.
+    private func isTouched(_ id: ChunkID, _ search: inout PurgeSearch) throws -> Bool? {
+        do {
+            switch try store.forgottenValue(id) {
+            case .snapshot(let record):
+                let root = try store.catalogue.root(path: record.rootPath, machine: record.machine)
+                return try root.map(isMeant) ?? true && search.touches(store.snapshot(record.id))
+            case .state(let state):
+                guard case .content = target else { return false }
+                return try search.touches(store.stateRecord(state.id))
+            case nil: return false
+            }
+        } catch let error as StorageError {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            return nil
         }
     }
 
@@ -154,13 +177,6 @@ private struct Purge {
         for id in try store.catalogue.stateIDs() where try search.touches(store.stateRecord(id)) {
             gone.insert(id.chunk)
             result.states += 1
-        }
-        for forgotten in try store.catalogue.forgotten() where try store.catalogue.location(of: forgotten.id) != nil {
-            guard case .state(let state) = try store.forgottenValue(forgotten.id),
-                try search.touches(store.stateRecord(state.id))
-            else { continue }
-            gone.insert(forgotten.id)
-            result.forgotten += 1
         }
     }
 
@@ -178,8 +194,8 @@ private struct Purge {
 
     /// Forgets what was made anew and what has nothing else in it, and has it in no segment any more.
     mutating func remove() throws {
-        try UnfinishedPurge(store.layout).begin()
-        var records = RecordRewrite(store, rewrite.replaced)
+        try UnfinishedPurge(store.layout).begin(replacing: result.replaced)
+        var records = RecordRewrite(store, result.replaced)
         let matcher = rewrite.search.matcher
         try records.run { operation in
             guard !operation.path.isRoot, matcher.names(operation.path, isDirectory: true) else { return false }
@@ -188,6 +204,7 @@ private struct Purge {
         }
         result.operations = records.gone.count
         gone.formUnion(rewrite.replaced.keys.map(\.chunk))
+        gone.formUnion(lost)
         try store.forget(gone, reason: .purged)
         gone.formUnion(records.gone)
         try reclaim()

@@ -12,6 +12,8 @@ public struct PurgeResult: Sendable {
     public internal(set) var names: [(path: RelativePath, snapshots: Int)] = []
     /// The snapshots that had something of it or told of it, and what stands in the place of each; of a dry run, itself.
     public internal(set) var replaced: [SnapshotID: SnapshotID] = [:]
+    /// How many of those an earlier call had replaced, which ended too soon.
+    public internal(set) var earlier = 0
     /// How many saved states were removed.
     public internal(set) var states = 0
     /// How many forgotten snapshots and states were removed, which cannot be brought back any more.

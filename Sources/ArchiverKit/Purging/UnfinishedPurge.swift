@@ -1,27 +1,53 @@
 // A mark in the archive that a purge has begun: one that was killed may have left files behind in which nobody looks.
 
+internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// A purge that has begun to remove and has not ended.
+/// A purge that has begun to remove and has not ended: what stands in the place of which snapshot.
+///
+/// Nobody else could tell afterwards: what was replaced is forgotten, and a part of it may be in no segment any more.
 struct UnfinishedPurge {
     private let folder: FilePath
     private static let name = "unfinished"
+    /// Some eight million snapshots.
+    private static let byteLimit = 1 << 30
 
     private var path: FilePath { folder.appending(UnfinishedPurge.name) }
 
     init(_ layout: ArchiveLayout) { folder = layout.certificates }
 
     /// Whether there is one.
-    var exists: Bool { path.withPlatformString { access($0, F_OK) } == 0 }
+    var exists: Bool { path.withPlatformString { access($0, F_OK) == 0 } }
+
+    /// What it has put in the place of which snapshot; empty where there is none.
+    ///
+    /// - Throws: `StorageError` of the code `damaged` where the file says something else.
+    func replaced() throws -> [SnapshotID: SnapshotID] {
+        guard exists else { return [:] }
+        var replaced: [SnapshotID: SnapshotID] = [:]
+        let file = try Descriptor.openFile(path, O_RDONLY)
+        let text = try file.readToEnd(limit: UnfinishedPurge.byteLimit, path: path)
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            let ids = line.split(separator: UInt8(ascii: " ")).map { ChunkID(hex: String(decoding: $0, as: UTF8.self)) }
+            guard ids.count == 2, let old = ids[0], let new = ids[1] else {
+                throw StorageError(
+                    .damaged, path, "\(path) does not say which snapshots a purge has replaced",
+                    remedy: "remove it and purge again: what can be undone may then be listed twice")
+            }
+            replaced[SnapshotID(old)] = SnapshotID(new)
+        }
+        return replaced
+    }
 
     /// Notes it, durably.
-    func begin() throws(FileError) {
-        if exists { return }
+    func begin(replacing replaced: [SnapshotID: SnapshotID]) throws(FileError) {
         try Directory.create(folder, permissions: 0o700, durable: true)
-        try DurableFile.replace(directory: folder, name: UnfinishedPurge.name, contents: [])
+        let lines = replaced.map { "\($0.key.hex) \($0.value.hex)\n" }.sorted()
+        try DurableFile.replace(
+            directory: folder, name: UnfinishedPurge.name, contents: Array(lines.joined().utf8))
     }
 
     /// It has ended.

@@ -155,10 +155,11 @@ struct KeepingModelTests {
 
     /// Whether another one of the step may have made it impossible.
     private func isRefusable(_ action: Action, beside actions: [Action], _ model: KeepingModel) -> Bool {
-        var (isForgetting, prunes) = (false, 0)
+        var (isForgetting, unforgets, prunes) = (false, 0, 0)
         for other in actions {
             switch other {
             case .forget, .thin: isForgetting = true
+            case .unforget: unforgets += 1
             case .prune:
                 isForgetting = isForgetting || !model.thinned.isEmpty
                 prunes += 1
@@ -167,9 +168,10 @@ struct KeepingModelTests {
         }
         switch action {
         case .capture, .thin: return false
-        case .prune: return prunes > 1
+        case .prune: return prunes > 1 || unforgets > 0
         // While one is at work it is refused.
-        case .unforget(let id): return prunes > 0 || model.kept.contains { $0.id == id && $0.mayBeGone }
+        case .unforget(let id):
+            return prunes > 0 || unforgets > 1 || model.kept.contains { $0.id == id && $0.mayBeGone }
         case .forget(let ids):
             let forgets = actions.count { if case .forget = $0 { true } else { false } }
             let isPinned = model.kept.contains { $0.isPinned && ids.contains($0.id) }
