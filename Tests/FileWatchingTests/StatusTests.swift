@@ -22,7 +22,9 @@ import Testing
         let after = try #require(await watched.watch.status())
         #expect(after.eventCount > before.eventCount)
         #expect(after.lastEvent.map { $0 <= .now } == true)
-        #expect(after.dirtyRanges > 0 && after.pendingCrawls == 1)
+        #expect(after.dirtyRanges > 0)
+        // The thread may have woken for the event before it was asked; then it has crawled the new directory already.
+        #expect(after.pendingCrawls == 1 || after.stats.watchedDirectories == 4, "\(after)")
         try await watched.check()
         let settled = try #require(await watched.watch.status())
         #expect(settled.dirtyRanges == 0 && settled.pendingCrawls == 0)
