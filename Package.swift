@@ -63,7 +63,7 @@ let package = Package(
             name: "ArchiverCommands",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "Locking",
-                "Mementos", "TextDiff", "TimelineServer",
+                "Mementos", "TextDiff", "Timeline", "TimelineServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]

@@ -19,7 +19,9 @@ public final class ArchiveTimeline: TimelineDataSource {
     /// What was found out until now.
     private struct Known {
         var activity = TimelineActivity()
-        var last: ListedSnapshot?
+        /// The oldest first.
+        var sessions: [WorkSession] = []
+        var last: ListedSnapshot? { sessions.last?.last }
         /// The archive as it was then; nil before the first question.
         var number: ChangeNumber?
         /// When to look next whether some were forgotten.
@@ -27,7 +29,9 @@ public final class ArchiveTimeline: TimelineDataSource {
 
         mutating func add(_ snapshot: ListedSnapshot) {
             activity.add(snapshot.time, snapshot.changes, storedBytes: snapshot.storedBytes)
-            last = snapshot
+            if sessions.isEmpty || !sessions[sessions.count - 1].add(snapshot) {
+                sessions.append(WorkSession(snapshot, after: last))
+            }
         }
     }
 
@@ -51,36 +55,34 @@ public final class ArchiveTimeline: TimelineDataSource {
         let oldest = try archive.snapshots(SnapshotQuery(root: root, limit: 1)).first
         let newest = try archive.snapshots(SnapshotQuery(root: root, newestFirst: true, limit: 1)).first
         guard let oldest, let newest else { return nil }
-        let count = try activity().count
+        let count = try current().activity.count
         // A clock that was set back puts a later moment before an earlier one.
         return TimelineSpan(first: min(oldest.time, newest.time), last: max(oldest.time, newest.time), count: count)
     }
 
     public func buckets(from start: Timestamp, to end: Timestamp, limit: Int) throws -> TimelineBuckets {
         guard start <= end, limit > 0 else { return TimelineBuckets(milliseconds: 1, buckets: []) }
-        let begin = start.milliseconds
-        let whole = max(1, end.milliseconds.subtractingReportingOverflow(begin).partialValue)
-        let length = (whole + Int64(limit) - 1) / Int64(limit)
-        var sums: [Int64: TimelineActivity.Sums] = [:]
-        let add = { (milliseconds: Int64, more: TimelineActivity.Sums) in
-            let index = (max(begin, milliseconds) - begin) / length
-            sums[min(index, Int64(limit) - 1), default: .init()].add(more)
-        }
-        if length < TimelineActivity.minuteSeconds * 1000 {
+        var sums = BucketSums(from: start, to: end, limit: limit)
+        if sums.milliseconds < TimelineActivity.minuteSeconds * 1000 {
             try forEachMoment(from: start, to: end) {
-                add($0.time.milliseconds, .init(moments: 1, changes: $0.changes, storedBytes: $0.storedBytes))
+                sums.add($0.time, .init(moments: 1, changes: $0.changes, storedBytes: $0.storedBytes))
             }
         } else {
             let last = end.seconds.addingReportingOverflow(1).partialValue
-            try activity().forEach(from: start.seconds, below: last) { add($0 * 1000, $1) }
+            try current().activity.forEach(from: start.seconds, below: last) {
+                sums.add(Timestamp(seconds: $0), $1)
+            }
         }
-        let buckets = sums.sorted { $0.key < $1.key }.map { index, sums in
-            TimelineBucket(
-                start: Timestamp(milliseconds: begin + index * length), moments: sums.moments, changes: sums.changes,
-                storedBytes: sums.storedBytes)
-        }
-        return TimelineBuckets(milliseconds: length, buckets: buckets)
+        return sums.buckets
     }
+
+    /// The bursts of work of which a part lies in a span, the oldest first.
+    public func sessions(from start: Timestamp, to end: Timestamp) throws -> [WorkSession] {
+        try current().sessions.filter { $0.last.time >= start && $0.first.time <= end }
+    }
+
+    /// Finds out now what the other questions need, so that none of them waits for it.
+    public func prepare() throws { _ = try current() }
 
     /// Calls `body` with the moments of a short span, which is found by its time.
     ///
@@ -111,11 +113,11 @@ public final class ArchiveTimeline: TimelineDataSource {
         }
     }
 
-    /// What happened in each minute, as of now.
-    private func activity() throws -> TimelineActivity {
+    /// What there is to know as of now.
+    private func current() throws -> Known {
         try known.withLock { known in
             let number = try archive.changeNumber()
-            if known.number == number { return known.activity }
+            if known.number == number { return known }
             while let last = known.last {
                 let more = try archive.neighbours(of: last, isLater: true, limit: ArchiveTimeline.step)
                 for snapshot in more { known.add(snapshot) }
@@ -123,11 +125,11 @@ public final class ArchiveTimeline: TimelineDataSource {
             }
             if known.last == nil { try readAll(&known) }
             // What was forgotten may be shown a little longer; the next question looks again.
-            guard known.counting <= .now else { return known.activity }
+            guard known.counting <= .now else { return known }
             if try archive.snapshotCount(SnapshotQuery(root: root)) != known.activity.count { try readAll(&known) }
             known.counting = .now + countingInterval
             known.number = number
-            return known.activity
+            return known
         }
     }
 

@@ -1,6 +1,5 @@
 // What a view of a history asks, and what it tells.
 
-public import ArchiveFormat
 public import FileIO
 
 /// A moment of a history: a state that there was.
@@ -18,21 +17,6 @@ public struct TimelineSpan: Sendable, Hashable {
 
     public init(first: Timestamp, last: Timestamp, count: Int) {
         (self.first, self.last, self.count) = (first, last, count)
-    }
-}
-
-/// The moments of a short span together.
-public struct TimelineBucket: Sendable, Hashable {
-    /// Where it begins.
-    public let start: Timestamp
-    public let moments: Int
-    /// Paths that were added, modified and removed in it.
-    public let changes: ChangeCounts
-    /// Bytes that the archive grew by.
-    public let storedBytes: UInt64
-
-    public init(start: Timestamp, moments: Int, changes: ChangeCounts, storedBytes: UInt64) {
-        (self.start, self.moments, self.changes, self.storedBytes) = (start, moments, changes, storedBytes)
     }
 }
 
@@ -65,17 +49,6 @@ public protocol TimelineDataSource<Moment>: Sendable {
 
     /// At most `limit` moments at a place, the oldest first.
     func moments(_ place: TimelinePlace<Moment>, limit: Int) throws -> [Moment]
-}
-
-/// Sums of a span.
-public struct TimelineBuckets: Sendable, Hashable {
-    /// How long each is, in milliseconds; the first one begins with the span.
-    public let milliseconds: Int64
-    public let buckets: [TimelineBucket]
-
-    public init(milliseconds: Int64, buckets: [TimelineBucket]) {
-        (self.milliseconds, self.buckets) = (milliseconds, buckets)
-    }
 }
 
 /// Hears what is chosen in a timeline.

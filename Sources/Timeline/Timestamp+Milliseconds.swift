@@ -5,9 +5,9 @@ package import FileIO
 extension Timestamp {
     /// - Parameter milliseconds: since 1970.
     package init(milliseconds: Int64) {
-        let rest = milliseconds % 1000
-        let fraction = rest < 0 ? rest + 1000 : rest
-        self.init(seconds: (milliseconds - fraction) / 1000, nanoseconds: UInt32(fraction) * 1_000_000)
+        let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let nanoseconds = UInt32(rest < 0 ? rest + 1000 : rest) * 1_000_000
+        self.init(seconds: rest < 0 ? whole - 1 : whole, nanoseconds: nanoseconds)
     }
 
     /// Milliseconds since 1970.

@@ -42,6 +42,7 @@ enum PageFiles {
         "rows.js": PackageResources.rows_js,
         "scale.js": PackageResources.scale_js,
         "search.js": PackageResources.search_js,
+        "small-pictures.js": PackageResources.small_pictures_js,
         "states.js": PackageResources.states_js,
         "status.js": PackageResources.status_js,
         "steps.js": PackageResources.steps_js,

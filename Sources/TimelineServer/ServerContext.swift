@@ -46,6 +46,13 @@ final class ServerContext: Sendable {
         }
     }
 
+    /// Reads what the timeline of the first root needs, before anybody asks.
+    func prepare() async {
+        guard let root = options.root else { return }
+        // What cannot be read is said to whoever asks.
+        try? await Blocking.run { [self] in try timeline(of: root).prepare() }
+    }
+
     /// The snapshot with this id, or the only one whose id begins so.
     func snapshot(_ id: String) throws -> ListedSnapshot {
         guard id.count >= 4, id.allSatisfy(\.isHexDigit) else { throw Refusal.bad("'\(id.prefix(80))' is no id") }

@@ -76,7 +76,9 @@ package struct TimelineServer: Sendable {
             }, logger: logger)
         // Others could open the socket before its permissions are set.
         if case .socket = options.place { access.hide() }
+        async let prepared: Void = context.prepare()
         try await app.run()
+        await prepared
     }
 
     private var address: BindAddress {

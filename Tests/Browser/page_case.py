@@ -47,6 +47,8 @@ class PageCase(SceneCase):
 
     def open_page(self, url):
         self.address = url.split("#")[0]
+        # The page that is open asks its own server.
+        self.browser.open("about:blank")
         self.browser.log(), self.browser.requests()
         self.browser.open(url)
         self.wait_for_moment(lambda short: short)
@@ -67,10 +69,10 @@ class PageCase(SceneCase):
         """Waits until the page shows a moment, and gives the beginning of its id."""
         return wait_for("the moment", lambda: (short := self.browser.text("#b-id")) and holds(short) and short)
 
-    def step(self, key, expected=None):
+    def step(self, key, expected=None, held=""):
         """Presses a key that leads to another moment."""
         before = self.browser.text("#b-id")
-        self.browser.press(key)
+        self.browser.press(key, held=held)
         return self.wait_for_moment(lambda short: short == expected[:8] if expected else short != before)
 
     def select(self, name):

@@ -1,13 +1,15 @@
 """The page itself: what it shows as it happens, without its server, of hostile files and of a long past."""
 
 import json
+import os
 import signal
+import sqlite3
 import threading
 import time
 
 from archive_scene import HOSTILE_NAMES, STORM, Scene
 from page_case import PageCase, Settings
-from webdriver import DOWN, END, ENTER, HOME, LEFT, RIGHT, wait_for
+from webdriver import DOWN, END, ENTER, HOME, LEFT, RIGHT, SHIFT, wait_for
 
 NODES = "return document.querySelectorAll('*').length"
 
@@ -145,3 +147,39 @@ class LongPastTests(PageCase):
         print(f"\n  elements with {past.made} snapshots: {counts}")
         self.assertGreater(past.made, 300)
         self.assertLess(max(counts.values()), 1500)
+
+    def test_images_have_small_pictures(self):
+        """In the list of files and in the history of one, each as it was; what is no image has none."""
+        shades = """
+            const own = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+            return [...document.querySelectorAll(arguments[0] + " canvas.small")].map((canvas) => {
+              if (!canvas.width) return null;
+              own.drawImage(canvas, 0, 0);
+              return own.getImageData(0, 0, 1, 1).data[0];
+            })"""
+        wait_for("the small picture", lambda: self.browser.run(shades, "#tree") == [60])
+        self.select("picture.png")
+        self.browser.press("h")
+        wait_for("both versions", lambda: self.browser.run(shades, "#history") == [60, 200])
+        self.step(HOME)
+        wait_for("the first version", lambda: self.browser.run(shades, "#tree") == [200])
+
+    def test_sessions_are_steps_however_long_ago(self):
+        """With Shift, the arrows lead from session to session; the timeline shows each of them."""
+        catalogue = sqlite3.connect(os.path.join(self.scene.environment["ARCHIVER_ARCHIVE"], "catalogue.sqlite"))
+        with catalogue:
+            # As if they had been saved by twos, each two hours after those before.
+            for table in ("snapshot", "change"):
+                catalogue.execute(f"UPDATE {table} SET seconds = seconds - 7200 * (9 - (sequence - 1) / 2)")
+            catalogue.execute("DELETE FROM run")
+            snapshots = [row[0] for row in catalogue.execute("SELECT lower(hex(id)) FROM snapshot ORDER BY sequence")]
+        catalogue.close()
+        lasts = [snapshots[first:first + 2][-1] for first in range(0, len(snapshots), 2)]
+        self.open_page(self.scene.browse()[1])
+        for expected in reversed(lasts[:-1]):
+            self.step(LEFT, expected, held=SHIFT)
+        for expected in lasts[1:]:
+            self.step(RIGHT, expected, held=SHIFT)
+        self.browser.press("-")
+        drawn = "return (document.querySelector('path.sessions')?.getAttribute('d') ?? '').split('M').length - 1"
+        wait_for(f"{len(lasts)} sessions", lambda: self.browser.run(drawn) == len(lasts))

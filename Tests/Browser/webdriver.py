@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 
 LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
+SHIFT = "\ue008"
 ENTER, ESCAPE, TAB, SPACE, HOME, END = "\ue007", "\ue00c", "\ue004", " ", "\ue011", "\ue010"
 
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
@@ -116,10 +117,13 @@ class Browser:
     def attribute(self, selector, name):
         return self.run("return document.querySelector(arguments[0])?.getAttribute(arguments[1])", selector, name)
 
-    def press(self, *keys):
-        """Presses keys, one after the other; a text is typed."""
+    def press(self, *keys, held=""):
+        """Presses keys, one after the other, perhaps while another is held; a text is typed."""
+        actions = [(kind, key) for text in keys for key in text for kind in ("keyDown", "keyUp")]
+        if held:
+            actions = [("keyDown", held), *actions, ("keyUp", held)]
         self._call("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": [
-            {"type": kind, "value": key} for text in keys for key in text for kind in ("keyDown", "keyUp")]}]})
+            {"type": kind, "value": key} for kind, key in actions]}]})
 
     def wait_for_text(self, selector, words, seconds=10):
         return wait_for(lambda: f"'{words}' in {selector}, which is '{self.text(selector)[:200]}'",

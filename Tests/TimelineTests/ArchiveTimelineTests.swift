@@ -2,13 +2,13 @@
 
 import ArchiveFormat
 import ArchiveStorage
-import ArchiverKit
 import FileIO
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
 
+@testable import ArchiverKit
 @testable import Timeline
 
 @Suite(.blocking) struct ArchiveTimelineTests {
@@ -72,5 +72,60 @@ import Testing
         }
         #expect(try timeline.moments(.end, limit: 3) == Array(all.suffix(3)))
         #expect(try timeline.moment(at: Timestamp(seconds: 0)) == all.first, "the first one where none is so old")
+    }
+
+    @Test("sessions of any span are those that the archive tells of, also those that came later or were forgotten")
+    func sessions() throws {
+        let printed = SeededGenerator("sessions of a timeline")
+        var random = printed
+        let commit = try archive.store.beginCommit()
+        let node = RawChunk(kind: .node, bytes: Node.leaf([]).encoded())
+        if try commit.claim(node.id) { try commit.append(archive.store.encode([node])) }
+        try commit.keep()
+        var (sequence, time) = (UInt64(0), Int64(1_000_000))
+        func add(_ count: Int) throws {
+            for _ in 0..<count {
+                sequence += 1
+                time += [10, 600, 1799, 1800, 4000, -500][random.below(6)]
+                let snapshot = Snapshot(
+                    time: Timestamp(seconds: time), rootPath: Array(root.bytes), host: "host", cause: .watch,
+                    tree: node.id,
+                    totals: Totals(), changes: ChangeCounts(added: UInt64(random.below(5))), storedBytes: 3,
+                    sequence: sequence, machine: Machine.id)
+                _ = try archive.store.beginCommit().commit(snapshot, base: nil)
+            }
+        }
+        try add(80)
+        let timeline = try timeline()
+        let known = try #require(try archive.roots().first)
+        func expectAll() throws {
+            let all: [WorkSession] = try archive.sessions(of: known).reversed()
+            #expect(
+                try timeline.sessions(from: Timestamp(milliseconds: .min), to: Timestamp(milliseconds: .max)) == all,
+                "seed \(printed.seed)")
+            for _ in 0..<20 {
+                let start = Timestamp(seconds: 1_000_000 + Int64(random.below(200_000)))
+                let end = Timestamp(seconds: start.seconds + Int64(random.below(20_000)))
+                #expect(
+                    try timeline.sessions(from: start, to: end)
+                        == all.filter { $0.last.time >= start && $0.first.time <= end }, "seed \(printed.seed)")
+            }
+        }
+        try expectAll()
+        try add(40)
+        try expectAll()
+        let all = try archive.snapshots()
+        try archive.forget([all[3], all[50], all[51], all[119]].map { .snapshot($0) })
+        try expectAll()
+    }
+
+    @Test("spans may be as long as numbers are")
+    func extremes() throws {
+        try capture(2)
+        let timeline = try timeline()
+        let (first, last) = (Timestamp(milliseconds: .min), Timestamp(milliseconds: .max))
+        #expect(first.milliseconds == .min && last.milliseconds == .max)
+        #expect(try timeline.buckets(from: first, to: last, limit: 400).buckets.reduce(0) { $0 + $1.moments } == 2)
+        #expect(try timeline.moment(at: first)?.sequence == 1 && timeline.moment(at: last)?.sequence == 2)
     }
 }

@@ -4,6 +4,7 @@ internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 internal import Glibc
+internal import Timeline
 
 struct PickCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,8 +29,8 @@ struct PickCommand: ParsableCommand {
     func run() throws {
         Signals.block(Signals.termination)
         let history = try HistoryContext(global, place, isPaged: false)
-        let moments = try PickMoments(history, history.path(path))
-        guard let chosen = try choose(moments, history.console) else { throw ExitStatus.interrupted }
+        var moments = try PickMoments(history, history.path(path))
+        guard let chosen = try choose(&moments, history.console) else { throw ExitStatus.interrupted }
         if history.console.isJSON {
             return try history.console.output.line(JSONText.of(SnapshotJSON(chosen.snapshot)))
         }
@@ -37,7 +38,7 @@ struct PickCommand: ParsableCommand {
     }
 
     /// - Returns: nil where the user gave up.
-    private func choose(_ moments: PickMoments, _ console: Console) throws -> PickMoment? {
+    private func choose(_ moments: inout PickMoments, _ console: Console) throws -> PathMoment? {
         let terminal: RawTerminal
         do throws(FileError) { terminal = try RawTerminal() } catch {
             throw Failure.unsuitable(
@@ -52,7 +53,7 @@ struct PickCommand: ParsableCommand {
         let name = moments.path.isRoot ? moments.history.root.path.bytes : moments.path.bytes
         var screen = PickScreen(
             title: "\(Escaping.text(name)): ↑ ↓ move, letters filter, Enter chooses, Escape ends",
-            moments.all.map(moments.text))
+            moments.all.map(moments.text), isWhole: moments.isWhole)
         var preview: (index: Int, lines: [String])?
         while true {
             if let current = screen.current, preview?.index != current {
@@ -63,6 +64,11 @@ struct PickCommand: ParsableCommand {
                 rows: size.rows, columns: size.columns, Style(isOn: !global.noColor),
                 preview: screen.current == nil ? [] : preview?.lines ?? [])
             terminal.show(lines)
+            // What is typed meanwhile comes first.
+            if screen.wantsMore, !terminal.hasKey {
+                screen.add(try moments.readMore().map(moments.text), isWhole: moments.isWhole)
+                continue
+            }
             guard let key = terminal.key() else { return nil }
             switch screen.press(key) {
             case .chosen(let index): return moments.all[index]

@@ -116,9 +116,14 @@ final class RawTerminal {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private var hasMore: Bool {
+    /// Whether a key was pressed already.
+    var hasKey: Bool { hasInput(within: 0) }
+
+    private var hasMore: Bool { hasInput(within: RawTerminal.keyMilliseconds) }
+
+    private func hasInput(within milliseconds: CInt) -> Bool {
         var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        return poll(&request, 1, RawTerminal.keyMilliseconds) > 0
+        return poll(&request, 1, milliseconds) > 0
     }
 
     private func byte() -> UInt8? {

@@ -8,7 +8,7 @@ internal import FileIO
 public struct WorkSession: Sendable, Hashable {
     /// Its first and last snapshot.
     public private(set) var first: ListedSnapshot
-    public let last: ListedSnapshot
+    public private(set) var last: ListedSnapshot
     /// The state that it began with; nil where nobody knows.
     public fileprivate(set) var before: ListedSnapshot?
     private var sums: SnapshotSums
@@ -22,6 +22,22 @@ public struct WorkSession: Sendable, Hashable {
     public static let pause = SnapshotRun.pause
 
     fileprivate init(_ run: SnapshotRun) { (first, last, sums) = (run.first, run.last, run.sums) }
+
+    /// One that begins with `first`.
+    package init(_ first: ListedSnapshot, after before: ListedSnapshot?) {
+        self.init(SnapshotRun(first))
+        self.before = before
+    }
+
+    /// Adds the snapshot after the last one.
+    ///
+    /// - Returns: false where there was a pause in between: it begins another session.
+    package mutating func add(_ next: ListedSnapshot) -> Bool {
+        guard SnapshotRun.goesOn(from: last.time.seconds, to: next.time.seconds) else { return false }
+        last = next
+        sums += SnapshotRun(next).sums
+        return true
+    }
 
     /// Whether what comes before the first snapshot belongs to the session.
     fileprivate func continues(_ earlier: SnapshotRun) -> Bool {

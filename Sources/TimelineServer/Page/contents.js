@@ -5,6 +5,8 @@ import { Memory } from "./memory.js";
 import { pathQuery } from "./names.js";
 
 export const textLimit = 1 << 20;
+// Twice as high as a row of a list shows it, for fine screens.
+const smallHeight = 44;
 
 const types = {
   png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp", avif: "image/avif",
@@ -13,15 +15,14 @@ const types = {
   mp4: "video", webm: "video", mov: "video", m4v: "video", ogv: "video", mkv: "video",
 };
 
-export function typeOf(path) {
-  const type = types[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "other";
-  return type.split("/")[0];
-}
+const fullType = (path) => types[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "other";
+
+export const typeOf = (path) => fullType(path).split("/")[0];
 
 export class Contents {
   #api;
   #ids = new Memory(4 << 20);
-  #kept = new Memory(64 << 20, (kept) => kept.url && URL.revokeObjectURL(kept.url));
+  #kept = new Memory(64 << 20, forget);
 
   constructor(api) {
     this.#api = api;
@@ -40,10 +41,24 @@ export class Contents {
   /** An image as something `<img>` can show: {id, url, size}. Scripts in an SVG do not run there. */
   image(snapshot, item, signal) {
     return this.#load("image", snapshot, item, {}, signal, async (response) => {
-      const type = types[item.path.slice(item.path.lastIndexOf(".") + 1).toLowerCase()];
-      const bytes = await response.arrayBuffer();
-      return { url: URL.createObjectURL(new Blob([bytes], { type })), size: bytes.byteLength, length: bytes.byteLength };
+      const blob = await imageOf(response, item);
+      return { url: URL.createObjectURL(blob), size: blob.size, length: blob.size };
     });
+  }
+
+  /** A small picture of an image: {id, bitmap}; bitmap is null where the browser cannot make one. */
+  small(snapshot, item) {
+    return this.#load("small", snapshot, item, {}, undefined, async (response) => {
+      const options = { resizeHeight: smallHeight, resizeQuality: "medium" };
+      const bitmap = await createImageBitmap(await imageOf(response, item), options).catch(() => null);
+      return { bitmap, length: bitmap ? 4 * bitmap.width * bitmap.height : 0 };
+    });
+  }
+
+  /** The small picture, where it was made already. */
+  knownSmall(snapshot, item) {
+    const id = item.content ?? this.#ids.get(this.#api.url(`content/${snapshot}`, pathQuery(item)));
+    return id ? this.#kept.get(`small ${id}`) : undefined;
   }
 
   mediaURL(snapshot, item) {
@@ -85,4 +100,13 @@ export function textOf(bytes, isWhole) {
   const text = new TextDecoder("utf-8").decode(bytes, { stream: !isWhole });
   const odd = text.match(/\ufffd/g)?.length ?? 0;
   return odd > 8 + text.length / 50 ? null : text;
+}
+
+async function imageOf(response, item) {
+  return new Blob([await response.arrayBuffer()], { type: fullType(item.path) });
+}
+
+function forget(kept) {
+  if (kept.url) URL.revokeObjectURL(kept.url);
+  kept.bitmap?.close();
 }

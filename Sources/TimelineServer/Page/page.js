@@ -4,6 +4,7 @@ import { byId, element, notice, settled } from "./elements.js";
 import { Address } from "./address.js";
 import { showCommand } from "./command.js";
 import { Contents } from "./contents.js";
+import { SmallPictures } from "./small-pictures.js";
 import { moment } from "./dates.js";
 import { Detail, views } from "./detail.js";
 import { openHelp } from "./help.js";
@@ -38,6 +39,7 @@ export class Page {
   constructor(api) {
     this.api = api;
     this.contents = new Contents(api);
+    this.smallPictures = new SmallPictures(this.contents);
     this.roots = new Roots(this);
     this.tree = new Tree(this);
     this.detail = new Detail(this);

@@ -81,7 +81,7 @@ function drawBars(picture, contents, x) {
 
 function drawSessions(picture, view, contents, x) {
   let path = "";
-  for (const session of merged(contents.sessions.map(({ start, end }) => ({ from: start, to: end })), view, x)) {
+  for (const session of merged(contents.work, view, x)) {
     path += `M${session.left} ${height.sessions}H${Math.max(session.left + 3, session.right)}`;
   }
   picture.append(svg("path", { class: "sessions", d: path }));

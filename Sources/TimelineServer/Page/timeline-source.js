@@ -6,7 +6,6 @@ import { clock, date, day, minute } from "./dates.js";
 export class RootSource {
   #api;
   #root;
-  #sessions = null;
 
   constructor(api, root) {
     this.#api = api;
@@ -18,26 +17,21 @@ export class RootSource {
   }
 
   async extent() {
-    this.#sessions = null;
     const answer = await this.#api.get("timeline", { root: this.#root, buckets: 1 });
     if (!answer.snapshotCount) return { first: null, last: null, recent: null };
-    const sessions = await this.sessions().catch(() => []);
-    const recent = sessions[Math.min(4, sessions.length - 1)]?.start ?? answer.first;
-    return { first: answer.first, last: answer.last, recent };
+    const sessions = await this.sessions({ limit: 5 }).catch(() => []);
+    return { first: answer.first, last: answer.last, recent: sessions.at(-1)?.start ?? answer.first };
   }
 
   async contents(from, to, width, signal) {
     const query = { root: this.#root, from, to, buckets: Math.round((to - from) / width) };
-    const [answer, sessions] = await Promise.all([
-      this.#api.get("timeline", query, { signal }), this.sessions().catch(() => [])]);
-    const { buckets, labels, restores, gaps } = answer;
-    return { buckets, labels, restores, gaps, sessions, width: answer.bucketMilliseconds || width };
+    const { buckets, labels, restores, gaps, work, bucketMilliseconds } = await this.#api.get("timeline", query, { signal });
+    return { buckets, labels, restores, gaps, work, width: bucketMilliseconds || width };
   }
 
-  /** Newest first. */
-  sessions() {
-    this.#sessions ??= this.#api.get("sessions", { root: this.#root, limit: 500 }).then((answer) => answer.sessions);
-    return this.#sessions;
+  /** Those of a span, newest first unless `order` is "oldest". */
+  async sessions(span) {
+    return (await this.#api.get("sessions", { root: this.#root, ...span })).sessions;
   }
 }
 

@@ -2,7 +2,7 @@
 // there is in a span, a delegate hears what was chosen. What it draws is a few paths, however many snapshots there are.
 //
 // dataSource: { async extent() → {first, last, recent: where the first view begins},
-//               async contents(from, to, width, signal) → {buckets, width, labels, restores, gaps, sessions} }
+//               async contents(from, to, width, signal) → {buckets, width, labels, restores, gaps, work} }
 // delegate:   { choose(time, isA), hint(time, bucket, contents) → text }
 
 import { button, element, settled } from "./elements.js";

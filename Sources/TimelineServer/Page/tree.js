@@ -178,6 +178,12 @@ export class Tree extends EventTarget {
     this.dispatchEvent(new Event("choose"));
   }
 
+  // The snapshot that holds an entry of the tree.
+  #holder(item) {
+    const { aID, b } = this.#page.position;
+    return item.change === "removed" ? aID : b?.id;
+  }
+
   #render(index) {
     const { item, level, isOpen, isFlat, more, note, last } = this.#rows[index];
     const row = element("div", { role: "treeitem", class: "row", "aria-level": level, "aria-selected": "false" });
@@ -202,6 +208,7 @@ export class Tree extends EventTarget {
     row.append(
       canChoose ? element("span", { class: "check" + (isChosen ? " on" : ""), title: "Choose for a restore (Space)" }) : "",
       element("span", { class: "twist" + (isFolder && !isFlat ? (isOpen ? " open" : " closed") : "") }),
+      this.#page.smallPictures.of(last?.id ?? this.#holder(item), item),
       nameElement(nameOf(item.path) + (isFolder ? "/" : "")),
       folder ? nameElement(folder, "folder") : element("span", { class: "fill" }),
       element("span", { class: "size", text: last ? brief(last.time) : isFolder ? "" : bytes(item.size) }),

@@ -85,6 +85,7 @@ export class Versions {
       element("code", { text: snapshot.short }),
       element("span", { class: "word" }, words[change] + other, snapshot.label
         ? element("span", { class: "label", text: " ◆ " + shortened(snapshot.label, 40) }) : ""),
+      version.isPresent ? this.#page.smallPictures.of(snapshot.id, version) : "",
       element("span", { class: "size", text: isFile && version.isPresent ? bytes(version.size) : "" }),
       element("span", { class: "delta", text: isFile ? signedBytes(delta) : "" }), isFile ? bar : "");
     return row;

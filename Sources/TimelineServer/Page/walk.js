@@ -86,10 +86,11 @@ export class Walk {
   }
 
   async session(from, step) {
-    const sessions = await this.#source.sessions();
-    const found = step < 0
-      ? sessions.find((session) => session.end < from.time && session.last.id !== from.id)
-      : sessions.findLast((session) => session.end > from.time && session.last.id !== from.id);
+    // The first one may be the one that `from` is in.
+    const sessions = await this.#source.sessions(
+      step < 0 ? { to: from.time, limit: 2 } : { from: from.time, order: "oldest", limit: 2 });
+    const found = sessions.find((session) =>
+      session.last.id !== from.id && (step < 0 ? session.end < from.time : session.end > from.time));
     return found?.last ?? null;
   }
 

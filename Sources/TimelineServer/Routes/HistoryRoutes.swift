@@ -93,6 +93,11 @@ struct HistoryRoutes {
             let reason: String
         }
 
+        struct Work: Encodable {
+            let from: Int64
+            var to: Int64
+        }
+
         let from: Int64
         let to: Int64
         let first: Int64
@@ -103,6 +108,7 @@ struct HistoryRoutes {
         let labels: [Label]
         let restores: [Restore]
         let gaps: [Gap]
+        let work: [Work]
     }
 
     private static func timeline(_ query: Query, _ context: ServerContext) throws -> TimelineAnswer {
@@ -134,7 +140,22 @@ struct HistoryRoutes {
                 TimelineAnswer.Gap(
                     from: $0.start.milliseconds, to: $0.end.milliseconds,
                     reason: [$0.cause.rawValue, $0.detail].compactMap(\.self).joined(separator: ": "))
-            })
+            }, work: HistoryRoutes.work(try timeline.sessions(from: from, to: to), apart: found.milliseconds))
+    }
+
+    /// When there was work; sessions that are closer to each other than a bucket is long become one, so that their number is
+    /// bounded.
+    private static func work(_ sessions: [WorkSession], apart: Int64) -> [TimelineAnswer.Work] {
+        var found: [TimelineAnswer.Work] = []
+        for session in sessions {
+            let (start, end) = (session.first.time.milliseconds, session.last.time.milliseconds)
+            if let last = found.last, start < last.to.addingReportingOverflow(apart).partialValue {
+                found[found.count - 1].to = max(last.to, end)
+            } else {
+                found.append(TimelineAnswer.Work(from: start, to: end))
+            }
+        }
+        return found
     }
 
     private static func labels(
@@ -181,7 +202,7 @@ struct HistoryRoutes {
 
     private struct Sessions: Encodable {
         struct Session: Encodable {
-            let first: SnapshotAnswer?
+            let first: SnapshotAnswer
             let last: SnapshotAnswer
             let start: Int64
             let end: Int64
@@ -193,18 +214,29 @@ struct HistoryRoutes {
         }
 
         let sessions: [Session]
+        let hasMore: Bool
     }
 
     private static func sessions(_ query: Query, _ context: ServerContext) throws -> Sessions {
         let pins = try context.pins()
         let limit = try query.number("limit", in: 1...listLimit, usual: listLimit)
-        let sessions = try context.archive.sessions(of: context.root(query), limit: limit).map { session in
+        let timeline = context.timeline(of: try context.root(query))
+        let found = try timeline.sessions(
+            from: query.time("from") ?? Timestamp(milliseconds: .min),
+            to: query.time("to") ?? Timestamp(milliseconds: .max))
+        let listed: [WorkSession]
+        switch query["order"] ?? "newest" {
+        case "newest": listed = found.suffix(limit).reversed()
+        case "oldest": listed = Array(found.prefix(limit))
+        default: throw Refusal.bad("'order' is 'newest' or 'oldest'")
+        }
+        let answers = listed.map { session in
             Sessions.Session(
                 first: SnapshotAnswer(session.first, pins), last: SnapshotAnswer(session.last, pins),
                 start: session.first.time.milliseconds, end: session.last.time.milliseconds,
                 snapshots: session.snapshots, added: session.changes.added, changed: session.changes.modified,
                 removed: session.changes.removed, storedBytes: session.storedBytes)
         }
-        return Sessions(sessions: sessions)
+        return Sessions(sessions: answers, hasMore: found.count > limit)
     }
 }

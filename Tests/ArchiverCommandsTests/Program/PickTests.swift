@@ -33,6 +33,42 @@ struct PickTests {
         #expect(screen.press(.escape) == .givenUp)
     }
 
+    @Test(
+        "moments are read as the cursor nears them, as a filter looks for them, and up to the end where that is wanted")
+    func pages() {
+        let total = 60
+        func texts(_ range: Range<Int>) -> [String] { range.map { "moment \($0)" } }
+        var screen = PickScreen(title: "title", texts(0..<20), isWhole: false)
+        _ = screen.lines(rows: 9, columns: 40, .plain, preview: [])
+        var known = 20
+        func read() {
+            while screen.wantsMore {
+                screen.add(texts(known..<known + 10), isWhole: known + 10 == total)
+                known += 10
+            }
+        }
+        read()
+        #expect(known == 20)
+        #expect(screen.lines(rows: 9, columns: 40, .plain, preview: [])[1].hasSuffix("20 of 20+"))
+        for _ in 0..<16 { _ = screen.press(.down) }
+        read()
+        #expect(known == 30 && screen.current == 16)
+        for letter in ["4", "3"] { _ = screen.press(.text(letter)) }
+        #expect(screen.current == nil)
+        #expect(screen.lines(rows: 9, columns: 40, .plain, preview: []).contains("  none yet; looking further back"))
+        screen.add(texts(30..<50), isWhole: false)
+        known = 50
+        #expect(screen.current == 43 && screen.wantsMore, "there may be others")
+        _ = screen.press(.escape)
+        #expect(screen.current == 43 && !screen.wantsMore)
+        _ = screen.press(.home)
+        _ = screen.press(.end)
+        #expect(screen.current == 49)
+        read()
+        #expect(known == total && screen.current == 59 && !screen.wantsMore)
+        #expect(screen.press(.up) == nil && screen.current == 58)
+    }
+
     @Test("the screen is as high and as wide as the terminal, however small that is")
     func size() {
         for (rows, columns) in [(24, 80), (10, 20), (4, 5), (200, 300)] {

@@ -1,26 +1,25 @@
-// What a moment changed, in the lines that fit below the list.
+// The moments of `archiver pick`, read as the list needs them, and what each changed.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 internal import TextDiff
+internal import Timeline
 
-/// A moment that can be chosen.
-struct PickMoment {
-    let snapshot: ListedSnapshot
-    /// The version of the file; nil where all of a directory is meant.
-    var version: PathVersion?
-}
-
-/// Finds the moments of a path, and what each changed.
+/// Lists the moments of a path from its timeline, and tells what each changed.
 struct PickMoments {
     let history: HistoryContext
     let path: RelativePath
-    let all: [PickMoment]
+    /// Those that are read, the latest first.
+    private(set) var all: [PathMoment] = []
+    /// Whether there are no others.
+    private(set) var isWhole = false
+    /// The moments before one, or before the end, the oldest first.
+    private let earlier: (PathMoment?) throws -> [PathMoment]
 
-    /// Nobody looks through more of them.
-    private static let limit = 10_000
+    /// Moments that are read at once.
+    private static let step = 1000
     private static let previewLimit = 200
 
     init(_ history: HistoryContext, _ path: RelativePath) throws {
@@ -28,33 +27,45 @@ struct PickMoments {
         self.path = path
         let (archive, root) = (history.archive, history.root)
         if path.isRoot {
-            let query = SnapshotQuery(root: root, newestFirst: true, limit: PickMoments.limit)
-            all = try archive.snapshots(query).map { PickMoment(snapshot: $0) }
-            return
-        }
-        let query = HistoryQuery(limit: PickMoments.limit)
-        let versions = try history.indexing { try archive.history(of: path, in: root, query, progress: $0) }
-        if versions.first?.kind == .directory {
-            all = try archive.history(ofDirectory: path, in: root, query).map { PickMoment(snapshot: $0.snapshot) }
+            let timeline = ArchiveTimeline(archive, root: root)
+            earlier = { moment in
+                try timeline.moments(moment.map { .before($0.snapshot) } ?? .end, limit: PickMoments.step)
+                    .map(PathMoment.init)
+            }
         } else {
-            all = versions.filter(\.isPresent).map { PickMoment(snapshot: $0.snapshot, version: $0) }
+            let timeline = try history.indexing {
+                try PathTimeline(archive, root: root, path: path, progress: $0)
+            }
+            earlier = { moment in
+                try timeline.moments(moment.map { .before($0) } ?? .end, limit: PickMoments.step)
+            }
         }
+        try readMore()
         if all.isEmpty { throw try history.noSuchPath(path) }
     }
 
-    func text(_ moment: PickMoment) -> String {
+    /// - Returns: the moments that were read, the latest first.
+    @discardableResult
+    mutating func readMore() throws -> [PathMoment] {
+        let page = try earlier(all.last)
+        isWhole = page.count < PickMoments.step
+        all += page.reversed()
+        return page.reversed()
+    }
+
+    func text(_ moment: PathMoment) -> String {
         let snapshot = moment.snapshot
-        let what = moment.version.map(VersionList.words) ?? snapshot.changes.text
+        let what = moment.version.map(VersionList.words) ?? moment.changes.text
         let label = snapshot.label.map { "  " + Escaping.text($0) } ?? ""
         return "\(snapshot.id.short)  \(LocalTime.text(snapshot.time))  \(what)  \(snapshot.cause.rawValue)\(label)"
     }
 
     /// What the moment changed; where that cannot be told, why.
-    func preview(_ moment: PickMoment) -> [String] {
+    func preview(_ moment: PathMoment) -> [String] {
         do {
             if let version = moment.version { return try patch(version) }
             let details = try history.archive.details(of: moment.snapshot)
-            return details.changedPaths.filter { path.contains($0.path) }
+            return details.changedPaths.filter { moment.path.contains($0.path) }
                 .map { "\($0.change.sign.rawValue) \(Escaping.text($0.path))" }
         } catch {
             return ["this cannot be shown: " + Escaping.text("\(error)")]
@@ -77,10 +88,9 @@ struct PickMoments {
     }
 
     /// What `archiver restore` takes.
-    func argument(_ moment: PickMoment) -> [UInt8] {
+    func argument(_ moment: PathMoment) -> [UInt8] {
         let id = Array(moment.snapshot.id.short.utf8)
         if path.isRoot { return id }
-        let path = moment.version?.path ?? path
-        return id + [UInt8(ascii: ":")] + history.context.paths(in: history.root).argument(for: path)
+        return id + [UInt8(ascii: ":")] + history.context.paths(in: history.root).argument(for: moment.path)
     }
 }

@@ -1,0 +1,69 @@
+// A span of a history in few numbers.
+
+public import ArchiveFormat
+public import FileIO
+
+/// The moments of a short span together.
+public struct TimelineBucket: Sendable, Hashable {
+    /// Where it begins.
+    public let start: Timestamp
+    public let moments: Int
+    /// Paths that were added, modified and removed in it.
+    public let changes: ChangeCounts
+    /// Bytes that the archive grew by.
+    public let storedBytes: UInt64
+
+    public init(start: Timestamp, moments: Int, changes: ChangeCounts, storedBytes: UInt64) {
+        (self.start, self.moments, self.changes, self.storedBytes) = (start, moments, changes, storedBytes)
+    }
+}
+
+/// Sums of a span.
+public struct TimelineBuckets: Sendable, Hashable {
+    /// How long each is, in milliseconds; the first one begins with the span.
+    public let milliseconds: Int64
+    public let buckets: [TimelineBucket]
+
+    public init(milliseconds: Int64, buckets: [TimelineBucket]) {
+        (self.milliseconds, self.buckets) = (milliseconds, buckets)
+    }
+}
+
+/// Sums up what happened in a span by parts of equal length.
+struct BucketSums {
+    let milliseconds: Int64
+    private let start: Int64
+    private let limit: Int64
+    private var sums: [Int64: TimelineActivity.Sums] = [:]
+
+    /// Instants whose difference is a number, in milliseconds.
+    private static let range = -(Int64.max / 2)...Int64.max / 2
+
+    /// - Parameter limit: the most buckets.
+    init(from start: Timestamp, to end: Timestamp, limit: Int) {
+        self.start = BucketSums.milliseconds(start)
+        self.limit = Int64(max(limit, 1))
+        let whole = max(1, BucketSums.milliseconds(end) - self.start)
+        milliseconds = whole / self.limit + (whole % self.limit == 0 ? 0 : 1)
+    }
+
+    /// - Parameter time: in the span, or in the same minute as its beginning.
+    mutating func add(_ time: Timestamp, _ more: TimelineActivity.Sums) {
+        let index = (max(start, BucketSums.milliseconds(time)) - start) / milliseconds
+        sums[min(index, limit - 1), default: .init()].add(more)
+    }
+
+    private static func milliseconds(_ time: Timestamp) -> Int64 {
+        min(max(time.milliseconds, range.lowerBound), range.upperBound)
+    }
+
+    var buckets: TimelineBuckets {
+        let buckets = sums.sorted { $0.key < $1.key }.map { index, sums in
+            TimelineBucket(
+                start: Timestamp(milliseconds: start + index * milliseconds), moments: sums.moments,
+                changes: sums.changes,
+                storedBytes: sums.storedBytes)
+        }
+        return TimelineBuckets(milliseconds: milliseconds, buckets: buckets)
+    }
+}
