@@ -231,14 +231,20 @@ package final class ArchiveStore: Sendable {
 
     /// Begins a commit, which ends with `commit`, `keep` or `abandon`.
     ///
-    /// - Parameter healing: whether chunks that can no longer be read are stored again.
-    package func beginCommit(healing: Bool = false) throws(StorageError) -> CommitWriter {
+    /// - Parameters:
+    ///   - healing: whether chunks that can no longer be read are stored again.
+    ///   - pause: called now and then while a full segment is sealed.
+    package func beginCommit(
+        healing: Bool = false, pause: @escaping @Sendable () -> Void = {}
+    ) throws(StorageError) -> CommitWriter {
         let epoch = try beginEpoch()
-        if let idle = idleWriters.withLock({ $0.popLast() }) {
-            return try CommitWriter(self, writer: idle, epoch, isHealing: healing)
-        }
-        if let free = try takeOverSegment() { return try CommitWriter(self, writer: free, epoch, isHealing: healing) }
-        return try CommitWriter(self, writer: createSegment(), epoch, isHealing: healing)
+        return try CommitWriter(self, writer: segmentWriter(), epoch, isHealing: healing, pause: pause)
+    }
+
+    private func segmentWriter() throws(StorageError) -> SegmentWriter {
+        if let idle = idleWriters.withLock({ $0.popLast() }) { return idle }
+        if let free = try takeOverSegment() { return free }
+        return try createSegment()
     }
 
     func createSegment() throws(StorageError) -> SegmentWriter {

@@ -22,12 +22,25 @@ package final class Catalogue: Sendable {
     /// Which file it is; nil where the catalogue is in memory.
     private let file: FileIdentity?
     /// Nil where the catalogue is in memory.
-    private let checkpoints: CatalogueCheckpoints?
+    let checkpoints: CatalogueCheckpoints?
     /// Whether anything was written over this connection.
     private let isWriting = Atomic(false)
 
-    /// How long to wait for another process that is writing, in seconds.
-    private static let patience: Double = 60
+    /// Waits for another process that is writing.
+    ///
+    /// What is written takes well under a millisecond mostly; SQLite's own handler sleeps for whole ones, more each time.
+    ///
+    /// - Parameter attempt: how often that was done already for the same lock.
+    /// - Returns: false after a minute.
+    private static func wait(_ attempt: Int) -> Bool {
+        switch attempt {
+        case ..<100: usleep(50)
+        case ..<1000: usleep(1000)
+        case ..<7000: usleep(10_000)
+        default: return false
+        }
+        return true
+    }
 
     /// Opens the catalogue at `path`, made anew where it is missing.
     ///
@@ -36,13 +49,13 @@ package final class Catalogue: Sendable {
         self.path = path
         checkpoints = CatalogueCheckpoints(path)
         var configuration = Configuration()
-        configuration.busyMode = .timeout(Catalogue.patience)
+        configuration.busyMode = .callback(Catalogue.wait)
         configuration.journalMode = .wal
         configuration.prepareDatabase { db in
             Catalogue.limit(db)
             try db.execute(
                 sql: """
-                    PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+                    PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
                     PRAGMA cache_size = -2048
                     """)
         }

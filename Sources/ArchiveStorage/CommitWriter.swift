@@ -36,6 +36,8 @@ package final class CommitWriter: Sendable {
     let store: ArchiveStore
     /// Proves chunks that the archive has; nil where it is believed.
     private let prover: BlockReader?
+    /// Called now and then while a full segment is sealed.
+    private let pause: @Sendable () -> Void
     private let state: Locked<State>
     private let appendedBytes = Atomic<UInt64>(0)
 
@@ -48,8 +50,12 @@ package final class CommitWriter: Sendable {
     private static let leastLookups = 1 << 12
     private static let chunksPerLookup = 16
 
-    init(_ store: ArchiveStore, writer: SegmentWriter, _ epoch: Epoch, isHealing: Bool) throws(StorageError) {
+    init(
+        _ store: ArchiveStore, writer: SegmentWriter, _ epoch: Epoch, isHealing: Bool,
+        pause: @escaping @Sendable () -> Void
+    ) throws(StorageError) {
         self.store = store
+        self.pause = pause
         prover = isHealing ? store.newReader() : nil
         state = Locked(
             State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil, epoch: epoch))
@@ -174,7 +180,7 @@ package final class CommitWriter: Sendable {
             }
             try self.index(&state, records)
             // The records are there now; a segment that cannot be sealed is left to the next writer.
-            if state.writer.isFull { try? state.writer.seal(self.store.catalogue) }
+            if state.writer.isFull { try? state.writer.seal(self.store.catalogue, pause: self.pause) }
         }
         release()
     }
@@ -216,7 +222,8 @@ package final class CommitWriter: Sendable {
         let writer = state.writer
         if writer.isFull { state.writer = try store.createSegment() }
         state.step = IndexingStep(
-            store.catalogue, writer, chunks: state.pending, blocks: state.blocks, isSealing: writer.isFull)
+            store.catalogue, writer, chunks: state.pending, blocks: state.blocks, isSealing: writer.isFull,
+            pause: pause)
         state.pending = state.pending.filter { $0.value == nil }
         state.blocks = []
     }

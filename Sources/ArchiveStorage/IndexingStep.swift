@@ -21,9 +21,10 @@ final class IndexingStep: Sendable {
     ///
     /// - Parameters:
     ///   - isSealing: whether nothing more comes into the segment, which gets its footer then.
+    ///   - pause: called now and then while that is made.
     init(
         _ catalogue: Catalogue, _ writer: SegmentWriter, chunks: [ChunkID: Int?],
-        blocks: [(location: BlockLocation, block: StoredBlock)], isSealing: Bool
+        blocks: [(location: BlockLocation, block: StoredBlock)], isSealing: Bool, pause: @escaping @Sendable () -> Void
     ) {
         self.writer = writer
         self.chunks = chunks
@@ -38,7 +39,7 @@ final class IndexingStep: Sendable {
                     blocks: blocks)
                 // Before anything else can fail: what the catalogue knows of must never be taken back.
                 writer.markIndexed(length)
-                if isSealing { try writer.seal(catalogue) }
+                if isSealing { try writer.seal(catalogue, pause: pause) }
             } catch {
                 failure.withLock { $0 = error }
             }

@@ -27,13 +27,16 @@ extension SegmentFile {
     }
 
     /// The hash of the first `length` bytes, not finished yet.
-    func hash(upTo length: Int) throws(StorageError) -> SegmentHash {
+    ///
+    /// - Parameter pause: called now and then meanwhile.
+    func hash(upTo length: Int, pause: () -> Void = {}) throws(StorageError) -> SegmentHash {
         var hash = SegmentHash()
         var offset = 0
         while offset < length {
             let bytes = try read(at: offset, count: min(SegmentFile.hashedStep, length - offset))
             hash.update(bytes)
             offset += bytes.count
+            pause()
         }
         return hash
     }

@@ -150,7 +150,9 @@ final class SegmentWriter: @unchecked Sendable {
     /// Writes the footer and tells the catalogue; the segment never changes again.
     ///
     /// Everything appended is indexed.
-    func seal(_ catalogue: Catalogue) throws(StorageError) {
+    ///
+    /// - Parameter pause: called now and then meanwhile.
+    func seal(_ catalogue: Catalogue, pause: () -> Void = {}) throws(StorageError) {
         var blocks: [SegmentFooter.Block] = []
         var offset = SegmentHeader.byteCount
         while offset < length {
@@ -159,7 +161,7 @@ final class SegmentWriter: @unchecked Sendable {
             offset += header.blockLength
         }
         let footer = SegmentFooter.encoded(
-            blocks: blocks, segment: file.place(0).segment, content: try file.hash(upTo: length))
+            blocks: blocks, segment: file.place(0).segment, content: try file.hash(upTo: length, pause: pause))
         do {
             try file.write(footer, at: length)
             try synchronize()

@@ -81,6 +81,39 @@ struct ReclaimerTests {
         }
     }
 
+    @Test(
+        "the catalogue becomes shorter by what it does not need any more, with others beside or without",
+        arguments: [1, 2])
+    func catalogue(openings: Int) throws {
+        let scene = try Scene()
+        let path = scene.directory.path.appending("catalogue.sqlite")
+        let kept = try scene.store(text(0..<500, "kept"), beside: waste(4))
+        do {
+            let store = try scene.open()
+            for round in 0..<60 {
+                let commit = try store.beginCommit()
+                let chunks = (0..<1000).map { RawChunk(kind: .content, bytes: Array("\(round) \($0)".utf8)) }
+                for chunk in chunks { #expect(try commit.claim(chunk.id)) }
+                try commit.append(store.encode(chunks))
+                try commit.keep()
+            }
+        }
+        let before = try #require(FileStatus.size(at: path))
+        #expect(before > 3 << 20)
+        do {
+            let others = try (1..<openings).map { _ in try scene.open() }
+            let store = try scene.open()
+            let full = try store.catalogue.pages()
+            _ = try Reclaimer(store).run { $0.insert(kept) }
+            let left = try store.catalogue.pages()
+            #expect(left.usedBytes < full.usedBytes / 4 && left.count < full.count / 3, "\(full), \(left)")
+            #expect(try store.read(kept) == text(0..<500, "kept"))
+            withExtendedLifetime(others) {}
+        }
+        #expect(try #require(FileStatus.size(at: path)) < before / 3)
+        #expect(try scene.open().read(kept) == text(0..<500, "kept"))
+    }
+
     @Test("what a segment that stays stands on is copied, though nothing lives that needs it")
     func supports() throws {
         let scene = try Scene()

@@ -35,6 +35,13 @@ def image(shade):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
+def sound(seconds, rate=8000):
+    """A WAV file of silence."""
+    data = b"\0\0" * (rate * seconds)
+    head = struct.pack("<IHHIIHH", 16, 1, 1, rate, 2 * rate, 2, 16)
+    return b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + head + b"data" + struct.pack("<I", len(data)) + data
+
+
 def contents(root):
     """All that a directory holds, by its names: bytes and permissions."""
     found = {}

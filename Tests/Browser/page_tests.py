@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 
-from archive_scene import HOSTILE_NAMES, STORM, Scene
+from archive_scene import HOSTILE_NAMES, STORM, Scene, sound
 from page_case import PageCase, Settings
 from webdriver import DOWN, END, ENTER, HOME, LEFT, RIGHT, SHIFT, wait_for
 
@@ -163,6 +163,21 @@ class LongPastTests(PageCase):
         wait_for("both versions", lambda: self.browser.run(shades, "#history") == [60, 200])
         self.step(HOME)
         wait_for("the first version", lambda: self.browser.run(shades, "#tree") == [200])
+
+    def test_sound_is_heard_from_any_place(self):
+        """A player reads the parts of a file that it needs."""
+        self.scene.write("sound.wav", sound(seconds=20))
+        self.scene.capture()
+        self.open_page(self.scene.browse()[1])
+        self.select("sound.wav")
+        self.browser.press("p")
+        length = "return document.querySelector('#preview audio')?.duration || 0"
+        wait_for("the sound's length", lambda: abs(self.browser.run(length) - 20) < 0.1)
+        place = """
+            const player = document.querySelector('#preview audio');
+            if (player.currentTime !== 15) player.currentTime = 15;
+            return !player.seeking && player.readyState >= 2 && player.currentTime"""
+        wait_for("the middle", lambda: self.browser.run(place) == 15)
 
     def test_sessions_are_steps_however_long_ago(self):
         """With Shift, the arrows lead from session to session; the timeline shows each of them."""

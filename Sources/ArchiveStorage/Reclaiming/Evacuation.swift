@@ -82,7 +82,7 @@ struct Evacuation {
                 if kept.isEmpty { continue }
                 if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
                 let target: CommitWriter
-                if let commit { target = commit } else { target = try store.beginCommit() }
+                if let commit { target = commit } else { target = try store.beginCommit(pause: pacing.pause) }
                 commit = target
                 try move(block.header, at: place, kept, to: target)
             }

@@ -3,14 +3,23 @@
 internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
+internal import Locking
 
 /// How a reclaimer makes way: where others have the archive open, it works in small pieces, and begins none while
 /// somebody captures.
 ///
 /// One that has the archive to itself is slowed by nothing.
-final class Pacing {
+final class Pacing: Sendable {
     private let store: ArchiveStore
-    private var known = (isShared: false, until: ContinuousClock.now)
+    private let state = Locked(State())
+
+    private struct State {
+        var isShared = false
+        /// How long that is believed.
+        var until = ContinuousClock.now
+        /// When others were let go first last.
+        var last = ContinuousClock.now
+    }
 
     /// Blocks that are made durable and entered together: who captures waits for the disk and the catalogue, too.
     struct Piece {
@@ -22,11 +31,11 @@ final class Pacing {
             chunks += block.header.chunks.count
         }
 
-        var isFull: Bool { bytes >= 1 << 20 || chunks >= Pacing.rows }
+        var isFull: Bool { bytes >= 512 << 10 || chunks >= Pacing.rows }
     }
 
     /// Rows of the catalogue that are changed at once beside others.
-    static let rows = 50
+    static let rows = 16
 
     /// Bytes of a file that are given back to the file system at once beside others.
     static let freedBytes = 4 << 20
@@ -35,8 +44,10 @@ final class Pacing {
     private static let belief: Duration = .milliseconds(250)
     /// A capture is waited for no longer: some take minutes.
     private static let patience: Duration = .milliseconds(25)
+    /// So long is worked without a look at others.
+    private static let stretch: Duration = .milliseconds(2)
     /// Microseconds between two looks at whether it has ended.
-    private static let pause: UInt32 = 500
+    private static let napMicroseconds: UInt32 = 500
 
     init(_ store: ArchiveStore) {
         self.store = store
@@ -44,16 +55,30 @@ final class Pacing {
 
     /// Whether others have the archive open, in this process or another.
     var isShared: Bool {
-        if known.until > .now { return known.isShared }
-        known = (store.openings > 1, .now + Pacing.belief)
-        return known.isShared
+        state.withLock { state in
+            if state.until <= .now {
+                state.isShared = store.openings > 1
+                state.until = .now + Pacing.belief
+            }
+            return state.isShared
+        }
     }
 
     /// Ends a piece of work: lets those go first who capture now.
     func makeWay() throws(StorageError) {
         guard isShared else { return }
         let end = ContinuousClock.now + Pacing.patience
-        repeat { usleep(Pacing.pause) } while try store.isCapturing() && .now < end
+        repeat { usleep(Pacing.napMicroseconds) } while try store.isCapturing() && .now < end
+        state.withLock { $0.last = .now }
+    }
+
+    /// What is to be called often in the midst of a piece that takes long and keeps nothing from others but the processor.
+    var pause: @Sendable () -> Void {
+        { [self] in
+            let isDue = state.withLock { $0.last + Pacing.stretch <= .now }
+            // That others cannot be found is told where it matters.
+            if isDue { try? makeWay() }
+        }
     }
 }
 

@@ -62,6 +62,8 @@ package final class Reclaimer {
     private static let smallSegments = 8
     /// Rows of the catalogue removed at once by one that is alone.
     private static let rowsAtOnce = 2_000
+    /// Bytes of the catalogue that hold nothing are given back where there are so many; less is soon used again.
+    private static let leastFreeBytes = 1 << 20
     /// How old a day's folder is before it is removed, in seconds: clocks differ.
     private static let folderSeconds: Int64 = 3 * 86_400
     /// Microseconds between two looks at whether commits have ended.
@@ -78,6 +80,9 @@ package final class Reclaimer {
         }
         lock = taken
     }
+
+    /// What is to be called often by whatever takes long meanwhile: others, who capture, go first.
+    package var pause: @Sendable () -> Void { pacing.pause }
 
     /// Drops what can be dropped.
     ///
@@ -110,8 +115,29 @@ package final class Reclaimer {
                 options.onProgress(done, all)
             }
         }
+        try shrinkCatalogue()
         result.bytesAfter = try catalogue.segments().reduce(0) { $0 + $1.indexedLength }
         return result
+    }
+
+    /// Gives back what the catalogue does not need any more, where that is much.
+    private func shrinkCatalogue() throws(StorageError) {
+        var pages = try catalogue.pages()
+        guard pages.freeBytes >= Reclaimer.leastFreeBytes, pages.free > pages.count / 4 else { return }
+        while pages.free > pages.count / 16 {
+            if options.isCancelled() { throw StorageError.cancelled(store.layout.directory) }
+            let before = pages.free
+            do throws(StorageError) {
+                try catalogue.shrink(by: pacing.isShared ? Pacing.rows : Reclaimer.rowsAtOnce)
+            } catch {
+                // Its log takes room first.
+                guard error.code == .noSpace else { throw error }
+                return
+            }
+            try pacing.makeWay()
+            pages = try catalogue.pages()
+            guard pages.free < before else { return }
+        }
     }
 
     // MARK: What is dropped

@@ -55,8 +55,8 @@ extension Archive {
                 progress?.expect(entries: nil, bytes: UInt64(all))
                 progress?.set(bytes: UInt64(done))
             }
-            var mark = LiveMark(store, progress, isCancelled: isCancelled)
             let reclaimer = try Reclaimer(store, options)
+            var mark = LiveMark(store, progress, isCancelled: isCancelled, pause: reclaimer.pause)
             let since =
                 grace > .zero
                 ? Timestamp(seconds: Timestamp.now.seconds - grace.components.seconds) : Timestamp(seconds: .max)

@@ -67,8 +67,8 @@ extension Archive {
     public func room() throws(ArchiverError) -> ArchiveRoom {
         try facing {
             let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
-            // Its write-ahead log comes and goes.
-            let catalogue = FileStatus.size(at: store.layout.catalogue) ?? 0
+            // Its write-ahead log comes and goes, and so do pages that hold nothing.
+            let catalogue = UInt64(try store.catalogue.pages().usedBytes)
             let given = try store.catalogue.policy(root: nil)
             return ArchiveRoom(
                 usedBytes: try store.storedBytes() + catalogue,

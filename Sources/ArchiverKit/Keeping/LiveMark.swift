@@ -11,16 +11,18 @@ struct LiveMark {
     private let nodes: StoredNodes
     private let progress: OperationProgress?
     private let isCancelled: @Sendable () -> Bool
+    private let pause: @Sendable () -> Void
     /// Records, nodes and lists that were visited; whole ids, as one that was taken for another would be a loss.
     private var visited: Set<ChunkID> = []
 
     init(
         _ store: ArchiveStore, _ progress: OperationProgress? = nil,
-        isCancelled: @escaping @Sendable () -> Bool = { false }
+        isCancelled: @escaping @Sendable () -> Bool = { false }, pause: @escaping @Sendable () -> Void = {}
     ) {
         self.store = store
         self.progress = progress
         self.isCancelled = isCancelled
+        self.pause = pause
         nodes = StoredNodes(store)
     }
 
@@ -87,6 +89,7 @@ struct LiveMark {
         while let id = waiting.popLast() {
             guard visited.insert(id).inserted else { continue }
             if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
+            pause()
             try add(id)
             switch try nodes.node(id, level: nil) {
             case .inner(_, let children): for child in children { waiting.append(child.id) }
