@@ -42,7 +42,9 @@ final class Pacing: Sendable {
 
     /// How long an answer to whether others have the archive open is believed.
     private static let belief: Duration = .milliseconds(250)
-    /// A capture is waited for no longer: some take minutes.
+    /// A capture is waited for as long as most take, and beyond that no longer than was worked before, as some take minutes
+    /// and some follow each other without a pause.
+    private static let leastPatience: Duration = .milliseconds(5)
     private static let patience: Duration = .milliseconds(25)
     /// So long is worked without a look at others.
     private static let stretch: Duration = .milliseconds(2)
@@ -67,7 +69,9 @@ final class Pacing: Sendable {
     /// Ends a piece of work: lets those go first who capture now.
     func makeWay() throws(StorageError) {
         guard isShared else { return }
-        let end = ContinuousClock.now + Pacing.patience
+        let start = ContinuousClock.now
+        let worked = state.withLock { start - $0.last }
+        let end = start + min(Pacing.patience, max(Pacing.leastPatience, worked))
         repeat { usleep(Pacing.napMicroseconds) } while try store.isCapturing() && .now < end
         state.withLock { $0.last = .now }
     }
