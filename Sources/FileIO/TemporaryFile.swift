@@ -39,8 +39,13 @@ package struct TemporaryFile: ~Copyable, Sendable {
             let made = Descriptor(owning: result)
             // Where there are no locks, nobody can take the file for one left behind either.
             _ = retryingInterrupts { flock(result, LOCK_EX) }
+            let links: UInt32
+            do throws(FileError) { links = try FileStatus.read(made).links } catch {
+                _ = name.withPointer { unlinkat(number, $0, 0) }
+                throw FileError("create", path, error.code)
+            }
             // Somebody may have taken it for one left behind before it was locked.
-            if try FileStatus.read(made).links == 0 { continue }
+            if links == 0 { continue }
             file = made
             self.directory = folder
             self.name = name

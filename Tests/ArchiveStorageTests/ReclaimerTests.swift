@@ -114,6 +114,21 @@ struct ReclaimerTests {
         #expect(try scene.open().read(kept) == text(0..<500, "kept"))
     }
 
+    @Test("what others store meanwhile is not taken off what was given back")
+    func freedBesideOthers() throws {
+        let scene = try Scene()
+        let kept = try scene.store(text(0..<500, "kept"), beside: waste(1))
+        var marks = 0
+        let result = try Reclaimer(scene.open()).run { live in
+            live.insert(kept)
+            marks += 1
+            guard marks == 2 else { return }
+            for seed in UInt64(2)..<6 { try scene.store(text(0..<500, "\(seed)"), beside: waste(seed)) }
+        }
+        #expect(marks >= 2 && result.dropped > 0, "\(marks) marks, \(result)")
+        #expect(result.freedBytes > 20_000 && result.bytesAfter > result.bytesBefore, "\(result)")
+    }
+
     @Test("what a segment that stays stands on is copied, though nothing lives that needs it")
     func supports() throws {
         let scene = try Scene()

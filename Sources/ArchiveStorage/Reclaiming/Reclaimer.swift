@@ -11,6 +11,8 @@ package struct Reclaimed: Sendable, Hashable {
     package var bytesBefore = 0
     /// Bytes of all segments afterwards; of a dry run, about.
     package var bytesAfter = 0
+    /// Bytes of what was dropped, without those that were copied; others may have written more meanwhile.
+    package var freedBytes = 0
     /// Segments that were there before, and those that were dropped.
     package var segments = 0
     package var dropped = 0
@@ -102,6 +104,7 @@ package final class Reclaimer {
             if options.isDryRun {
                 let freed = victims.reduce(0) { $0 + survey.tally(of: $1.number).freeBytes }
                 result.dropped = victims.count
+                result.freedBytes = freed
                 result.bytesAfter = result.bytesBefore - freed
                 return result
             }
@@ -116,6 +119,7 @@ package final class Reclaimer {
             }
         }
         try shrinkCatalogue()
+        result.freedBytes = max(0, result.freedBytes - result.movedBytes)
         result.bytesAfter = try catalogue.segments().reduce(0) { $0 + $1.indexedLength }
         return result
     }
@@ -193,6 +197,7 @@ package final class Reclaimer {
         }
         try drop(victims)
         result.dropped += victims.count
+        result.freedBytes += victims.reduce(0) { $0 + $1.indexedLength }
     }
 
     /// Copies what lives out of the segments.

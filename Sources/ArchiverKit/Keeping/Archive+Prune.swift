@@ -11,6 +11,8 @@ public struct PruneResult: Sendable, Hashable {
     public let bytesBefore: UInt64
     /// Bytes of all segments afterwards; of a dry run, about.
     public let bytesAfter: UInt64
+    /// Bytes that the file system has back; of a dry run, about. Others may have written more meanwhile.
+    public let freedBytes: UInt64
     /// How many segments there were.
     public let segments: Int
     /// How many of them were dropped.
@@ -21,9 +23,6 @@ public struct PruneResult: Sendable, Hashable {
     public let inUse: Int
     /// Segments that stay because they are damaged, each as a sentence.
     public let damaged: [String]
-
-    /// Bytes that the file system has back.
-    public var freedBytes: UInt64 { bytesBefore > bytesAfter ? bytesBefore - bytesAfter : 0 }
 }
 
 extension Archive {
@@ -65,8 +64,8 @@ extension Archive {
             }
             return PruneResult(
                 isDryRun: isDryRun, bytesBefore: UInt64(result.bytesBefore), bytesAfter: UInt64(result.bytesAfter),
-                segments: result.segments, dropped: result.dropped, movedBytes: UInt64(result.movedBytes),
-                inUse: result.inUse, damaged: result.damaged)
+                freedBytes: UInt64(result.freedBytes), segments: result.segments, dropped: result.dropped,
+                movedBytes: UInt64(result.movedBytes), inUse: result.inUse, damaged: result.damaged)
         }
     }
 }

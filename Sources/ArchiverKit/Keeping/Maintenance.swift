@@ -193,9 +193,9 @@ extension PruneResult {
     /// What this one and the one after it came to.
     fileprivate func followed(by next: PruneResult) -> PruneResult {
         PruneResult(
-            isDryRun: isDryRun, bytesBefore: bytesBefore, bytesAfter: next.bytesAfter, segments: segments,
-            dropped: dropped + next.dropped, movedBytes: movedBytes + next.movedBytes, inUse: next.inUse,
-            damaged: next.damaged)
+            isDryRun: isDryRun, bytesBefore: bytesBefore, bytesAfter: next.bytesAfter,
+            freedBytes: freedBytes + next.freedBytes, segments: segments, dropped: dropped + next.dropped,
+            movedBytes: movedBytes + next.movedBytes, inUse: next.inUse, damaged: next.damaged)
     }
 }
 

@@ -19,6 +19,8 @@ final class Upkeep: Sendable {
 
     private struct State {
         var isRunning = false
+        /// Whether captures wait for room.
+        var isMakingRoom = false
         var started: ContinuousClock.Instant?
         /// What was told of last, so that the same is no news.
         var toldError: String?
@@ -32,6 +34,8 @@ final class Upkeep: Sendable {
     private static let roomInterval = Duration.seconds(60)
     /// A disk that stays full is no reason to do nothing else.
     private static let leastPause = Duration.seconds(10)
+    /// Captures wait so long for room at most: some other process may keep it from being made.
+    private static let roomPatience = Duration.seconds(60)
     /// For so long a run waits for captures at most, each time and in all.
     private static let patience = (once: 25, all: 60_000)
 
@@ -51,12 +55,30 @@ final class Upkeep: Sendable {
         task.withLock { $0?.cancel() }
     }
 
-    /// Looks after the archive at once: a capture has found the disk full.
-    func roomRanOut() {
-        let isDue = state.withLock { state in
-            state.started.map { $0 + Upkeep.leastPause / service.options.timeScale <= .now } ?? true
+    /// Looks after the archive at once, and waits for that: a capture has found the disk full.
+    ///
+    /// One that filled it again meanwhile would keep the segment that it writes to from being dropped.
+    ///
+    /// - Returns: whether it is worth trying again now; not where that was done just before.
+    func makeRoom() async -> Bool {
+        let isMine = state.withLock { state -> Bool? in
+            if state.isMakingRoom { return false }
+            let isDue = state.started.map { $0 + Upkeep.leastPause / service.options.timeScale <= .now } ?? true
+            state.isMakingRoom = isDue
+            return isDue ? true : nil
         }
-        if isDue { Task { await maintain(isRoomOut: true) } }
+        guard let isMine else { return false }
+        if isMine {
+            Task {
+                await maintain(isRoomOut: true)
+                state.withLock { $0.isMakingRoom = false }
+            }
+        }
+        let end = ContinuousClock.now + Upkeep.roomPatience
+        while state.withLock({ $0.isMakingRoom }), !hasEnded.load(ordering: .relaxed), .now < end {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return true
     }
 
     private func maintainPeriodically() async {

@@ -164,9 +164,9 @@ public final class WatchService: Sendable {
         }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for root in opened { group.addTask { try await root.run() } }
                 let upkeep = options.maintenance.map { Upkeep(self, $0) }
                 self.upkeep.withLock { $0 = upkeep }
+                for root in opened { group.addTask { try await root.run() } }
                 upkeep?.begin()
                 defer {
                     upkeep?.cancel()

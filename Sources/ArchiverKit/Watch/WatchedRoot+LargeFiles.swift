@@ -93,6 +93,7 @@ extension WatchedRoot {
             if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .superseded }
             // At the end, the last capture has the file, and tells if it has not. The same again is no news.
             if !service.shouldStop, journal.captureFailed(error) { service.tell(.error(root: path, error)) }
+            _ = await makesRoom(after: error)
             return .failed
         }
     }

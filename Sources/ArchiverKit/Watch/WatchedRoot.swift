@@ -92,7 +92,7 @@ final class WatchedRoot: Sendable {
         guard let stats = try await arm() else { return service.tell(.stopped(root: path)) }
         armed.reach(1)
         if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
-        let first = try await capture([.subtree(.root)], postpones: false)
+        let first = try await captureAll()
         journal.enter(.watching)
         service.tell(
             .watching(
@@ -246,9 +246,10 @@ final class WatchedRoot: Sendable {
     private func captureChanges() async {
         var retry = firstRetry
         while !service.shouldStop, let batch = await watch.nextBatch() {
-            if await take(batch) {
-                retry = firstRetry
-            } else {
+            switch await take(batch) {
+            case .taken: retry = firstRetry
+            case .roomMade: continue
+            case .failed:
                 await pause(retry)
                 retry = min(retry * 2, lastRetry)
             }
@@ -259,11 +260,17 @@ final class WatchedRoot: Sendable {
         _ = await take(last, isLast: true)
     }
 
+    /// How it went to capture what a batch leads to.
+    private enum Outcome {
+        case taken
+        /// To be tried again: at once, after room was made, or later.
+        case roomMade, failed
+    }
+
     /// Captures what a batch leads to.
     ///
     /// - Parameter isLast: whether nothing may be left for later.
-    /// - Returns: false where that failed and is to be tried again.
-    private func take(_ batch: ChangeBatch, isLast: Bool = false) async -> Bool {
+    private func take(_ batch: ChangeBatch, isLast: Bool = false) async -> Outcome {
         if !batch.gaps.isEmpty { await record(batch.gaps.map(gap)) }
         if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audit() } }
         if !batch.isEmpty || isLast && !largeFiles.waiting.isEmpty {
@@ -273,16 +280,35 @@ final class WatchedRoot: Sendable {
             } catch {
                 watch.markDirty(batch.ranges)
                 let error = ArchiverError(any: error)
-                if error.code == .noSpace { service.upkeep.withLock { $0 }?.roomRanOut() }
                 // A root that goes while it is captured is the watcher's to tell.
-                if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return true }
+                if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .taken }
                 // The same again is no news.
                 if journal.captureFailed(error) { service.tell(.error(root: path, error)) }
-                return false
+                return await makesRoom(after: error) ? .roomMade : .failed
             }
         }
         captured.reach(batch.flushes)
-        return true
+        return .taken
+    }
+
+    /// Has room made where a capture has found the disk full.
+    ///
+    /// - Returns: whether it is worth trying again now.
+    func makesRoom(after error: ArchiverError) async -> Bool {
+        guard error.code == .noSpace, !service.shouldStop, let upkeep = service.upkeep.withLock({ $0 }) else {
+            return false
+        }
+        return await upkeep.makeRoom()
+    }
+
+    /// Captures everything at the beginning; where the disk is full, again once room was made.
+    private func captureAll() async throws(ArchiverError) -> CaptureResult {
+        do throws(ArchiverError) {
+            return try await capture([.subtree(.root)], postpones: false)
+        } catch {
+            guard await makesRoom(after: error) else { throw error }
+            return try await capture([.subtree(.root)], postpones: false)
+        }
     }
 
     private func capture(_ batch: ChangeBatch, postpones: Bool) async throws(ArchiverError) {

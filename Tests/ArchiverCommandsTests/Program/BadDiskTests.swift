@@ -83,6 +83,29 @@ struct BadDiskTests {
         #expect(try work.difference(of: work.root, and: "out") == "")
     }
 
+    @Test("A watcher that begins on a full disk gives back what is forgotten first", .enabled(if: getuid() == 0))
+    func fullDiskAtTheBeginning() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
+        guard try mounted("tmpfs", ["-o", "size=12m"], on: work.archive) else { return }
+        defer { unmount(work.archive) }
+        try work.write("noise", noise(6_000_000))
+        let first = try work.capture()
+        try work.write("noise", "little")
+        _ = try work.capture()
+        #expect(try work.run("forget", first).status == 0)
+        try work.write("noise", noise(8_000_000))
+        let watcher = try work.start("watch", work.root.string, "--json")
+        let line = try watcher.line { $0.contains(#""watching""#) }
+        #expect(line.contains(#""isNew":true"#), "\(line)")
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+        #expect(try work.run("check", "--data").status == 0)
+        let out = work.path("out")
+        #expect(try work.run("restore", "latest", "--root", work.root.string, "--target", out.string).status == 0)
+        #expect(try work.difference(of: work.root, and: "out") == "")
+    }
+
     @Test("A full disk during a restore leaves what was there", .enabled(if: getuid() == 0))
     func fullDiskRestoring() throws {
         let work = try Workplace()
