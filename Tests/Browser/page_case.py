@@ -58,7 +58,8 @@ class PageCase(SceneCase):
 
     def assert_page_kept_to_itself(self):
         """No request went elsewhere, nothing of the archive ran, and the browser had no complaint but of refused requests."""
-        own = ("about:blank", self.address, f"blob:{self.address}")
+        # The buttons of a player are the browser's own, as data.
+        own = ("about:blank", self.address, f"blob:{self.address}", "data:")
         requests = self.browser.requests()
         self.assertTrue(requests)
         self.assertEqual([url for url in requests if not url.startswith(own)], [])

@@ -163,6 +163,11 @@ class LongPastTests(PageCase):
         wait_for("both versions", lambda: self.browser.run(shades, "#history") == [60, 200])
         self.step(HOME)
         wait_for("the first version", lambda: self.browser.run(shades, "#tree") == [200])
+        self.scene.write("drawing.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
+                                        '<rect width="9" height="9" fill="rgb(120 0 0)"/></svg>')
+        self.scene.capture()
+        self.open_page(self.scene.browse()[1])
+        wait_for("the drawing", lambda: self.browser.run(shades, "#tree") == [120, 60])
 
     def test_sound_is_heard_from_any_place(self):
         """A player reads the parts of a file that it needs."""

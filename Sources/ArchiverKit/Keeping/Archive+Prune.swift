@@ -11,7 +11,9 @@ public struct PruneResult: Sendable, Hashable {
     public let bytesBefore: UInt64
     /// Bytes of all segments afterwards; of a dry run, about.
     public let bytesAfter: UInt64
-    /// Bytes that the file system has back; of a dry run, about. Others may have written more meanwhile.
+    /// Bytes that the file system has back; of a dry run, about.
+    ///
+    /// Others may have written more meanwhile.
     public let freedBytes: UInt64
     /// How many segments there were.
     public let segments: Int

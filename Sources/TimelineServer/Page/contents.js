@@ -49,8 +49,7 @@ export class Contents {
   /** A small picture of an image: {id, bitmap}; bitmap is null where the browser cannot make one. */
   small(snapshot, item) {
     return this.#load("small", snapshot, item, {}, undefined, async (response) => {
-      const options = { resizeHeight: smallHeight, resizeQuality: "medium" };
-      const bitmap = await createImageBitmap(await imageOf(response, item), options).catch(() => null);
+      const bitmap = await smallBitmap(await imageOf(response, item)).catch(() => null);
       return { bitmap, length: bitmap ? 4 * bitmap.width * bitmap.height : 0 };
     });
   }
@@ -104,6 +103,20 @@ export function textOf(bytes, isWhole) {
 
 async function imageOf(response, item) {
   return new Blob([await response.arrayBuffer()], { type: fullType(item.path) });
+}
+
+async function smallBitmap(image) {
+  const options = { resizeHeight: smallHeight, resizeQuality: "medium" };
+  if (image.type !== "image/svg+xml") return createImageBitmap(image, options);
+  // Browsers make no bitmap of a drawing's bytes, but of one that they show. Scripts do not run there either.
+  const drawing = new Image();
+  drawing.src = URL.createObjectURL(image);
+  try {
+    await drawing.decode();
+    return await createImageBitmap(drawing, options);
+  } finally {
+    URL.revokeObjectURL(drawing.src);
+  }
 }
 
 function forget(kept) {
