@@ -94,6 +94,8 @@ check: setup ## Check the format of the sources, build everything with warnings 
 	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
 	@.build/outside/debug/everything
 	@.build/outside/debug/interface
+	@.build/outside/debug/shelf
+	@! ldd .build/outside/debug/shelf | grep -E 'sqlite|libz|deflate'
 
 format: ## Format the sources.
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

@@ -9,6 +9,7 @@ let package = Package(
         .library(
             name: "ArchiverKit",
             targets: ["ArchiverKit", "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "Mementos"]),
+        .library(name: "Mementos", targets: ["Mementos"]),
         .library(name: "Timeline", targets: ["Timeline"]),
     ],
     traits: [
@@ -53,7 +54,9 @@ let package = Package(
         ),
 
         // MARK: TestSupport - what several test targets need
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["FileIO", .product(name: "SystemPackage", package: "swift-system")],
+            path: "Tests/TestSupport"),
 
         // MARK: archiver - the program
         .executableTarget(name: "archiver", dependencies: ["ArchiverCommands"]),
@@ -113,7 +116,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BenchmarkTests",
-            dependencies: ["FileIO", "benchmarks", .product(name: "SystemPackage", package: "swift-system")]),
+            dependencies: [
+                "FileIO", "TestSupport", "benchmarks", .product(name: "SystemPackage", package: "swift-system"),
+            ]),
 
         // MARK: churn - random changes of a tree, for tests
         .executableTarget(name: "churn", dependencies: ["CLinux", "TestSupport"], path: "Tests/Churn"),
@@ -159,7 +164,12 @@ let package = Package(
 
         // MARK: Exclusions - what is left out: gitignore patterns, ignore files, cache tags
         .target(name: "Exclusions", dependencies: ["FileIO"]),
-        .testTarget(name: "ExclusionsTests", dependencies: ["Exclusions", "FileIO", "TestSupport", "TestTraits"]),
+        .testTarget(
+            name: "ExclusionsTests",
+            dependencies: [
+                "Exclusions", "FileIO", "TestSupport", "TestTraits",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
 
         // MARK: faults - runs a program in which a system call fails, and shows what a power failure may leave
         .executableTarget(name: "faults", path: "Tests/Faults", publicHeadersPath: "."),

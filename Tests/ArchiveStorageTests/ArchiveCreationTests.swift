@@ -5,6 +5,7 @@ import ArchiveStorage
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

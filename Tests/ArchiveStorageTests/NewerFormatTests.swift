@@ -5,6 +5,7 @@ import ArchiveStorage
 import Compression
 import FileIO
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

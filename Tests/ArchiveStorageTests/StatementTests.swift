@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

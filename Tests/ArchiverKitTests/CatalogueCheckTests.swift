@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -59,7 +60,7 @@ struct CatalogueCheckTests {
         "a byte changed in the footer of a sealed segment is found by a check of all bytes",
         arguments: [10, 60, 95, 130])
     func footer(fromEnd: Int) throws {
-        let base = Files(try Sandbox.temporaryDirectory())
+        let base = Files(try TemporaryDirectory.create())
         try base.makeDirectory("archive")
         let parameters = ArchiveManifest.Parameters(segmentBytes: 300)
         let manifest = ArchiveManifest(id: .random(), created: .now, parameters: parameters)
@@ -78,7 +79,7 @@ struct CatalogueCheckTests {
 
     @Test("a segment that was dropped is no damage, and one that is missing is", arguments: [false, true])
     func dropped(isOnRecord: Bool) throws {
-        let base = Files(try Sandbox.temporaryDirectory())
+        let base = Files(try TemporaryDirectory.create())
         try base.makeDirectory("archive")
         let parameters = ArchiveManifest.Parameters(segmentBytes: SegmentHeader.byteCount + 1)
         let manifest = ArchiveManifest(id: .random(), created: .now, parameters: parameters)

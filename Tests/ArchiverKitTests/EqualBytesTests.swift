@@ -49,7 +49,7 @@ struct EqualBytesTests {
 
     /// Writes an archive whose snapshots are of an empty root, and opens it.
     private static func forged(_ build: (Forgery) throws -> Void) throws -> (root: Files, archive: Archive) {
-        let base = Files(try ForgedSandbox.memoryDirectory())
+        let base = Files(try TemporaryDirectory.create(inMemory: true))
         try base.makeDirectory("root")
         let archive = base.full("archive")
         try Forgery.write(to: archive, of: base.full("root"), build)

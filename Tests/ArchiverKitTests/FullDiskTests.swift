@@ -70,7 +70,7 @@ private final class SmallDisk {
     let files: Files
 
     init() throws {
-        files = Files(try Sandbox.temporaryDirectory())
+        files = Files(try TemporaryDirectory.create())
         guard mount("tmpfs", files.directory.string, "tmpfs", 0, "size=3m") == 0 else {
             throw SystemFailure("mount", files.directory)
         }

@@ -6,6 +6,7 @@ import Crypto
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -30,10 +31,11 @@ struct GoldenArchiveTests {
     @Test("an archive of a released version holds what it held", arguments: versions)
     func read(version: String) throws {
         let source = Self.folder.appending(path: version)
-        let copy = FileManager.default.temporaryDirectory.appending(path: "golden-\(UUID().uuidString)")
-        try FileManager.default.copyItem(at: source.appending(path: "archive"), to: copy)
-        defer { try? FileManager.default.removeItem(at: copy) }
-        let archive = try Archive.open(FilePath(copy.path(percentEncoded: false)))
+        let scratch = try TemporaryDirectory()
+        defer { withExtendedLifetime(scratch) {} }
+        let copy = scratch.path.appending("archive")
+        try FileManager.default.copyItem(atPath: source.appending(path: "archive").path(), toPath: copy.string)
+        let archive = try Archive.open(copy)
         var lines: [String] = []
         for snapshot in try archive.snapshots() where ["objects", "deep"].contains(snapshot.label) {
             var entries: [Entry] = []
@@ -52,10 +54,11 @@ struct GoldenArchiveTests {
     @Test("every record of an archive of a released version is read as it was written", arguments: withRecords)
     func records(version: String) throws {
         let source = Self.folder.appending(path: version)
-        let copy = FileManager.default.temporaryDirectory.appending(path: "golden-\(UUID().uuidString)")
-        try FileManager.default.copyItem(at: source.appending(path: "archive"), to: copy)
-        defer { try? FileManager.default.removeItem(at: copy) }
-        let archive = try Archive.open(FilePath(copy.path(percentEncoded: false)))
+        let scratch = try TemporaryDirectory()
+        defer { withExtendedLifetime(scratch) {} }
+        let copy = scratch.path.appending("archive")
+        try FileManager.default.copyItem(atPath: source.appending(path: "archive").path(), toPath: copy.string)
+        let archive = try Archive.open(copy)
         let expected = try String(contentsOf: source.appending(path: "records.txt"), encoding: .utf8)
         #expect(try GoldenRecords.lines(of: archive) == expected.split(separator: "\n").map(String.init))
         for kind in [

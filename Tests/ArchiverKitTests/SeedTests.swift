@@ -14,7 +14,7 @@ import Testing
 @Suite("Seeds of an archive", .blocking)
 struct SeedTests {
     private func sandbox(_ seed: UInt64) throws -> Sandbox {
-        let base = Files(try Sandbox.temporaryDirectory())
+        let base = Files(try TemporaryDirectory.create())
         try base.makeDirectory("archive")
         let parameters = ArchiveManifest.Parameters(chunkingSeed: .init(seed), treeSeed: .init(seed))
         let manifest = ArchiveManifest(id: .random(), created: .now, parameters: parameters)

@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -93,7 +94,7 @@ import Testing
 
     /// Owners are root's to give; all else comes back.
     @Test(.enabled(if: isRoot)) func ownersThatCannotBeSetAreAWarning() async throws {
-        let target = try Sandbox.temporaryDirectory()
+        let target = try TemporaryDirectory.create()
         try Files("/").setOwner(target, uid_t(nobody), gid_t(nobody))
         let sandbox = try Sandbox()
         try sandbox.base.setPermissions("", 0o755)

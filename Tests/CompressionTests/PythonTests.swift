@@ -41,10 +41,9 @@ import Testing
             for part in [dictionary, packed, raw] { source.append(contentsOf: part) }
         }
 
-        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let (input, output) = (directory.appending(path: "input"), directory.appending(path: "output"))
+        let scratch = try TemporaryDirectory()
+        defer { withExtendedLifetime(scratch) {} }
+        let (input, output) = (scratch.url.appending(path: "input"), scratch.url.appending(path: "output"))
         try source.write(to: input)
         #expect(try Self.python(["-c", Self.script, input.path, output.path]) == 0, "seed \(random.seed)")
 

@@ -8,11 +8,13 @@ import Testing
 
 @Suite("Covers from a server", .blocking)
 struct CoversTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "archiver-covers-\(UUID())")
+    private let scratch: TemporaryDirectory
+    private var folder: URL { scratch.url }
+
+    init() throws { scratch = try TemporaryDirectory() }
 
     @Test("covers are fetched once, and shown without the server; the ones used least recently go first")
     func covers() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let files = folder.appending(path: "files")
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         for (name, seed) in [("blue", 1), ("horses", 2), ("hejira", 3)] {

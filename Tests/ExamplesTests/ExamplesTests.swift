@@ -9,11 +9,10 @@ import Testing
 struct ExamplesTests {
     @Test("a session with the examples goes as it is written", arguments: Session.all)
     func sessions(_ session: Session) throws {
-        let archive = FileManager.default.temporaryDirectory.appending(path: "archiver-examples-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: archive) }
+        let scratch = try TemporaryDirectory()
         #expect(!session.commands.isEmpty)
         for command in session.commands {
-            let lines = try output(of: command.words, archive: archive)
+            let lines = try output(of: command.words, in: scratch.url)
             #expect(
                 Session.matches(lines[...], command.expected[...]),
                 "\(command.words.joined(separator: " ")) printed \(lines)")
@@ -28,17 +27,17 @@ struct ExamplesTests {
     }
 
     /// The lines that a command writes to standard output and standard error.
-    private func output(of words: [String], archive: URL) throws -> [String] {
+    private func output(of words: [String], in folder: URL) throws -> [String] {
         let process = Process()
         // A pipe would stay open for as long as any process that other tests start meanwhile.
-        let file = FileManager.default.temporaryDirectory.appending(path: "archiver-examples-\(UUID()).out")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let file = folder.appending(path: "output")
         _ = FileManager.default.createFile(atPath: file.path(), contents: nil)
         let writer = try FileHandle(forWritingTo: file)
         process.executableURL = URL(filePath: BuiltProgram.path(of: words[0]))
         process.arguments = Array(words.dropFirst())
         process.currentDirectoryURL = Session.fixtures.deletingLastPathComponent()
-        process.environment = ProcessInfo.processInfo.environment.merging(["ARCHIVER_ARCHIVE": archive.path()]) { $1 }
+        let archive = folder.appending(path: "archive").path()
+        process.environment = ProcessInfo.processInfo.environment.merging(["ARCHIVER_ARCHIVE": archive]) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = writer
         process.standardError = writer

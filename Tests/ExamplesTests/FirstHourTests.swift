@@ -13,13 +13,11 @@ struct FirstHourTests {
         "a first hour goes as it is written", .enabled(if: hasTerminals),
         arguments: ["writer", "developer", "administrator"])
     func hours(_ name: String) throws {
-        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-            .appending(path: "archiver-hour-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try TemporaryDirectory()
         let file = Session.fixtures.appending(path: "first-hours/\(name).txt")
         let hour = FirstHour(try String(contentsOf: file, encoding: .utf8))
         #expect(hour.steps.count > 10)
-        let printed = try hour.run(in: folder)
+        let printed = try hour.run(in: scratch.url.resolvingSymlinksInPath())
         #expect(printed.count == hour.steps.count, "\(printed)")
         for (step, lines) in zip(hour.steps, printed) {
             #expect(

@@ -3,6 +3,7 @@
 import Exclusions
 import FileIO
 import Glibc
+import TestSupport
 import TestTraits
 import Testing
 
@@ -12,10 +13,10 @@ struct DirectoryRulesTests {
     private static let tag = RelativePath("CACHEDIR.TAG") ?? .root
     private static let signature = "Signature: 8a477f597d28d172789f06886806bc55"
 
-    private let directory: TemporaryDirectory
+    private let directory: OpenDirectory
     private let caches = ExclusionRules(excludesCaches: true)
 
-    init() throws { directory = try TemporaryDirectory() }
+    init() throws { directory = try OpenDirectory() }
 
     /// What is read without and with the directory's listing, which must be the same.
     private func read(_ rules: ExclusionRules = ExclusionRules()) throws -> DirectoryRules {

@@ -4,6 +4,7 @@ import CLinux
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     static let resolutions: [Descriptor.Resolution] = [.kernel, .componentwise]
 
     /// Makes a directory below the root, one component at a time, whatever the length of its path.
-    private func createDirectory(_ path: RelativePath, in directory: TemporaryDirectory) throws {
+    private func createDirectory(_ path: RelativePath, in directory: OpenDirectory) throws {
         var made = RelativePath.root
         for component in path.components {
             made = made.appending(component)
@@ -27,14 +28,14 @@ import Testing
     }
 
     private func read(
-        _ path: RelativePath, in directory: TemporaryDirectory, by resolution: Descriptor.Resolution
+        _ path: RelativePath, in directory: OpenDirectory, by resolution: Descriptor.Resolution
     ) throws -> String {
         let file = try directory.root.open(beneath: path, O_RDONLY, by: resolution)
         return String(decoding: try file.readToEnd(limit: 100, path: FilePath(path)), as: UTF8.self)
     }
 
     @Test(arguments: resolutions) func pathsFarBeyondThePathLimitAreReached(resolution: Descriptor.Resolution) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let deep = path(levels: 60, nameLength: 255)
         #expect(deep.bytes.count > 3 * Int(PATH_MAX))
         try createDirectory(deep, in: directory)
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test func everyLengthAroundTheCutIsReached() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let parent = path(levels: 15, nameLength: 255)
         try createDirectory(parent, in: directory)
         let place = try directory.root.openParent(of: parent.appending([1]))
@@ -65,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: resolutions) func aNameThatIsTooLongIsAnError(resolution: Descriptor.Resolution) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         for length in [256, 4_000, 4_001, 9_000] {
             let name = RelativePath.root.appending([UInt8](repeating: 1, count: length))
             for path in [name, name.appending([2]), RelativePath.root.appending([2]).appending(path: name)] {
@@ -77,9 +78,9 @@ import Testing
     }
 
     @Test(arguments: resolutions) func noSymbolicLinkLeadsOut(resolution: Descriptor.Resolution) throws {
-        let outside = try TemporaryDirectory()
+        let outside = try OpenDirectory()
         try outside.write("secret", to: "file")
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.root.createDirectory(CName("real"), permissions: 0o755, path: "real")
         try directory.write("own", to: "real/file")
         let links = [
@@ -110,7 +111,7 @@ import Testing
 
     @Test(arguments: resolutions) func aLinkAtTheEndIsOpenedItselfWhenAskedFor(resolution: Descriptor.Resolution) throws
     {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.root.createSymbolicLink(CName("link"), target: CName("nowhere"), path: "link")
         let path = try #require(RelativePath("link"))
         let link = try directory.root.open(beneath: path, CInt(CLINUX_O_PATH) | O_NOFOLLOW, by: resolution)
@@ -119,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: resolutions) func theRootItselfIsThere(resolution: Descriptor.Resolution) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let root = try directory.root.open(beneath: .root, O_RDONLY | O_DIRECTORY, by: resolution)
         var reader = DirectoryReader()
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test func errorsNameThePath() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let missing = try #require(RelativePath("a/b"))
         #expect(throws: FileError("open", "a/b", .noSuchFileOrDirectory)) {

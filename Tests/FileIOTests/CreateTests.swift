@@ -4,6 +4,7 @@ import CLinux
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: names) func everyKindTakesAnyName(name: [UInt8]) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let name = CName(name)
         try directory.root.createDirectory(name, permissions: 0o700, path: "name")
         #expect(try directory.status(name)?.kind == .directory)
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func aLinkIsTheSameFile() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("x", to: "a")
         try directory.root.createDirectory(CName("sub"), permissions: 0o700, path: "sub")
         let sub = try directory.root.open(CName("sub"), O_RDONLY | O_DIRECTORY, path: .root)
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test func renamingReplaces() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("new", to: "a")
         try directory.write("old", to: "b")
         try directory.root.rename(CName("a"), to: CName("b"), in: directory.root, path: "b")
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test func directoriesAndFilesAreRemovedEachInItsWay() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
         try directory.write("", to: "d/f")
         #expect(throws: FileError("remove", "d", .directoryNotEmpty)) {
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test(.enabled(if: CurrentProcess.isRoot)) func rootMakesDevices() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         // null(4): major 1, minor 3.
         let null = clinux_makedev(1, 3)
         do throws(FileError) {
@@ -95,7 +96,7 @@ import Testing
     }
 
     @Test func aDuplicateOutlivesItsOriginal() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let copy = try Descriptor.open(directory.path, O_RDONLY | O_DIRECTORY).duplicate(path: directory.path)
         let status = try FileStatus.read(copy)
         let flags = fcntl(copy.number, F_GETFD)

@@ -3,12 +3,13 @@
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
 @Suite(.blocking) struct DurableFileTests {
     @Test func replacingMakesAndReplaces() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         for contents in ["first", "", String(repeating: "long ", count: 100_000), "last"] {
             try DurableFile.replace(directory: directory.path, name: "file", contents: Array(contents.utf8))
             #expect(try directory.contents(of: "file") == contents)
@@ -20,7 +21,7 @@ import Testing
     }
 
     @Test func aFailureLeavesTheOldAndNothingElse() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
         try directory.write("kept", to: "d/file")
         #expect(throws: FileError("rename", directory.path.appending("d"), .isDirectory)) {
@@ -35,7 +36,7 @@ import Testing
     }
 
     @Test func creatingReplacesNothing() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try DurableFile.create(directory: directory.path, name: CName("file".utf8), contents: [65], permissions: 0o640)
         #expect(try directory.contents(of: "file") == "A")
         #expect(try directory.status(CName("file"))?.permissions == 0o640)
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test func aTemporaryFileThatIsNotRenamedVanishes() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         do {
             let temporary = try TemporaryFile(in: directory.root, path: "file")
             try temporary.file.write([1, 2, 3], path: "file")
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func aTemporaryFileTakesAnyName() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         for name in CreateTests.names {
             let temporary = try TemporaryFile(in: directory.root, permissions: 0o640, path: "file")
             try temporary.file.write(name, path: "file")
@@ -72,7 +73,7 @@ import Testing
     }
 
     @Test func aLinkIsReplacedNotFollowed() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("target", to: "target")
         try directory.root.createSymbolicLink(CName("link"), target: CName("target"), path: "link")
         try DurableFile.replace(directory: directory.path, name: "link", contents: Array("new".utf8))
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func directoriesAreMadeWithAllAboveThem(durable: Bool) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("a/b/c")
         try Directory.create(path, permissions: 0o700, durable: durable)
         for name in ["a", "a/b", "a/b/c"] {
@@ -96,7 +97,7 @@ import Testing
     }
 
     @Test func aFileInTheWayIsAnError() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("kept", to: "file")
         for name in ["file", "file/a", "file/a/b"] {
             #expect(throws: FileError.self) {

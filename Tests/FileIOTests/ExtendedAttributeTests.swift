@@ -17,7 +17,7 @@ import Testing
 
     /// Whether attributes of these names can be set where the tests' files lie.
     private static func canSet(_ name: String) -> Bool {
-        guard let directory = try? TemporaryDirectory() else { return false }
+        guard let directory = try? OpenDirectory() else { return false }
         return clinux_fsetxattr(directory.root.number, name, "1", 1) == 0
     }
     static let hasUserAttributes = canSet("user.test")
@@ -37,14 +37,14 @@ import Testing
     ])
 
     private static func canSetList() -> Bool {
-        guard let directory = try? TemporaryDirectory() else { return false }
+        guard let directory = try? OpenDirectory() else { return false }
         return list.withUnsafeBytes {
             clinux_fsetxattr(directory.root.number, "system.posix_acl_access", $0.baseAddress, $0.count) == 0
         }
     }
 
     @Test func aFileWithoutAttributesHasNone() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
         try directory.root.createSpecialFile(CName("fifo"), kind: .fifo, permissions: 0o600, path: "fifo")
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasUserAttributes)) func whatIsSetIsReadSortedByName() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let expected = [
             Self.attribute("user.", []), Self.attribute("user.B", [0, 255, 0]),
             Self.attribute("user.a", Array("1".utf8)),
@@ -89,7 +89,7 @@ import Testing
 
     @Test(.enabled(if: hasUserAttributes)) func replacingMakesAnyListOfAnyOther() throws {
         var random = SeededGenerator("attributes")
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let file = try directory.root.open(CName("file"), O_RDWR, path: .root)
         for round in 0..<100 {
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasUserAttributes)) func attributesOfAnyNameAreReachedThroughItsDirectory() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let wanted = [Self.attribute("user.a", [1])]
         for bytes in CreateTests.names {
             let name = CName(bytes)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasTrustedAttributes)) func linksAndDevicesHaveAttributesOfTheirOwn() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
         try directory.root.createSpecialFile(CName("fifo"), kind: .fifo, permissions: 0o600, path: "fifo")
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasLists)) func accessListsComeBackByteForByte() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
         let folder = try directory.root.open(CName("d"), O_RDONLY | O_DIRECTORY, path: .root)
         let wanted = [
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func whatCannotBeSetIsReportedAndTheRestIsSet() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let file = try directory.root.open(CName("file"), O_RDWR, path: .root)
         let wanted = [Self.attribute("nonsense", [1])] + (Self.hasUserAttributes ? [Self.attribute("user.a", [1])] : [])

@@ -6,6 +6,7 @@ import Glibc
 import Locking
 import Synchronization
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
     }
 
     @Test func oneHolderAtATime() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         do {
             let lock = try FileLock.exclusive(path)
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func askingTellsWhetherTheLockIsHeldAndWritesNothing() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         #expect(try !FileLock.isHeld(path))
         #expect(try directory.names() == [], "asking must not make the file")
@@ -59,14 +60,14 @@ import Testing
     }
 
     @Test func whereTheLockFileCannotBeReadAskingFails() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         #expect(throws: FileError.self) { try FileLock.isHeld(directory.path.appending("file").appending("lock")) }
     }
 
     /// Asking shares the lock for a moment; nobody may be kept from taking it by that.
     @Test func thoseWhoAskKeepNobodyOut() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         let isOver = Flag()
         try await withThrowingTaskGroup { group in
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test func touchingSetsTheFilesTimeToNow() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         let lock = try FileLock.exclusive(path)
         try directory.root.setModified(Timestamp(seconds: 1), of: CName("lock"), path: path)
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func theHolderIsNamedWhileItHolds() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         do {
             let lock = try FileLock.exclusive(path)
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test func aFileLeftBehindMeansNothing() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("1 init and a long line left behind by a crash", to: "lock")
         let path = directory.path.appending("lock")
         let lock = try FileLock.exclusive(path)
@@ -119,7 +120,7 @@ import Testing
     }
 
     @Test func nonsenseInTheFileNamesNobody() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         for text in ["", "12", "x y", " ", "99999999999 a"] {
             try directory.write(text, to: "lock")
             #expect(try FileLock.holder(of: directory.path.appending("lock")) == nil, "\(text)")
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test func aWaiterGetsTheLockWhenItIsFreed() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         let log = Log()
         var held: FileLockBox? = FileLockBox(try FileLock.exclusive(path))
@@ -153,7 +154,7 @@ import Testing
 
     @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0))
     func anotherProcessHoldsItUntilItIsKilled() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         try directory.write("", to: "lock")
         let child = Process()
@@ -172,7 +173,7 @@ import Testing
     }
 
     @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0)) func otherProcessesRespectIt() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         func flockSucceeds() throws -> Bool {
             let child = try Process.run(

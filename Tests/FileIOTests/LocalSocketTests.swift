@@ -3,11 +3,12 @@
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct LocalSocketTests {
-    private let directory: TemporaryDirectory
+    private let directory: OpenDirectory
     private var path: FilePath { directory.path.appending("socket") }
 
     /// A moment that has passed before anything can happen.
@@ -16,7 +17,7 @@ import Testing
     private static var soon: ContinuousClock.Instant { .now + .milliseconds(50) }
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try OpenDirectory()
     }
 
     /// Two ends of one connection.

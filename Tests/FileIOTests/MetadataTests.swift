@@ -4,6 +4,7 @@ import CLinux
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: times) func timesAreExact(time: Timestamp) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let before = try #require(try directory.status(CName("file")))
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func theAccessTimeStays() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let path = directory.path.appending("file").string
         var before = stat()
@@ -41,7 +42,7 @@ import Testing
 
     @Test(arguments: [0o000, 0o644, 0o4755, 0o2755, 0o1777, 0o7777] as [UInt16])
     func permissionsHaveTwelveBits(permissions: UInt16) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.setPermissions(permissions, of: CName("file"), path: "file")
         #expect(try directory.status(CName("file"))?.permissions == permissions)
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test func aLinksPermissionsCannotBeSetNorThoseOfItsTargetThroughIt() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.setPermissions(0o640, of: CName("file"), path: "file")
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test(.enabled(if: CurrentProcess.isRoot)) func rootSetsOwners() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
         try directory.root.setOwner(1_234, group: 5_678, of: CName("link"), path: "link")
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test(.enabled(if: !CurrentProcess.isRoot)) func othersMayNotGiveFilesAway() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         #expect(throws: FileError("change owner of", "file", .notPermitted)) {
             try directory.root.setOwner(0, group: 0, of: CName("file"), path: "file")

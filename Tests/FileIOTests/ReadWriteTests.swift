@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func readingEndsWhereEnoughWasRead() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)
         try file.write([1, 2, 3, 4, 5], path: "file")
         var bytes = [UInt8](repeating: 0, count: 4)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func offsetsLeaveThePositionAlone() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)
         try file.write(Array("0123456789".utf8), path: "file")
         try Array("abc".utf8).withUnsafeBytes { try file.write($0, at: 4, path: "file") }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func aFileIsReadUpToItsLimitAndNotBeyond() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let text = String(repeating: "x", count: 40_000)
         try directory.write(text, to: "file")
         let path = directory.path.appending("file")
@@ -93,7 +93,7 @@ import Testing
 
     @Test func dataRangesHoldAllThatIsNotZero() throws {
         var random = SeededGenerator("holes")
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         for round in 0..<20 {
             let length = UInt64.random(in: 0...3_000_000, using: &random)
             let file = try Descriptor.open(
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func aFileOfOneHoleHasNoData() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)
         let length: UInt64 = 1 << 40
         try file.truncate(to: length, path: "file")
@@ -133,14 +133,14 @@ import Testing
     }
 
     @Test(arguments: [1, 255, 256, 257, 1_024, 4_095]) func linkTargetsOfAnyLengthAreRead(length: Int) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         let target = (0..<length).map { UInt8($0 % 250 + 1) }
         try directory.root.createSymbolicLink(CName("link"), target: CName(target), path: "link")
         #expect(try directory.root.readLink(CName("link"), path: "link") == target)
     }
 
     @Test func readingNoLinkIsAnError() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         try directory.write("", to: "file")
         #expect(throws: FileError("read link", "file", .invalidArgument)) {
             try directory.root.readLink(CName("file"), path: "file")

@@ -9,8 +9,7 @@ import Testing
 
 @Suite(.blocking) struct RelativePathTests {
     /// Makes a random tree and returns its paths in no particular order.
-    private func createTree(in directory: TemporaryDirectory, _ random: inout SeededGenerator) throws -> [RelativePath]
-    {
+    private func createTree(in directory: OpenDirectory, _ random: inout SeededGenerator) throws -> [RelativePath] {
         var directories = [RelativePath.root]
         var paths = Set<RelativePath>()
         for _ in 0..<300 {
@@ -30,7 +29,7 @@ import Testing
     }
 
     /// All paths below `path`: names sorted bytewise, what is in a directory right after it.
-    private func walk(_ path: RelativePath, in directory: TemporaryDirectory) throws -> [RelativePath] {
+    private func walk(_ path: RelativePath, in directory: OpenDirectory) throws -> [RelativePath] {
         var reader = DirectoryReader()
         let folder = try directory.root.open(beneath: path, O_RDONLY | O_DIRECTORY)
         return try reader.read(folder, path: path).flatMap { record in
@@ -42,7 +41,7 @@ import Testing
     @Test func theOrderIsThatOfARealWalk() throws {
         var random = SeededGenerator("walk")
         for _ in 0..<5 {
-            let directory = try TemporaryDirectory()
+            let directory = try OpenDirectory()
             let paths = try createTree(in: directory, &random)
             #expect(paths.sorted() == (try walk(.root, in: directory)), "seed \(random.seed)")
         }

@@ -5,6 +5,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -102,7 +103,7 @@ import Testing
     }
 
     @Test func freeSpaceIsThatOfTheFileSystem() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try OpenDirectory()
         #expect(try FileSystem.freeBytes(of: directory.root) > 0)
         #expect(try FileSystem.freeBytes(of: try Descriptor.open("/proc", O_RDONLY)) == 0)
     }

@@ -2,6 +2,8 @@
 
 import CLinux
 import Glibc
+import SystemPackage
+import TestSupport
 import Testing
 
 /// A temporary directory holding `root`, which is watched, and `outside`, which is not; removed at the end.
@@ -11,9 +13,7 @@ final class TemporaryTree: Sendable {
 
     /// - Parameter name: the root's path below the temporary directory.
     init(root name: String = "root") throws {
-        var template = Array("/tmp/archiver-watching-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw ScriptError(line: "mkdtemp", code: errno) }
-        base = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        base = try TemporaryDirectory.create().string
         root = base + "/" + name
         try run(["mkdir", "-p", name], in: base)
         try run(["mkdir", "outside"], in: base)

@@ -15,28 +15,28 @@ import Testing
     @Test("what tar unpacks is what was captured")
     func unpacked() throws {
         var random = SeededGenerator("tar")
-        let scratch = try TestDirectory()
+        let scratch = try TemporaryDirectory()
         let long = String(repeating: "long", count: 55)
         try scratch.write("root/plain.txt", "text\n")
         try scratch.write("root/\(long)/\(long)/deep.txt", "deep\n")
         try scratch.write("root/empty", "")
         try scratch.write("root/large", String(decoding: random.text(700_000), as: UTF8.self))
         try FileManager.default.createSymbolicLink(
-            atPath: scratch.path + "/root/link", withDestinationPath: "\(long)/\(long)/deep.txt")
-        let archive = try Archive.open(FilePath(scratch.path + "/archive"), creating: true)
-        let snapshot = try #require(try archive.capture(FilePath(scratch.path + "/root")).snapshot)
+            atPath: "\(scratch.path)/root/link", withDestinationPath: "\(long)/\(long)/deep.txt")
+        let archive = try Archive.open(scratch.path.pushing("archive"), creating: true)
+        let snapshot = try #require(try archive.capture(scratch.path.pushing("root")).snapshot)
         let top = try #require(try archive.entry(at: .root, in: snapshot))
         let pieces = TarPieces(archive, snapshot, top)
         var bytes: [UInt8] = []
         while let piece = try pieces.next() { bytes += piece }
         #expect(bytes.count % 512 == 0)
-        try Data(bytes).write(to: URL(filePath: scratch.path + "/all.tar"))
+        try Data(bytes).write(to: URL(filePath: "\(scratch.path)/all.tar"))
         let script = """
             set -e; cd "$1"; mkdir out; tar -xf all.tar -C out; diff -r --no-dereference root out
             """
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/bash")
-        shell.arguments = ["-c", script, "bash", scratch.path]
+        shell.arguments = ["-c", script, "bash", scratch.path.string]
         try shell.run()
         shell.waitUntilExit()
         #expect(shell.terminationStatus == 0, "seed \(random.seed)")

@@ -12,14 +12,14 @@ import Testing
 @testable import Timeline
 
 @Suite(.blocking) struct ArchiveTimelineTests {
-    private let scratch: TestDirectory
+    private let scratch: TemporaryDirectory
     private let archive: Archive
     private let root: FilePath
 
     init() throws {
-        scratch = try TestDirectory()
-        archive = try Archive.open(FilePath(scratch.path + "/archive"), creating: true)
-        root = FilePath(scratch.path + "/root")
+        scratch = try TemporaryDirectory()
+        archive = try Archive.open(scratch.path.pushing("archive"), creating: true)
+        root = scratch.path.pushing("root")
     }
 
     private func capture(_ count: Int) throws {

@@ -13,14 +13,14 @@ import Testing
 @testable import Timeline
 
 @Suite(.blocking) struct PathTimelineTests {
-    private let scratch: TestDirectory
+    private let scratch: TemporaryDirectory
     private let archive: Archive
     private let root: FilePath
 
     init() throws {
-        scratch = try TestDirectory()
-        archive = try Archive.open(FilePath(scratch.path + "/archive"), creating: true)
-        root = FilePath(scratch.path + "/root")
+        scratch = try TemporaryDirectory()
+        archive = try Archive.open(scratch.path.pushing("archive"), creating: true)
+        root = scratch.path.pushing("root")
     }
 
     /// A file that changes, goes, comes back and gets another name, with its directory.
@@ -28,9 +28,9 @@ import Testing
         try scratch.write("root/a/other", "x")
         for number in 0..<count {
             switch number {
-            case 40: unlink(scratch.path + "/root/a/file")
-            case 100: rename(scratch.path + "/root/a/file", scratch.path + "/root/a/new")
-            case 130: rename(scratch.path + "/root/a", scratch.path + "/root/b")
+            case 40: unlink("\(scratch.path)/root/a/file")
+            case 100: rename("\(scratch.path)/root/a/file", "\(scratch.path)/root/a/new")
+            case 130: rename("\(scratch.path)/root/a", "\(scratch.path)/root/b")
             default:
                 let name = number < 100 ? "a/file" : number < 130 ? "a/new" : "b/new"
                 try scratch.write("root/" + name, "version \(number) of a file that is known again by its content")

@@ -76,12 +76,8 @@ struct BrowseCommand: LastingCommand {
     }
 
     private func root(in archive: Archive) throws -> ArchivedRoot? {
-        if let directory {
-            if let root = try archive.root(holding: directory.path) { return root }
-            throw Failure(
-                status: .failed, code: "noSuchRoot",
-                message: "the archive holds no snapshots of \(Escaping.text(directory.path.bytes))",
-                remedy: "'archiver roots' lists the roots", path: directory.path.bytes)
+        if let path = directory?.path {
+            return try archive.root(holding: path) ?? RootContext.root(at: path, in: archive)
         }
         return try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) } ?? archive.roots().first
     }

@@ -26,7 +26,8 @@ extension Archive {
     /// Removes `target` from all history, for good: no command brings it back.
     ///
     /// Snapshots that have it are made anew without it, at the same time and with the same label; their ids change. What is
-    /// forgotten and has it is removed. The directory itself is not touched: what is there still is captured again.
+    /// forgotten goes as a whole where it has it or tells that it was removed. The directory itself is not touched: what is
+    /// there still is captured again.
     ///
     /// It can be ended at any moment, by killing the process, too: nothing else is lost, and the same call does the rest.
     ///

@@ -1,6 +1,7 @@
 // Python as an independent implementation of CBOR.
 
 import Foundation
+import TestSupport
 
 enum Python {
     /// A Python that has the package cbor2: the system's, into which `make test` installs it, or the first in the path.
@@ -23,10 +24,9 @@ enum Python {
     private static func run(
         _ script: String, by interpreter: String, _ arguments: [String] = [], input: String
     ) throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "cbor-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let files = ["in", "out", "err"].map { folder.appending(path: $0) }
+        let scratch = try TemporaryDirectory()
+        defer { withExtendedLifetime(scratch) {} }
+        let files = ["in", "out", "err"].map { scratch.url.appending(path: $0) }
         try Data(input.utf8).write(to: files[0])
         for file in files[1...] { try Data().write(to: file) }
         let process = Process()

@@ -28,11 +28,7 @@ final class FaultPlace {
 
     init(_ random: SeededGenerator) throws {
         self.random = random
-        // In memory nothing waits for a disk.
-        let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-        var template = Array("\(parent)/archiver-faults-XXXXXX\0".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Wrong(description: "no place in \(parent)") }
-        place = template.withUnsafeBufferPointer { FilePath(platformString: Array($0)) }
+        place = try TemporaryDirectory.create(inMemory: true)
         for name in ["home", "kept", "work", "work/outside"] { try makeDirectory(name) }
         try write("../outside/precious", "untouched\n")
         var random = random
@@ -43,7 +39,7 @@ final class FaultPlace {
         try shell("cd \(tree) && ln -s text link && ln text hard")
     }
 
-    deinit { _ = try? shell("rm -rf \(place)") }
+    deinit { TemporaryDirectory.remove(place) }
 
     // MARK: Preparing
 

@@ -47,6 +47,18 @@ struct ForeignArchiveTests {
         #expect(stat(place.path("own/su").string, &status) == 0 && status.st_mode & 0o7777 == 0o4755)
     }
 
+    @Test("the page shows another machine's root that is named, and an unknown one is refused")
+    func page() throws {
+        try place.write("file", "text")
+        #expect(try place.run("capture", place.root.string, environment: other).status == 0)
+        let server = try place.start("browse", place.root.string, "--no-open")
+        #expect(try server.line { $0.contains("#token=") }.hasPrefix("http://127.0.0.1:"))
+        server.send(SIGTERM)
+        #expect(try server.finish().status == 130)
+        let unknown = try place.run("browse", place.path("nowhere").string, "--no-open")
+        #expect(unknown.status == 1 && unknown.errorText.contains("holds no snapshots of"), "\(unknown.errorText)")
+    }
+
     @Test("another machine's snapshot goes in place only where --root says so")
     func inPlace() throws {
         #expect(try place.run("capture", place.root.string, environment: other).status == 0)

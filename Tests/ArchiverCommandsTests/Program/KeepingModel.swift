@@ -205,6 +205,10 @@ final class KeepingModel {
             return kept.isForgotten && kept.root == root && lstat(kept.copy.string + "/" + path, &status) == 0
         }
         for kept in kept where kept.root == root { unlink(kept.copy.string + "/" + path) }
+        // A forgotten one may tell among its changes that the file was removed.
+        for index in kept.indices where kept[index].root == root && kept[index].isForgotten {
+            kept[index].mayBeGone = true
+        }
         var ids: [String: String] = [:]
         for row in try JSON.array(place.run("list", "--all", "--json").output) {
             guard try self.root(of: row) == root, let time = row["time"] as? String else { continue }

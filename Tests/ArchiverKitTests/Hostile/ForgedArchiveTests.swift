@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -52,7 +53,7 @@ final class ForgedSandbox {
 
     /// - Parameter inMemory: whether many are made, which a disk makes slow.
     init(_ forged: ForgedArchive, inMemory: Bool = false) throws {
-        base = Files(try inMemory ? ForgedSandbox.memoryDirectory() : Sandbox.temporaryDirectory())
+        base = Files(try TemporaryDirectory.create(inMemory: inMemory))
         archive = base.full("archive")
         root = base.full("root")
         try base.makeDirectory("root")
@@ -64,11 +65,4 @@ final class ForgedSandbox {
     deinit { try? base.removeAll() }
 
     func open() throws -> Archive { try Archive.open(archive) }
-
-    /// A temporary directory that no disk has to keep, where there is such.
-    static func memoryDirectory() throws -> FilePath {
-        var template = Array("/dev/shm/ArchiverKitTests.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { return try Sandbox.temporaryDirectory() }
-        return template.withUnsafeBufferPointer { FilePath(platformString: Array($0)) }
-    }
 }

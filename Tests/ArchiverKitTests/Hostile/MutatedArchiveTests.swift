@@ -66,18 +66,11 @@ struct MutationSubject {
     private let manifest: [UInt8]
     private let base: Files
     private let listings: [SnapshotID: TreeListing]
-    private let keeper: Keeper
-
-    /// Removes the directory when it is let go of.
-    private final class Keeper {
-        let base: Files
-        init(_ base: Files) { self.base = base }
-        deinit { try? base.removeAll() }
-    }
+    private let directory: TemporaryDirectory
 
     init() throws {
-        base = Files(try ForgedSandbox.memoryDirectory())
-        keeper = Keeper(base)
+        directory = try TemporaryDirectory(inMemory: true)
+        base = Files(directory.path)
         try base.makeDirectory("root/directory")
         let root = Files(base.full("root"))
         let archive = try Archive.open(base.full("archive"), creating: true)

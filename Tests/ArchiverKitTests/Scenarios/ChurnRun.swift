@@ -66,7 +66,7 @@ final class ChurnRun {
     init(_ variant: ChurnVariant) throws {
         self.variant = variant
         random = SeededGenerator("churn, \(variant.testDescription)")
-        base = try Sandbox.temporaryDirectory()
+        base = try TemporaryDirectory.create()
         for name in ["root/many", "outside"] { try Files(base).makeDirectory(FilePath(name)) }
     }
 

@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 import TreeScripts
 
@@ -23,7 +24,7 @@ enum Host {
 final class ScenarioRunner {
     private let script: Script
     private let manner: Manner
-    private let inMemory: Files?
+    private let inMemory: TemporaryDirectory
     private let sandbox: Sandbox
     private let tree: ScriptTree
     private let watcher: any ScenarioWatcher
@@ -51,12 +52,11 @@ final class ScenarioRunner {
         self.manner = manner
         // Durability is not in question here, and waiting for a disk would take most of the time. The tree itself is on
         // one file system and on the other.
-        let memory = ScenarioRunner.memoryDirectory()
+        inMemory = try TemporaryDirectory(inMemory: true)
         switch manner.pace {
-        case .patient: sandbox = try Sandbox(archive: memory?.appending("archive") ?? "archive")
-        case .eager: sandbox = try Sandbox(in: memory)
+        case .patient: sandbox = try Sandbox(archive: inMemory.path.appending("archive"))
+        case .eager: sandbox = try Sandbox(in: inMemory.path)
         }
-        inMemory = memory.map { Files($0) }
         try sandbox.base.makeDirectory("outside")
         if case .namespace(let space) = host { namespace = space } else { namespace = nil }
         tree = ScriptTree(base: namespace?.seen(sandbox.base.directory) ?? sandbox.base.directory)
@@ -67,10 +67,6 @@ final class ScenarioRunner {
             let program = ProgramWatcher(sandbox.archive.directory, root: sandbox.root.directory, in: namespace)
             (self.program, watcher) = (program, program)
         }
-    }
-
-    deinit {
-        try? inMemory?.removeAll()
     }
 
     /// Performs every line; then shows that the watcher has not become deaf, and that the last snapshot can be restored.
@@ -86,12 +82,6 @@ final class ScenarioRunner {
         if isWatching { try await watcher.stop() }
         if hasRoot && latest != nil { try expectRestorable() }
         try sandbox.expectCleanArchive()
-    }
-
-    /// A new directory on the file system that systems keep in memory; nil where there is none.
-    private static func memoryDirectory() -> FilePath? {
-        var template = Array("/dev/shm/ArchiverKitTests.XXXXXX".utf8CString)
-        return mkdtemp(&template) == nil ? nil : FilePath(platformString: template)
     }
 
     private func perform(_ line: Script.Line) async throws {

@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 /// A root and an archive in a temporary directory, which is removed at the end.
@@ -20,23 +21,13 @@ final class Sandbox: Sendable {
     ///   - archive: where the archive is, below the temporary directory.
     ///   - base: an existing directory to use instead of a temporary one.
     init(root: FilePath = "root", archive: FilePath = "archive", in base: FilePath? = nil) throws {
-        self.base = Files(try base ?? Sandbox.temporaryDirectory())
+        self.base = Files(try base ?? TemporaryDirectory.create())
         self.root = Files(self.base.directory.pushing(root))
         try self.base.makeDirectory(root)
         self.archive = try Archive.open(self.base.directory.pushing(archive), creating: true)
     }
 
-    deinit {
-        // The name is mkdtemp's: nothing in it means anything to the shell.
-        _ = system("chmod -R u+rwx '\(base.directory)' 2>/dev/null; rm -rf '\(base.directory)'")
-    }
-
-    static func temporaryDirectory() throws -> FilePath {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/ArchiverKitTests.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemFailure("mkdtemp", FilePath(parent)) }
-        return template.withUnsafeBufferPointer { FilePath(platformString: Array($0)) }
-    }
+    deinit { TemporaryDirectory.remove(base.directory) }
 
     /// A second archive object of the same archive: what another process would have.
     func reopened() throws -> Archive { try Archive.open(archive.directory) }

@@ -2,17 +2,19 @@
 
 import FileIO
 import Foundation
+import SystemPackage
+import TestSupport
 
 /// A repository in a directory of its own, of which nothing is tracked.
 struct GitRepository {
     struct Failure: Error { let message: String }
 
-    let directory: TemporaryDirectory
+    let directory: OpenDirectory
     /// For what git reads and writes.
     private let exchange: TemporaryDirectory
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try OpenDirectory()
         exchange = try TemporaryDirectory()
         _ = try run(["init", "--quiet", "--template="])
     }
@@ -46,16 +48,16 @@ struct GitRepository {
     private func run(
         _ arguments: [String], input: [UInt8] = [], expected: Set<Int32> = [0]
     ) throws -> [ArraySlice<UInt8>] {
-        let files = ["in", "out", "err"].map { URL(filePath: exchange.path).appending(path: $0) }
+        let files = ["in", "out", "err"].map { exchange.url.appending(path: $0) }
         try Data(input).write(to: files[0])
         for file in files[1...] { try Data().write(to: file) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["git"] + arguments
-        process.currentDirectoryURL = URL(filePath: directory.path)
+        process.currentDirectoryURL = URL(filePath: directory.path.string)
         process.environment = [
-            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": exchange.path,
-            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": directory.path,
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": exchange.path.string,
+            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": directory.path.string,
         ]
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])

@@ -1,31 +1,12 @@
-// A directory for one test.
+// Plain access to the files of a test.
 
 import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 
-/// An empty directory that is removed with all it holds when the value ends.
-final class TemporaryDirectory: Sendable {
-    let path: FilePath
-    /// The directory, opened with O_DIRECTORY.
-    let root: Descriptor
-
-    init() throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(base)/FileIOTests.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileError("create directory", FilePath(base), .current) }
-        path = template.withUnsafeBufferPointer { buffer in
-            FilePath(bytes: buffer.dropLast().map { UInt8(bitPattern: $0) })
-        }
-        root = try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
-    }
-
-    deinit {
-        // The name is mkdtemp's: nothing in it means anything to the shell.
-        _ = system("chmod -R u+rwx '\(path.string)' && rm -rf '\(path.string)'")
-    }
-
+extension OpenDirectory {
     /// Names in the directory, sorted.
     func names() throws -> [String] {
         var reader = DirectoryReader()

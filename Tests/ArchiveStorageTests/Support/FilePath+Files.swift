@@ -1,30 +1,7 @@
-// A directory for one test, and plain access to the files in it.
+// Plain access to files.
 
-import FileIO
 import Foundation
-import Glibc
 import SystemPackage
-
-/// An empty directory that is removed with all it holds when the value ends.
-final class TemporaryDirectory: Sendable {
-    let path: FilePath
-
-    /// - Parameter inMemory: whether many small files will be synced, which a disk makes slow.
-    init(inMemory: Bool = false) throws {
-        let memory = "/dev/shm"
-        let disk = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let base = inMemory && access(memory, W_OK | X_OK) == 0 ? memory : disk
-        var template = Array("\(base)/archiver-storage-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileError("create directory", FilePath(base), .current) }
-        path = template.withUnsafeBufferPointer { buffer in
-            FilePath(bytes: buffer.dropLast().map { UInt8(bitPattern: $0) })
-        }
-    }
-
-    deinit {
-        _ = try? FileManager.default.removeItem(atPath: path.string)
-    }
-}
 
 extension FilePath {
     func readFile() throws -> [UInt8] {

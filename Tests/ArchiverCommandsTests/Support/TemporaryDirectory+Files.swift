@@ -1,23 +1,11 @@
-// A place for one test's files, gone when the test ends.
+// Plain access to the files of a test.
 
 import FileIO
 import Glibc
 import SystemPackage
+import TestSupport
 
-/// A new empty directory.
-final class TemporaryDirectory {
-    let path: FilePath
-
-    init() throws {
-        var template = Array("/tmp/archiver-test-XXXXXX\0".utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileError("create", FilePath("/tmp"), .current) }
-        path = template.withUnsafeBufferPointer { FilePath(platformString: Array($0)) }
-    }
-
-    deinit {
-        _ = try? ChildProcess.run("rm", ["-rf", path.string].map { Array($0.utf8) })
-    }
-
+extension TemporaryDirectory {
     /// The path of `name` in it.
     func callAsFunction(_ name: String) -> FilePath { path.appending(name) }
 
@@ -35,9 +23,6 @@ final class TemporaryDirectory {
         }
         return file
     }
-
-    @discardableResult
-    func write(_ name: String, _ text: String) throws -> FilePath { try write(name, Array(text.utf8)) }
 
     func read(_ name: String) throws -> [UInt8] {
         let file = path.pushing(FilePath(name))
