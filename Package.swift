@@ -86,8 +86,8 @@ let package = Package(
         .target(
             name: "ArchiverKit",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Compression", "Exclusions", "FileIO", "FileWatching", "Locking",
-                "Mementos", "SnapshotTree", "TextDiff",
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Locking",
+                "Mementos", "Restoring", "Roots", "SnapshotTree", "TextDiff",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -95,9 +95,9 @@ let package = Package(
         .testTarget(
             name: "ArchiverKitTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Compression", "Exclusions", "FileIO",
-                "FileWatching", "Locking", "Mementos", "TestSupport", "TestTraits", "TreeScripts", "archiver", "churn",
-                "examples",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Capturing", "Compression", "Exclusions",
+                "FileIO", "FileWatching", "Locking", "Mementos", "Restoring", "Roots", "SnapshotTree", "TestSupport",
+                "TestTraits", "TreeScripts", "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -107,7 +107,7 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Compression", "FileIO", "SnapshotTree",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Capturing", "Compression", "FileIO", "SnapshotTree",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -134,6 +134,14 @@ let package = Package(
             ],
             path: "Tests/Year"
         ),
+
+        // MARK: Capturing - files to trees: look, read, update the tree, commit
+        .target(
+            name: "Capturing",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "FileWatching", "Locking", "Roots",
+                "SnapshotTree", .product(name: "SystemPackage", package: "swift-system"),
+            ]),
 
         // MARK: CLibdeflate - libdeflate's header
         .systemLibrary(name: "CLibdeflate"),
@@ -217,8 +225,29 @@ let package = Package(
         .target(name: "Mementos", dependencies: ["Locking"]),
         .testTarget(name: "MementosTests", dependencies: ["Locking", "Mementos", "TestSupport"]),
 
+        // MARK: Restoring - trees to files: in place, elsewhere, and what is written into the root's log
+        .target(
+            name: "Restoring",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Locking",
+                "Roots", "SnapshotTree", .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
+        // MARK: Roots - a directory that an archive has snapshots of: open, locked, on which machine
+        .target(
+            name: "Roots",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "FileIO", "Mementos",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
-        .target(name: "SnapshotTree", dependencies: ["ArchiveFormat", "FileIO"]),
+        .target(
+            name: "SnapshotTree",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "FileIO", "Locking",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
         .testTarget(
             name: "SnapshotTreeTests",
             dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport", "TestTraits"]),
@@ -236,7 +265,8 @@ let package = Package(
         .testTarget(
             name: "TimelineTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "Timeline",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Roots", "TestSupport", "TestTraits",
+                "Timeline",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

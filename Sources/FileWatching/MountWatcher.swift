@@ -1,5 +1,6 @@
 // Noticing mounts, of which inotify and fanotify tell nothing.
 
+internal import CLinux
 internal import FileIO
 internal import Glibc
 internal import SystemPackage

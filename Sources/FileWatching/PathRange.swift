@@ -20,6 +20,15 @@ package enum PathRange: Hashable, Sendable {
         case .entry(let path), .children(let path), .subtree(let path): path
         }
     }
+
+    /// Whether whoever looks at the range looks at `path`.
+    package func covers(_ path: RelativePath) -> Bool {
+        switch self {
+        case .entry(let own): own == path
+        case .children(let own): own == path || path.parent == own
+        case .subtree(let own): own.contains(path)
+        }
+    }
 }
 
 extension PathRange: Comparable {

@@ -2,10 +2,12 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Capturing
 import Exclusions
 import FileIO
 import FileWatching
 import Foundation
+import Roots
 import SnapshotTree
 import SystemPackage
 import TestTraits
@@ -217,9 +219,7 @@ struct BaseTests {
         let broken = try editor.commit(removing: ["d"], adding: [])
         #expect(try paths(broken, in: sandbox) == ["d/a", "d/b"])
         try sandbox.root.write("d/b", "22")
-        let capture = Capture(
-            store: sandbox.archive.store, nodes: sandbox.archive.nodes, options: CaptureOptions(cause: .watch),
-            progress: nil)
+        let capture = Capture(into: sandbox.archive.nodes, CaptureOptions(cause: .watch))
         let result = try capture.run(RootDirectory.open(sandbox.root.directory), ranges: [.entry(.at("d/b"))])
         let snapshot = try #require(result.snapshot)
         #expect(try paths(snapshot, in: sandbox) == ["d", "d/a", "d/b"])

@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import FileWatching
+import Roots
 import SnapshotTree
 import SystemPackage
 import TestSupport
@@ -11,6 +12,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Capturing
 
 @Suite(.blocking) struct CaptureRangeTests {
     /// Every changed path is in a range of its own; further ranges hold it too, or hold nothing that changed.
@@ -188,9 +190,8 @@ extension Sandbox {
         _ ranges: [PathRange], _ cause: Cause = .capture, lastLook: LastLook? = nil,
         linkIndex: LinkIndex = LinkIndex()
     ) throws -> CaptureResult {
-        let capture = Capture(
-            store: archive.store, nodes: archive.nodes, options: CaptureOptions(cause: cause), progress: nil,
-            linkIndex: linkIndex, lastLook: lastLook)
+        var capture = Capture(into: archive.nodes, CaptureOptions(cause: cause))
+        (capture.linkIndex, capture.lastLook) = (linkIndex, lastLook)
         return try capture.run(RootDirectory.open(root.directory), ranges: ranges)
     }
 }

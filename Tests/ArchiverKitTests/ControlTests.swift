@@ -3,6 +3,7 @@
 import ArchiveStorage
 import FileIO
 import Glibc
+import Roots
 import SystemPackage
 import TestTraits
 import Testing

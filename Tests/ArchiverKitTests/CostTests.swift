@@ -3,8 +3,10 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Capturing
 import FileIO
 import FileWatching
+import Roots
 import SystemPackage
 import TestTraits
 import Testing
@@ -41,7 +43,7 @@ import Testing
 
     /// Captures one path, as a watcher does.
     private static func capture(_ path: FilePath, of sandbox: Sandbox, in archive: Archive) throws -> ListedSnapshot {
-        let capture = Capture(store: archive.store, nodes: archive.nodes, options: CaptureOptions(), progress: nil)
+        let capture = Capture(into: archive.nodes, CaptureOptions())
         let range = PathRange.entry(try RelativePath.at(path))
         let result = try capture.run(RootDirectory.open(sandbox.root.directory), ranges: [range])
         return try #require(result.snapshot)

@@ -5,6 +5,7 @@ import ArchiveStorage
 import Exclusions
 import FileIO
 import Glibc
+import Roots
 import SystemPackage
 import TestTraits
 import Testing

@@ -5,6 +5,7 @@ import ArchiveStorage
 import FileIO
 import Foundation
 import Glibc
+import Roots
 import SystemPackage
 import TestTraits
 import Testing

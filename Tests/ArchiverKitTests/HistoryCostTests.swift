@@ -2,7 +2,9 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Capturing
 import FileIO
+import Roots
 import SnapshotTree
 import SystemPackage
 import TestSupport

@@ -2,8 +2,10 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Capturing
 import Exclusions
 import FileIO
+import Roots
 import SystemPackage
 import TestSupport
 import TestTraits

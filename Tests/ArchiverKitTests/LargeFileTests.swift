@@ -10,6 +10,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Capturing
 
 @Suite("Changes of large files", .blocking) struct LargeFileTests {
     private static let page = 4096

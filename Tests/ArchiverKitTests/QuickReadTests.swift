@@ -9,6 +9,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Capturing
 
 @Suite(.blocking) struct QuickReadTests {
     private let sandbox: Sandbox

@@ -1,6 +1,8 @@
 // When a file that a writer closed counts as read although its times are as they were.
 
+import Capturing
 import FileIO
+import Roots
 import SystemPackage
 import TestTraits
 import Testing

@@ -2,11 +2,13 @@
 
 import ArchiveFormat
 import FileIO
+import Roots
 import SystemPackage
 import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Capturing
 
 @Suite("Settled times", .blocking)
 struct SettlingTests {

@@ -2,11 +2,13 @@
 
 import ArchiveFormat
 import ArchiveStorage
+import Capturing
 import Dispatch
 import FileIO
 import Glibc
 import Locking
 import Mementos
+import Roots
 import SystemPackage
 import TestSupport
 import TestTraits

@@ -3,6 +3,7 @@
 import ArchiveFormat
 import ArchiveStorage
 import FileIO
+import Roots
 import SystemPackage
 import TestSupport
 import TestTraits

@@ -3,6 +3,7 @@
 public import ArchiveFormat
 internal import ArchiveStorage
 public import FileIO
+public import Roots
 internal import SystemPackage
 
 extension Archive {

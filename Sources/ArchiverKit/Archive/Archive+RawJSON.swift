@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 public import ArchiveStorage
 internal import FoundationEssentials
+public import Roots
 
 extension Archive {
     /// The snapshot's stored value, rendered as JSON with sorted keys.

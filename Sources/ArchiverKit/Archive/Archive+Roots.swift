@@ -2,8 +2,10 @@
 
 internal import ArchiveFormat
 public import ArchiveStorage
+internal import Capturing
 public import Exclusions
 public import FileIO
+public import Roots
 public import SystemPackage
 
 /// A root and what there is of it.
@@ -31,7 +33,7 @@ extension Archive {
                 let root = ArchivedRoot(record)
                 return RootSummary(
                     root: root, snapshotCount: totals[record.number]?.snapshots ?? 0, latest: latest[record.number],
-                    exclusions: try presentExclusions(ofRoot: record.path, machine: record.machine),
+                    exclusions: try store.presentExclusions(ofRoot: record.path, machine: record.machine),
                     watchSettings: root.isHere
                         ? WatchSettingsFile(of: root.path, in: store.layout).read() : WatchSettings(),
                     isWatched: try root.isHere && RootLock.isWatched(root.path, in: store.layout),

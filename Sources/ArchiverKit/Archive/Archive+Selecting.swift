@@ -3,6 +3,7 @@
 package import ArchiveFormat
 public import ArchiveStorage
 internal import FileIO
+public import Roots
 
 extension Archive {
     /// The one snapshot that `selector` names.

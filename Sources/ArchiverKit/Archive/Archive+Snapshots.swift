@@ -4,6 +4,7 @@ public import ArchiveFormat
 public import ArchiveStorage
 internal import Exclusions
 public import FileIO
+public import Roots
 internal import SnapshotTree
 public import SystemPackage
 
@@ -213,11 +214,6 @@ extension Archive {
     /// Everything recorded about a snapshot: changed paths, problems, names of owners.
     public func details(of snapshot: ListedSnapshot) throws(ArchiverError) -> Snapshot {
         try facing { try store.snapshot(snapshot.id) }
-    }
-
-    /// What is left out of snapshots of the root at `path`; that is what concerns the root as it is now.
-    func presentExclusions(ofRoot path: [UInt8], machine: MachineID = Machine.id) throws -> ExclusionRules {
-        try store.exclusions(ofRoot: path, on: machine) ?? ExclusionRules()
     }
 
     /// What `snapshot` holds at `path`; nil for nothing.

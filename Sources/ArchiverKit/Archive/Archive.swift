@@ -1,8 +1,10 @@
 // The face of the library: an archive and what can be done with it.
 
 public import ArchiveStorage
+public import Capturing
 internal import FileIO
 internal import Glibc
+public import Roots
 internal import SnapshotTree
 public import SystemPackage
 
@@ -113,7 +115,7 @@ public final class Archive: Sendable {
     ) throws(ArchiverError) -> CaptureResult {
         try facing {
             if let label = options.label { try SnapshotSelector.checkLabel(label) }
-            let capture = Capture(store: store, nodes: nodes, options: options, progress: progress)
+            let capture = Capture(into: nodes, options, progress: progress)
             return try capture.run(RootDirectory.open(root, capturedInto: directory))
         }
     }

@@ -2,6 +2,8 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+public import Roots
+internal import SnapshotTree
 
 extension Archive {
     /// Checks the archive: the segments' blocks, the catalogue against them, every record, and every snapshot's tree and

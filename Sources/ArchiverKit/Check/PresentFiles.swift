@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
+internal import Roots
 internal import SystemPackage
 
 /// Compares lost entries with the files of the roots of this machine.

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Roots
 internal import SystemPackage
 
 /// Goes through the segments, block by block.

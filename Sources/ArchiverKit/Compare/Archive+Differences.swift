@@ -2,9 +2,11 @@
 
 internal import ArchiveFormat
 public import ArchiveStorage
+internal import Capturing
 internal import Exclusions
 public import FileIO
 internal import FileWatching
+public import Roots
 internal import SnapshotTree
 public import SystemPackage
 
@@ -115,9 +117,12 @@ extension Archive {
                 let own = try store.snapshot(left.id).exclusions
                 // What was captured with other rules than usual is compared with those.
                 let rules =
-                    left.isAside ? own : try presentExclusions(ofRoot: left.rootPath, machine: left.machine)
-                let scopes = SnapshotScopes(left.tree, own, self)
-                try scanDifferences(of: root, from: left.tree, ranges: [.subtree(path)], rules) { difference, _ in
+                    left.isAside ? own : try store.presentExclusions(ofRoot: left.rootPath, machine: left.machine)
+                let scopes = SnapshotScopes(left.tree, own, in: nodes)
+                try TreeScan(comparing: nodes, rules).run(root, base: left.tree, ranges: [.subtree(path)]) { change in
+                    guard change.isDifference, let difference = Difference(left: change.old, right: change.new) else {
+                        return
+                    }
                     if let added = difference.right, difference.left == nil, try scopes.excludes(added) { return }
                     guard body(difference) else { throw Stop() }
                 }
@@ -127,27 +132,4 @@ extension Archive {
 
     /// Thrown to end a scan early.
     private struct Stop: Error {}
-
-    /// Calls `body` with what differs between a tree and a root as it is now, and what could not be read.
-    ///
-    /// - Parameters:
-    ///   - tree: nil to compare with nothing.
-    ///   - rules: what is left out of the root.
-    ///   - foreseen: what is looked at all the same.
-    ///   - removesExcluded: whether what the tree has of that is a difference.
-    ///   - fresh: what reads the tree's nodes; nil to use those that are kept.
-    func scanDifferences(
-        of root: RootDirectory, from tree: ChunkID?, ranges: [PathRange], _ rules: ExclusionRules,
-        foreseen: ForeseenRules? = nil, removesExcluded: Bool = false, fresh: StoredNodes? = nil,
-        _ progress: OperationProgress? = nil,
-        _ body: (Difference, Problem?) throws -> Void
-    ) throws {
-        let scan = TreeScan(
-            store: store, nodes: fresh ?? nodes, commit: nil, level: 1, progress: progress, rules: rules,
-            removesExcluded: removesExcluded, foreseen: foreseen)
-        try scan.run(root, base: tree, ranges: ranges) { change in
-            guard change.isDifference, let difference = Difference(left: change.old, right: change.new) else { return }
-            try body(difference, change.problem)
-        }
-    }
 }

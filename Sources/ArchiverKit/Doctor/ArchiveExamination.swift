@@ -3,6 +3,7 @@
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
+internal import Roots
 internal import SystemPackage
 
 /// What concerns the archive, which may not be there yet.

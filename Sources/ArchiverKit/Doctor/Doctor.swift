@@ -4,6 +4,7 @@ internal import ArchiveStorage
 public import Exclusions
 internal import FileIO
 internal import Glibc
+public import Roots
 public import SystemPackage
 
 /// Examines the machine, an archive's place and a directory.

@@ -1,10 +1,12 @@
 // A walk over a directory that is to be watched: how large it is, and what of it cannot be read.
 
 internal import ArchiveFormat
+internal import Capturing
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Glibc
+internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
 

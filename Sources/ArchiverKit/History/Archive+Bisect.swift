@@ -3,6 +3,8 @@
 internal import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
+public import Restoring
+public import Roots
 public import SystemPackage
 
 /// What a test says of one state.
@@ -73,7 +75,8 @@ extension Archive {
                 remedy: "'archiver list' shows the snapshots in their order")
         }
         var search = BisectSearch(
-            states: states, scratch: try ScratchState(self, of: root.path, interruption), interruption: interruption,
+            states: states, scratch: try ScratchState(of: root.path, in: nodes, interruption),
+            interruption: interruption,
             progress: progress, onProbe: onProbe, test: test)
         return try search.run(hasGood: query.good != nil)
     }

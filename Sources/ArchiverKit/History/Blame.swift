@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
 package import TextDiff
 
 /// A line of a file and the version that brought it.

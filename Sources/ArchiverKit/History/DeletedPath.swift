@@ -2,6 +2,7 @@
 
 public import ArchiveStorage
 public import FileIO
+public import Roots
 
 /// A file or directory that is there no more.
 public struct DeletedPath: Sendable, Hashable {

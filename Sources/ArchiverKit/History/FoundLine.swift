@@ -6,6 +6,7 @@ internal import Dispatch
 public import FileIO
 internal import Glibc
 internal import Locking
+public import Roots
 internal import Synchronization
 
 /// A line that some version of a file has.

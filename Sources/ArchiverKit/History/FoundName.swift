@@ -4,6 +4,7 @@ public import ArchiveFormat
 public import ArchiveStorage
 internal import Exclusions
 public import FileIO
+public import Roots
 internal import SnapshotTree
 
 /// A name that some snapshot has.

@@ -2,7 +2,9 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import FileIO
+internal import Roots
 internal import SnapshotTree
 
 /// Finds out what those snapshots of a root changed of which nobody knows it yet: large ones, those of other writers,

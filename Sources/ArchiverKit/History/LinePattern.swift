@@ -2,6 +2,7 @@
 
 internal import FileIO
 internal import Glibc
+internal import Roots
 
 /// A pattern that lines match; for one thread.
 ///

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
+public import Roots
 internal import SnapshotTree
 
 /// What one snapshot changed.

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
+public import Roots
 
 /// What is known of a path that a snapshot does not hold.
 public enum Whereabouts: Sendable, Hashable {

@@ -3,6 +3,7 @@
 public import ArchiveFormat
 public import ArchiveStorage
 internal import FileIO
+public import Roots
 
 /// A burst of work on a root.
 public struct WorkSession: Sendable, Hashable {

@@ -3,6 +3,7 @@
 public import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
+public import Roots
 internal import SystemPackage
 
 /// A snapshot or a saved state that is forgotten; it can be brought back until its bytes are reclaimed.

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 package import ArchiveStorage
 package import FileIO
+public import Roots
 
 extension Archive {
     /// Gives a snapshot or a saved state a label; another one that it has is replaced.

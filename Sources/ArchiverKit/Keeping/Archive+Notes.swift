@@ -3,6 +3,7 @@
 public import ArchiveFormat
 package import ArchiveStorage
 public import FileIO
+public import Roots
 internal import SystemPackage
 
 /// Something that a user wrote down about a root.

@@ -3,6 +3,7 @@
 public import ArchiveFormat
 internal import ArchiveStorage
 public import FileIO
+public import Roots
 
 /// What keeps a snapshot or a saved state.
 public struct Pin: Sendable, Hashable {

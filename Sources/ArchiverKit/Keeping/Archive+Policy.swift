@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+public import Roots
 
 extension Archive {
     /// What is kept of a root: its own policy, else that of all roots, else everything.

@@ -2,6 +2,7 @@
 
 internal import ArchiveStorage
 internal import FileIO
+public import Roots
 
 /// What giving space back did, or would do.
 public struct PruneResult: Sendable, Hashable {

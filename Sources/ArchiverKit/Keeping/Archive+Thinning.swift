@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+public import Roots
 
 /// How to thin an archive.
 public struct ThinningOptions: Sendable {

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+public import Roots
 
 extension Archive {
     /// Runs `body` while no other process pins, labels, forgets or brings back.

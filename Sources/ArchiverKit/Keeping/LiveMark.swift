@@ -3,6 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
+internal import SnapshotTree
 
 /// Visits what is listed, each node and each list of slices once: the cost follows what is different, not how many
 /// snapshots there are.

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
+public import Roots
 internal import SystemPackage
 
 /// How to look after an archive.

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import FileIO
+public import Roots
 
 /// Which snapshots of a root are kept, by their age: one for each minute, hour, day or week.
 ///

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
+internal import Roots
 internal import SystemPackage
 
 /// Tells how late it is as far as that can be believed.

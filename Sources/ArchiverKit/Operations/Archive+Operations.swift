@@ -3,6 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+public import Restoring
+public import Roots
 internal import SnapshotTree
 internal import SystemPackage
 

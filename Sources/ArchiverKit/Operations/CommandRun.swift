@@ -3,6 +3,8 @@
 public import ArchiveFormat
 public import ArchiveStorage
 internal import FileIO
+internal import Restoring
+public import Roots
 public import SystemPackage
 
 /// A command that runs on a root: the state before it is captured, and its run is in the operation log.

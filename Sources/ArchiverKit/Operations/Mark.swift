@@ -3,6 +3,8 @@
 public import ArchiveFormat
 internal import ArchiveStorage
 public import FileIO
+internal import Restoring
+public import Roots
 public import SystemPackage
 
 /// A state of a root that somebody has marked, because a turn of changes was to begin.

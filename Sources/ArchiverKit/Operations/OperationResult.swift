@@ -1,6 +1,7 @@
 // What a step of undoing or redoing gives.
 
 public import ArchiveStorage
+public import Restoring
 
 /// How far to undo or redo, and whether in earnest.
 public struct ReversalOptions: Sendable {

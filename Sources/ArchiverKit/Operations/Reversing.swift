@@ -3,6 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Restoring
+internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
 
@@ -53,7 +55,7 @@ struct Reversing {
         _ step: OperationLog.Step, _ source: RestoreSource, _ interruption: RestoreInterruption?
     ) throws -> OperationResult {
         let restore = RestoreInPlace(
-            archive: archive, source: source, rootPath: rootPath, reversed: reversed(step),
+            source, rootPath: rootPath, reversed: reversed(step),
             interruption: interruption, progress: progress, onAction: onAction)
         let journal = OperationJournal(archive.store, rootPath, reversal.kind, of: step.target)
         return result(step, source, try restore.run(journal))
@@ -69,7 +71,7 @@ struct Reversing {
         let sources = try steps.map(source)
         return try steps.indices.map { index in
             let restore = RestoreInPlace(
-                archive: archive, source: sources[index], rootPath: rootPath, reversed: reversed(steps[index]),
+                sources[index], rootPath: rootPath, reversed: reversed(steps[index]),
                 interruption: nil, progress: progress, onAction: onAction)
             // What a later step decides about need not be brought back by this one.
             let others = sources[(index + 1)...].map(\.path)
@@ -89,13 +91,13 @@ struct Reversing {
     /// The state before the operation that `step` takes back, in the part that it concerned.
     private func source(of step: OperationLog.Step) throws -> RestoreSource {
         if let resumed = step.resumed {
-            return RestoreSource(archive, try snapshot(resumed.snapshot), at: resumed.path)
+            return RestoreSource(try snapshot(resumed.snapshot), at: resumed.path, in: archive.nodes)
         }
         guard let record = step.operation?.record, let before = try snapshot(record.before) else {
             // The root did not exist, so all that is in it concerns the operation.
-            return RestoreSource(archive, nil, at: .root)
+            return RestoreSource(nil, at: .root, in: archive.nodes)
         }
-        return RestoreSource(archive, before, at: try concerned(record.path, in: before))
+        return RestoreSource(before, at: try concerned(record.path, in: before), in: archive.nodes)
     }
 
     /// `path`, or the first directory on the way to it that was not there: the operation made it.

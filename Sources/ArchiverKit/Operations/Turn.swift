@@ -3,6 +3,8 @@
 public import ArchiveFormat
 public import ArchiveStorage
 internal import FileIO
+public import Restoring
+public import Roots
 
 /// The changes from one mark of a root to the next, or to the latest snapshot.
 public struct Turn: Sendable {

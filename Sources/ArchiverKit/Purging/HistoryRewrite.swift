@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import FileIO
 internal import SnapshotTree
 

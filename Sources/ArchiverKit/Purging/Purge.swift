@@ -5,6 +5,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
+public import Roots
 internal import SnapshotTree
 public import SystemPackage
 

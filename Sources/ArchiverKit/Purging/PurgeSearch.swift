@@ -3,6 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
+internal import SnapshotTree
 
 /// Looks for entries that are to be removed.
 struct PurgeSearch {

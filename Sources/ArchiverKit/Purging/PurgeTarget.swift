@@ -6,6 +6,8 @@ internal import Crypto
 internal import Exclusions
 public import FileIO
 internal import Glibc
+internal import Roots
+internal import SnapshotTree
 public import SystemPackage
 
 /// What is to be removed from all history.

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
 
 /// Unpacks every block of an archive and looks for what must not be there.
 struct PurgeVerification {

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 package import ArchiveStorage
 package import FileIO
 internal import FoundationEssentials
+package import Roots
 
 /// Which saved states are wanted.
 package struct StateQuery: Sendable {

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 public import ArchiveStorage
 public import Foundation
+public import Roots
 
 extension Archive {
     /// Opens the archive in the directory at `url`.

@@ -1,7 +1,10 @@
 // A directory as an originator: its state is a snapshot.
 
 public import ArchiveStorage
+internal import Capturing
 public import Mementos
+internal import Restoring
+public import Roots
 public import SystemPackage
 
 /// A directory whose states a ``Caretaker`` keeps, as it keeps those of a program.

@@ -2,6 +2,7 @@
 
 public import ArchiveFormat
 internal import ArchiveStorage
+public import Roots
 
 /// Saving or loading a state failed; what was saved before is as it was.
 public enum StateError: Error, Sendable {

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 package import ArchiveStorage
 internal import FileIO
 internal import Glibc
+package import Roots
 package import SystemPackage
 
 /// A state written to a file, or about to be.

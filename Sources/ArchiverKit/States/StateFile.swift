@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import FileIO
 public import Foundation
 internal import Glibc
+internal import Roots
 internal import SystemPackage
 
 /// Loads and saves any Codable value as a JSON file, in one line and without an archive.

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Roots
 
 /// Keeps the states of one title in an archive.
 struct StateStore<State: Codable & Sendable>: MementoStore {

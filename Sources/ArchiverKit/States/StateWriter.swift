@@ -2,9 +2,11 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 package import FileIO
 internal import Glibc
 internal import Locking
+internal import SnapshotTree
 internal import SystemPackage
 
 /// Saves the states of one title, one at a time whichever process does it.

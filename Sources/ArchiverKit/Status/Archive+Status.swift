@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import FileIO
 internal import FileWatching
 internal import Glibc
+public import Roots
 public import SystemPackage
 
 extension Archive {

@@ -1,7 +1,9 @@
 // Everything until now in the archive: by the watcher, which knows where to look, or by a capture.
 
 public import ArchiveStorage
+internal import Capturing
 internal import FileIO
+public import Roots
 public import SystemPackage
 
 extension Archive {

@@ -1,6 +1,7 @@
 // What is to be worried about in a watcher's answer.
 
 internal import ArchiveFormat
+internal import Roots
 
 /// Reasons why the watching of a root is not well.
 enum RootConcerns {

@@ -2,6 +2,7 @@
 
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
 internal import SystemPackage
 
 /// What the watchers of several roots answer.

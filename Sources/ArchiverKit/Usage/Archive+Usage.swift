@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+public import Roots
 
 extension Archive {
     /// What takes the space, by root or by path.

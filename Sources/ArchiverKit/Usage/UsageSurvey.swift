@@ -3,6 +3,8 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
+internal import SnapshotTree
 
 /// Whose chunks they are, and what of them a policy would keep.
 struct UsageSurvey {

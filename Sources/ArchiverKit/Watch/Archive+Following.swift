@@ -3,6 +3,7 @@
 public import ArchiveFormat
 public import ArchiveStorage
 internal import FileIO
+public import Roots
 public import SystemPackage
 
 extension Archive {

@@ -5,6 +5,7 @@ internal import FileIO
 internal import Glibc
 internal import Locking
 internal import Mementos
+internal import Roots
 internal import Synchronization
 
 /// Has an archive maintained for as long as a service runs, by a thread of the lowest priority.

@@ -1,9 +1,11 @@
 // What has happened to one root since its watching began: what `status` tells and the audit needs.
 
 internal import ArchiveFormat
+internal import Capturing
 internal import FileIO
 internal import FileWatching
 internal import Locking
+internal import Roots
 internal import SystemPackage
 
 /// The memory of a root's caretaker; any thread may use it.
@@ -222,17 +224,6 @@ extension [PathRange] {
         if others.contains(.subtree(.root)) || contains(.subtree(.root)) { return [.subtree(.root)] }
         let rest = others.filter { range in !contains { $0.covers(range.path) } }
         return (self + rest).sorted()
-    }
-}
-
-extension PathRange {
-    /// Whether whoever looks at the range looks at `path`.
-    func covers(_ path: RelativePath) -> Bool {
-        switch self {
-        case .entry(let own): own == path
-        case .children(let own): own == path || path.parent == own
-        case .subtree(let own): own.contains(path)
-        }
     }
 }
 

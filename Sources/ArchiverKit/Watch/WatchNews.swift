@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import FileIO
 internal import FileWatching
+internal import Roots
 internal import SystemPackage
 
 /// Translates the watcher's events, and keeps in the journal what `status` has to tell later.

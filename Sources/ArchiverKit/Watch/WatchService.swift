@@ -2,11 +2,13 @@
 
 public import ArchiveFormat
 public import ArchiveStorage
+internal import Capturing
 public import Exclusions
 package import FileIO
 internal import FileWatching
 internal import Locking
 public import Mementos
+public import Roots
 public import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -250,7 +252,7 @@ public final class WatchService: Sendable {
 
     /// What is left out of the root at `path`.
     private func rules(of path: FilePath) throws -> ExclusionRules {
-        try options.exclusions ?? archive.latest.presentExclusions(ofRoot: path.bytes)
+        try options.exclusions ?? archive.latest.store.presentExclusions(ofRoot: path.bytes)
     }
 
     /// Opens and locks all roots, so that either all are watched or none.

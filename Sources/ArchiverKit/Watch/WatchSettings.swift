@@ -2,8 +2,10 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import FileIO
 internal import Glibc
+internal import Roots
 internal import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -131,5 +133,14 @@ struct WatchSettingsFile {
     /// - Returns: nil where the file says something that is no span of time.
     private static func duration(_ seconds: Double?) -> Duration? {
         seconds.flatMap { (0...1e6).contains($0) ? .milliseconds(Int64(($0 * 1000).rounded())) : nil }
+    }
+}
+
+extension LargeFileRule {
+    /// What `settings` say of large files.
+    init(_ settings: WatchSettings) {
+        self.init(
+            smallest: settings.usedLargeFile == 0 ? nil : settings.usedLargeFile,
+            longestDelay: settings.usedLargeFileDelay)
     }
 }

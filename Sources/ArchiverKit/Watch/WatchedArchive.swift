@@ -3,6 +3,7 @@
 internal import ArchiveStorage
 internal import FileIO
 internal import Locking
+internal import Roots
 
 /// An archive that may be removed, replaced, or lose its catalogue while it is used.
 ///

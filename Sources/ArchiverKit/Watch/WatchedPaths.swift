@@ -1,8 +1,10 @@
 // Which directories a service watches: each once, and those inside others with them.
 
+internal import Capturing
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
+internal import Roots
 internal import SystemPackage
 
 /// The paths that a user gave, put in order.

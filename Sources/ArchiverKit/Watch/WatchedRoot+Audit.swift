@@ -3,11 +3,14 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Locking
 internal import Mementos
+internal import Roots
+internal import SnapshotTree
 internal import SystemPackage
 
 extension WatchedRoot {
@@ -125,11 +128,11 @@ extension Archive {
         var paths: [RelativePath] = []
         store.forgetReadBlocks()
         do {
-            try scanDifferences(
-                of: root, from: latest.tree, ranges: [.subtree(.root)], rules, removesExcluded: true,
-                fresh: StoredNodes(store), progress
-            ) { difference, problem in
-                guard problem == nil, !difference.isDirectoryTimeOnly else { return }
+            let scan = TreeScan(comparing: StoredNodes(store), rules, removesExcluded: true, progress)
+            try scan.run(root, base: latest.tree, ranges: [.subtree(.root)]) { change in
+                guard change.problem == nil, change.isDifference,
+                    let difference = Difference(left: change.old, right: change.new), !difference.isDirectoryTimeOnly
+                else { return }
                 paths.append(difference.path)
                 if paths.count >= limit { throw Enough() }
             }

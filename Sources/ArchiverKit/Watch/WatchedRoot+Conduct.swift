@@ -2,10 +2,12 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Locking
+internal import Roots
 
 extension WatchedRoot {
     /// What is left out.

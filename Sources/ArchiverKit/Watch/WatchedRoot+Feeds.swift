@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
 
 extension WatchedRoot {
     /// Snapshots that are read at once.

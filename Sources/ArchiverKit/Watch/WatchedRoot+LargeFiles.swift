@@ -2,15 +2,17 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import FileIO
 internal import FileWatching
 internal import Locking
+internal import Roots
 internal import SystemPackage
 
 extension WatchedRoot {
     /// Tells of files that are captured less often from now on, and sees to it that those that wait are read in time.
     func followLargeFiles() {
-        for file in largeFiles.takeUntold() { service.tell(.largeFile(root: path, file)) }
+        for file in largeFiles.takeUntold() { service.tell(.largeFile(root: path, WatcherStatus.LargeFile(file))) }
         readingAlarm.withLock { alarm in
             alarm?.cancel()
             // Asked for in here: of two who follow, the later one knows all.
@@ -105,9 +107,8 @@ extension WatchedRoot {
         try checkIdentity(of: root)
         service.options.hooks.beforeReading(file)
         let options = CaptureOptions(cause: .watch, exclusions: rules, setsExclusions: true)
-        let capture = Capture(
-            store: archive.store, nodes: archive.nodes, options: options, progress: nil, linkIndex: linkIndex,
-            proofs: proofs, largeFiles: largeFiles)
+        var capture = Capture(into: archive.nodes, options)
+        (capture.linkIndex, capture.proofs, capture.largeFiles) = (linkIndex, proofs, largeFiles)
         let result = try capture.captureApart(
             root, file,
             locking: {

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import FileIO
+internal import Roots
 
 extension WatchedRoot {
     /// Captures what has changed until now, and marks that state.

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
 
 extension WatchedRoot {
     /// Writes down `text` about a snapshot of the root.

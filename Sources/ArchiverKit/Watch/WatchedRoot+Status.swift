@@ -1,8 +1,10 @@
 // What a watcher tells about one root.
 
+internal import Capturing
 internal import FileIO
 internal import FileWatching
 internal import Glibc
+internal import Locking
 
 extension WatchedRoot {
     /// How long an answer may wait for what changed just before the question.
@@ -27,7 +29,8 @@ extension WatchedRoot {
                 watched: stats?.watchedDirectories ?? 0, polled: stats?.polledDirectories ?? 0,
                 unreadable: stats?.unreadableDirectories ?? 0, mountPoints: stats?.mountPoints ?? 0,
                 leftOut: stats?.excludedDirectories ?? 0),
-            problemCount: 0, problems: [], largeFiles: Array(largeFiles.waiting.prefix(WatchedRoot.toldFiles)),
+            problemCount: 0, problems: [],
+            largeFiles: largeFiles.waiting.prefix(WatchedRoot.toldFiles).map { WatcherStatus.LargeFile($0) },
             openGaps: (kernel?.openGaps ?? [:]).map { WatcherStatus.OpenGap(cause: $0.recorded, start: $1) }
                 .sorted { $0.start < $1.start },
             lastAudit: nil, failure: nil, degradations: [])

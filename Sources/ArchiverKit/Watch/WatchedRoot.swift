@@ -2,12 +2,14 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Glibc
 internal import Locking
 internal import Mementos
+internal import Roots
 internal import Synchronization
 internal import SystemPackage
 
@@ -357,10 +359,10 @@ final class WatchedRoot: Sendable {
                 let (archive, ranges) = (opened.archive, moveLock(to: opened) ? [.subtree(.root)] : ranges)
                 let root = try RootDirectory.open(path)
                 try checkIdentity(of: root)
-                var capture = Capture(
-                    store: archive.store, nodes: archive.nodes, options: options, progress: progress,
-                    linkIndex: linkIndex, written: written, proofs: proofs, largeFiles: largeFiles,
-                    postponesLargeFiles: postpones, lastLook: lastLook.withLock { $0 })
+                var capture = Capture(into: archive.nodes, options, progress: progress)
+                (capture.linkIndex, capture.written, capture.proofs) = (linkIndex, written, proofs)
+                (capture.largeFiles, capture.postponesLargeFiles) = (largeFiles, postpones)
+                capture.lastLook = lastLook.withLock { $0 }
                 let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
                 // Only now does nobody else find large files to leave for later.
                 let waiting = largeFiles.uncaptured

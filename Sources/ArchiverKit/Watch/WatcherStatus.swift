@@ -1,6 +1,7 @@
 // How the watching of one root stands, as the watching process itself tells it.
 
 public import ArchiveFormat
+internal import Capturing
 public import FileIO
 
 /// A running watcher's answer to the question how it is.
@@ -54,6 +55,15 @@ public struct WatcherStatus: Codable, Sendable {
         public var readSeconds: Double?
         /// How often it is captured while it changes all the time, in seconds.
         public var intervalSeconds: Double?
+
+        init(_ file: LargeFiles.Waiting) {
+            path = file.path
+            bytes = file.bytes
+            changed = file.changed
+            captured = file.captured
+            readSeconds = file.readingTime?.seconds
+            intervalSeconds = file.interval?.seconds
+        }
     }
 
     /// The watching process.

@@ -2,6 +2,7 @@
 
 import ArchiveFormat
 import FileIO
+import Roots
 import Testing
 
 @testable import ArchiverKit

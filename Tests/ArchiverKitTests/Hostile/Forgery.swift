@@ -5,6 +5,7 @@ import ArchiveStorage
 import Compression
 import FileIO
 import Glibc
+import Roots
 import SystemPackage
 
 @testable import ArchiverKit

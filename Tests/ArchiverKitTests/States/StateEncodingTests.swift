@@ -8,6 +8,8 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import Restoring
+
 @Suite("The bytes of states", .blocking)
 struct StateEncodingTests {
     private let sandbox: Sandbox

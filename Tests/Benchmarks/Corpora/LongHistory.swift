@@ -4,6 +4,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
+import Capturing
 internal import FileIO
 internal import Glibc
 internal import SnapshotTree

@@ -3,6 +3,7 @@
 internal import ArchiveStorage
 internal import Exclusions
 internal import FileIO
+internal import Roots
 internal import SystemPackage
 
 /// The other side of `ControlServer`.

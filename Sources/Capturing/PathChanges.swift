@@ -1,0 +1,70 @@
+// What a snapshot changed, collected in walk order: while a capture finds it, or while two trees are compared.
+
+package import ArchiveFormat
+package import ArchiveStorage
+internal import FileIO
+
+/// Collects the changes of one snapshot for the index of paths.
+///
+/// A directory of which only the time differs is no change here: every file that comes or goes leaves that behind.
+package struct PathChanges {
+    private var changes: [PathChange] = []
+    private var removed: [RenameCandidate] = []
+    private var added: [RenameCandidate] = []
+    private let limit: Int
+    /// Whether there were more changes than are kept.
+    private(set) var isOverfull = false
+
+    /// A commit is given at most so many: the rest is found by comparing trees, when somebody asks.
+    static let commitLimit = 1 << 16
+    /// Beyond so many names that came or went, nobody looks for renames.
+    private static let candidatesLimit = 1 << 18
+
+    package init(limit: Int = .max) {
+        self.limit = limit
+    }
+
+    private init(overfull limit: Int) {
+        self.limit = limit
+        isOverfull = true
+    }
+
+    /// Takes the next path that differs, unless it does in nothing that counts.
+    package mutating func add(_ old: Entry?, _ new: Entry?) {
+        guard !isOverfull, let entry = new ?? old, let kind = PathChanges.kind(old, new) else { return }
+        if changes.count == limit {
+            self = PathChanges(overfull: limit)
+            return
+        }
+        switch kind {
+        case .added: added.append(RenameCandidate(entry, index: changes.count))
+        case .removed: removed.append(RenameCandidate(entry, index: changes.count))
+        case .modified, .metadata: break
+        }
+        changes.append(PathChange(path: entry.path, kind: kind, object: entry.kind, size: entry.size))
+    }
+
+    private static func kind(_ old: Entry?, _ new: Entry?) -> PathChange.Kind? {
+        guard let old else { return new == nil ? nil : .added }
+        guard let new else { return .removed }
+        if old.hasSameState(as: new) { return nil }
+        if old.kind != new.kind || old.content != new.content || old.device != new.device { return .modified }
+        guard old.kind == .directory else { return .metadata }
+        var same = new
+        same.modified = old.modified
+        return same.hasSameState(as: old) ? nil : .metadata
+    }
+
+    /// The changes, the two names of each rename linked.
+    package func linked() -> [PathChange] {
+        guard !removed.isEmpty, !added.isEmpty, removed.count + added.count <= PathChanges.candidatesLimit else {
+            return changes
+        }
+        var linked = changes
+        for (old, new) in Renames(removed, added).pairs {
+            linked[old.index].other = new.path
+            linked[new.index].other = old.path
+        }
+        return linked
+    }
+}

@@ -1,0 +1,373 @@
+// The walk of a capture: the file system and the base tree merged in walk order. What is equal by its signature is
+// passed over; everything else comes out in order.
+
+package import ArchiveFormat
+package import Exclusions
+package import FileIO
+package import FileWatching
+internal import Glibc
+package import Roots
+package import SnapshotTree
+internal import SystemPackage
+
+/// Walks ranges of a root beside a tree and tells what may differ.
+///
+/// Holds one open directory a level, and reads only those nodes of the tree that hold something in the ranges.
+package struct TreeWalk {
+    private let root: RootDirectory
+    private var base: TreeCursor<StoredNodes>?
+    private let isHidden: (FileStatus) -> Bool
+    private let rules: ExclusionRules
+    private let foreseen: ForeseenRules?
+    private let scopes: DirectoryScopes
+    private let removesExcluded: Bool
+    private let isDoubtful: (RelativePath, FileStatus) -> Bool
+    private let isLost: ((Content) -> Bool)?
+    private let postpones: ((RelativePath, FileStatus, Entry) -> Bool)?
+    private let emit: (ScanItem) throws -> Void
+    private let onLeftBehind: ((RelativePath) -> Void)?
+    private let progress: OperationProgress?
+    private var pending: ArraySlice<PathRange> = []
+    /// Paths of ranges that neither the root nor the base tree has.
+    private(set) var unknown: [RelativePath] = []
+    private var reader = DirectoryReaderBox()
+
+    /// - Parameters:
+    ///   - base: the tree to compare with, at its start; nil to find everything new.
+    ///   - isHidden: whether an object is to be treated as if it were not there.
+    ///   - rules: what is left out.
+    ///   - foreseen: what is taken all the same.
+    ///   - removesExcluded: whether what the base tree has of that counts as gone; else it is passed over.
+    ///   - isDoubtful: whether a file is to be read although its times are those of the tree.
+    ///   - isLost: whether the archive misses some of a file's content; nil where it misses nothing.
+    ///   - postpones: whether a file that may have changed is read later: the tree keeps what it has of it.
+    ///   - onLeftBehind: told of temporary files of archiver itself.
+    ///   - emit: takes what is found, in walk order.
+    package init(
+        _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
+        rules: ExclusionRules, foreseen: ForeseenRules? = nil, removesExcluded: Bool,
+        isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false },
+        isLost: ((Content) -> Bool)? = nil,
+        postpones: ((RelativePath, FileStatus, Entry) -> Bool)? = nil, progress: OperationProgress?,
+        onLeftBehind: ((RelativePath) -> Void)? = nil,
+        emit: @escaping (ScanItem) throws -> Void
+    ) {
+        self.root = root
+        self.base = base
+        self.isHidden = isHidden
+        self.rules = rules
+        self.foreseen = foreseen
+        scopes = DirectoryScopes(root, rules, foreseen)
+        self.removesExcluded = removesExcluded
+        self.isDoubtful = isDoubtful
+        self.isLost = isLost
+        self.postpones = postpones
+        self.progress = progress
+        self.onLeftBehind = onLeftBehind
+        self.emit = emit
+    }
+
+    /// Walks `ranges`, which are in walk order and do not overlap.
+    package mutating func walk(_ ranges: [PathRange]) throws {
+        pending = ranges[...]
+        while let range = pending.popFirst() { try walk(takeRange(at: range.path) ?? range) }
+    }
+
+    /// Takes the widest pending range at `path`; those before it have been passed and go.
+    private mutating func takeRange(at path: RelativePath) -> PathRange? {
+        while let first = pending.first, first.path < path { pending.removeFirst() }
+        var range: PathRange?
+        while let first = pending.first, first.path == path { range = pending.removeFirst() }
+        return range
+    }
+
+    // MARK: One range
+
+    private mutating func walk(_ range: PathRange) throws {
+        let path = range.path
+        try base?.seek(to: path)
+        if path.isRoot {
+            let name = CName(".".utf8)
+            let status = try FileStatus.read(name, in: root.directory.descriptor)
+            return try visit(path, in: root.directory, DirectoryScope(rules, foreseen), name, status, range)
+        }
+        let name = CName(path.name)
+        let found: (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)?
+        do throws(FileError) {
+            found = try look(at: path, name)
+        } catch {
+            return try keepBase(below: path, error)
+        }
+        guard let found else { return try removeBase(below: path) }
+        guard let scope = found.scope else { return try leaveOut(path) }
+        try visit(path, in: found.parent, scope, name, found.status, range)
+    }
+
+    /// The directory that holds `path`, its scope unless it is left out, and the status of `name` in it; nil where
+    /// there is no such directory.
+    private func look(
+        at path: RelativePath, _ name: CName
+    ) throws(FileError) -> (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)? {
+        let parent = path.parent ?? .root
+        do {
+            let directory =
+                parent.isRoot
+                ? root.directory
+                : SharedDirectory(
+                    try root.directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+            let scope = try scopes.scope(of: parent)
+            return (directory, scope, try FileStatus.read(name, in: directory.descriptor, path: path))
+        } catch {
+            guard error.meansAbsence else { throw error }
+            return nil
+        }
+    }
+
+    /// Looks at one object, and below it as far as `range` asks.
+    private mutating func visit(
+        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
+        _ status: FileStatus?, _ range: PathRange
+    ) throws {
+        guard let status, !isHidden(status) else {
+            if base?.path != path { unknown.append(path) }
+            return try removeBase(below: path)
+        }
+        if !path.isRoot, scope.excludes(path, status) { return try leaveOut(path) }
+        let old = try takeBase(at: path)
+        try compare(path, in: parent, name, status, old)
+        guard status.kind == .directory else { return try removeBase(below: path) }
+        let isKnown = old?.isSameDirectory(status) ?? false
+        switch range {
+        case .entry where isKnown: return
+        case .children where isKnown: try list(path, in: parent, scope, name, status, descending: false)
+        default: try list(path, in: parent, scope, name, status, descending: true)
+        }
+    }
+
+    // MARK: Directories
+
+    /// A directory whose names are being gone through.
+    private struct Frame {
+        let path: RelativePath
+        let look: DirectoryLook
+        /// Whether directories that the base tree has are gone through too; those that are new or whose access changed
+        /// always are.
+        let isDescending: Bool
+        var next = 0
+        /// Directories in this one that are looked at already, by their indices.
+        var ahead: [(index: Int, directory: DirectoryAhead)] = []
+        /// Where to look for the next of them.
+        var nextAhead = 0
+
+        /// Takes what was seen ahead of the directory at `index`.
+        mutating func takeAhead(_ index: Int) -> DirectoryAhead? {
+            while let first = ahead.first, first.index <= index {
+                ahead.removeFirst()
+                if first.index == index { return first.directory }
+            }
+            return nil
+        }
+    }
+
+    /// Directories of one level that are looked at ahead of the walk, and the level from which on none are: each is open.
+    private static let aheadLimit = 8
+    private static let aheadDepthLimit = 32
+
+    /// Goes through the directory at `path`, and through those below it that are new, or in the range, or in ranges of
+    /// their own.
+    private mutating func list(
+        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
+        _ status: FileStatus, descending: Bool
+    ) throws {
+        var frames: [Frame] = []
+        try enter(path, in: parent, scope, name, status, descending: descending, &frames)
+        while !frames.isEmpty {
+            let last = frames.count - 1
+            try passCurrent(&frames[last])
+            guard frames[last].next < frames[last].look.records.count else {
+                let path = frames[last].path
+                try removeBase(below: path)
+                while let range = pending.first, path.contains(range.path) { pending.removeFirst() }
+                frames.removeLast()
+                continue
+            }
+            frames[last].next += 1
+            try visitName(at: frames[last].next - 1, in: &frames)
+        }
+    }
+
+    /// Passes over files that the base tree has as they are: nearly all, in a capture of a tree that was captured
+    /// before, so nothing is allocated for them.
+    private mutating func passCurrent(_ frame: inout Frame) throws {
+        guard base != nil else { return }
+        let look = frame.look
+        var path = frame.path.bytes
+        if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+        let nameStart = path.count
+        let first = frame.next
+        defer { progress?.add(entries: frame.next - first) }
+        while frame.next < look.records.count, pending.isEmpty {
+            let kind = look.records.kind(at: frame.next)
+            if kind == nil || kind == .directory { return }
+            path.removeSubrange(nameStart...)
+            look.records.appendName(at: frame.next, to: &path)
+            guard let status = try? look.status(at: frame.next, path: .root), status.kind != .directory,
+                !isHidden(status)
+            else { return }
+            let isCurrent =
+                try base?.skipEntry(at: path) { old in
+                    guard old.isCurrent(status) else { return false }
+                    let path = RelativePath(unchecked: path)
+                    if look.scope.excludes(path, status) { return false }
+                    return status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false)
+                } ?? false
+            guard isCurrent else { return }
+            frame.next += 1
+        }
+    }
+
+    /// Goes through one name of the innermost directory.
+    private mutating func visitName(at index: Int, in frames: inout [Frame]) throws {
+        let last = frames.count - 1
+        let frame = frames[last]
+        let look = frame.look
+        let record = look.records[index]
+        let path = frame.path.appending(record.name)
+        let range = takeRange(at: path)
+        try removeBase(before: path)
+        if let kind = record.kind, look.scope.excludes(path, isDirectory: kind == .directory) {
+            if kind != .directory, TemporaryFile.isTemporaryName(record.name) { onLeftBehind?(path) }
+            return try leaveOut(path)
+        }
+        let status: FileStatus?
+        do {
+            status = try look.status(at: index, path: path)
+        } catch {
+            return try keepBase(below: path, error)
+        }
+        guard let status, !isHidden(status) else { return }
+        if look.scope.excludes(path, status) { return try leaveOut(path) }
+        let old = try takeBase(at: path)
+        let name = CName(record.name)
+        try compare(path, in: look.directory, name, status, old)
+        guard status.kind == .directory else { return try removeBase(below: path) }
+        let isKnown = old?.isSameDirectory(status) ?? false
+        if frame.isDescending || !isKnown || range == .subtree(path) {
+            let ahead = frames[last].takeAhead(index)
+            lookAhead(&frames[last], depth: frames.count)
+            try enter(
+                path, in: look.directory, look.scope, name, status, descending: true, ahead: ahead?.take(status),
+                &frames)
+        } else if range == .children(path) {
+            try enter(path, in: look.directory, look.scope, name, status, descending: false, &frames)
+        } else {
+            while let range = pending.first, path.contains(range.path) {
+                pending.removeFirst()
+                try walk(takeRange(at: range.path) ?? range)
+            }
+            try skipBase(below: path)
+        }
+    }
+
+    /// Begins to look at the next directories in one that is gone through.
+    private func lookAhead(_ frame: inout Frame, depth: Int) {
+        guard frame.isDescending, depth <= TreeWalk.aheadDepthLimit else { return }
+        let look = frame.look
+        frame.nextAhead = max(frame.nextAhead, frame.next)
+        while frame.ahead.count < TreeWalk.aheadLimit, frame.nextAhead < look.records.count {
+            let index = frame.nextAhead
+            frame.nextAhead += 1
+            guard look.records.kind(at: index) == .directory else { continue }
+            let name = look.records[index].name
+            let path = frame.path.appending(name)
+            if look.scope.excludes(path, isDirectory: true) { continue }
+            let ahead = DirectoryAhead(
+                CName(name), at: path, in: look.directory, look.scope, root: root.status)
+            frame.ahead.append((index, ahead))
+        }
+    }
+
+    private mutating func enter(
+        _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
+        _ status: FileStatus, descending: Bool, ahead: DirectoryLook? = nil, _ frames: inout [Frame]
+    ) throws {
+        let isOtherMount = status.device != root.status.device || status.mount != root.status.mount
+        // What lies under a mount point is neither seen nor gone.
+        if isOtherMount && !rules.crossesMounts { return try skipBase(below: path) }
+        do throws(FileError) {
+            var look = ahead
+            if look == nil {
+                look = try DirectoryLook(
+                    opening: name, at: path, in: parent, scope, isOtherMount: isOtherMount, reader)
+            }
+            if let look { return frames.append(Frame(path: path, look: look, isDescending: descending)) }
+        } catch {
+            if error.meansAbsence { return try removeBase(below: path) }
+            return try keepBase(below: path, error)
+        }
+        try skipBase(below: path)
+    }
+
+    private func compare(
+        _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, _ old: Entry?
+    ) throws {
+        progress?.add(entries: 1)
+        if let old, old.isCurrent(status) {
+            if status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false) { return }
+        }
+        if let old, postpones?(path, status, old) ?? false { return }
+        try emit(.suspect(Suspect(path: path, directory: parent, name: name, status: status, old: old)))
+    }
+
+    // MARK: The base tree
+
+    /// Takes the base tree's entry at `path` if it has one; the cursor stands there or behind.
+    private mutating func takeBase(at path: RelativePath) throws -> Entry? {
+        guard base?.path == path, let entry = try base?.entry() else { return nil }
+        base?.skip()
+        return entry
+    }
+
+    /// Tells of everything that the base tree has before `path` as gone.
+    private mutating func removeBase(before path: RelativePath) throws {
+        while let first = base?.path, first < path, let entry = try base?.entry() {
+            base?.skip()
+            try emit(.gone(entry))
+        }
+    }
+
+    /// Tells of everything that the base tree has at `path` and below as gone.
+    private mutating func removeBase(below path: RelativePath) throws {
+        while let first = base?.path, path.contains(first), let entry = try base?.entry() {
+            base?.skip()
+            try emit(.gone(entry))
+        }
+    }
+
+    /// Treats what the base tree has at `path` and below as what is left out is to be treated.
+    private mutating func leaveOut(_ path: RelativePath) throws {
+        if removesExcluded { try removeBase(below: path) } else { try skipBase(below: path) }
+    }
+
+    /// Keeps everything that the base tree has at `path`, if it was not taken yet, and below: it cannot be looked at.
+    ///
+    /// Whatever the reason, access that is denied, a disk that fails, a server that is gone: it is that place's.
+    ///
+    /// - Throws: `error` where it is not of the place, or of the root as a whole, which nothing can be known of then.
+    private mutating func keepBase(below path: RelativePath, _ error: FileError) throws {
+        let isDenied = error.code == .permissionDenied || error.code == .notPermitted
+        if error.isOfProcess || path.isRoot && !isDenied { throw error }
+        try emit(.problem(Problem(path: path, reason: .unreadable, detail: error.code.description)))
+        try skipBase(below: path)
+    }
+
+    /// Passes over everything that the base tree has below `path`.
+    private mutating func skipBase(below path: RelativePath) throws {
+        if path.isRoot {
+            while base?.path != nil { base?.skip() }
+        } else {
+            // 0x01 is the least byte that can follow the directory's name in a sibling's; `/` counts as 0x00.
+            try base?.seek(to: RelativePath(unchecked: path.bytes + [1]))
+        }
+    }
+}

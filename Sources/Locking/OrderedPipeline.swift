@@ -1,0 +1,83 @@
+// Work done by several threads whose results are taken in the order in which the work was given.
+
+internal import Dispatch
+
+/// Runs `transform` on several inputs at once and hands the outputs to `consume` in the inputs' order.
+///
+/// One thread owns the pipeline: it submits, and it consumes, while submitting or finishing. What is under way is
+/// bounded, so a slow transform slows the submitter down instead of filling memory.
+package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
+    /// Where one output arrives.
+    private final class Slot: Sendable {
+        private let output = Locked<Result<Output, any Error>?>(nil)
+        private let isFilled = DispatchSemaphore(value: 0)
+
+        func fill(_ result: sending Result<Output, any Error>) {
+            output.withLock { $0 = result }
+            isFilled.signal()
+        }
+
+        func take() throws -> Output? {
+            isFilled.wait()
+            return try output.withLock { $0 }?.get()
+        }
+    }
+
+    private let width: Int
+    private let queue = DispatchQueue(label: "archiver.pipeline", qos: .userInitiated, attributes: .concurrent)
+    private let transform: @Sendable (Input) throws -> Output
+    private let consume: (Output) throws -> Void
+    private var slots: [Slot] = []
+
+    /// - Parameters:
+    ///   - width: how many inputs may be under way at once.
+    ///   - transform: runs on other threads.
+    ///   - consume: runs on the owner's thread.
+    package init(
+        width: Int, transform: @escaping @Sendable (Input) throws -> Output,
+        consume: @escaping (Output) throws -> Void
+    ) {
+        self.width = width
+        self.transform = transform
+        self.consume = consume
+    }
+
+    deinit {
+        // Nothing may still use what the owner is about to take down.
+        for slot in slots { _ = try? slot.take() }
+    }
+
+    /// Gives the next input; first consumes an output where too many are under way.
+    package func submit(_ input: Input) throws {
+        if slots.count >= width { try consumeFirst() }
+        let slot = Slot()
+        slots.append(slot)
+        queue.async { [transform] in slot.fill(Result { try transform(input) }) }
+    }
+
+    /// Gives the last input, transformed on the owner's own thread: where there was no other, no thread is woken.
+    package func finish(with input: Input) throws {
+        while !slots.isEmpty { try consumeFirst() }
+        try consume(transform(input))
+    }
+
+    private func consumeFirst() throws {
+        if let output = try slots.removeFirst().take() { try consume(output) }
+    }
+}
+
+/// Values that one thread at a time uses, made when none is free.
+package final class Pool<Value: Sendable>: Sendable {
+    private let free = Locked<[Value]>([])
+    private let make: @Sendable () throws -> Value
+
+    package init(_ make: @escaping @Sendable () throws -> Value) {
+        self.make = make
+    }
+
+    package func with<Result>(_ body: (Value) throws -> Result) throws -> Result {
+        let value = try free.withLock { $0.popLast() } ?? make()
+        defer { free.withLock { $0.append(value) } }
+        return try body(value)
+    }
+}

@@ -1,0 +1,106 @@
+// Writes restored files: verified, with all metadata, and where they replace something at one stroke.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import Glibc
+internal import Roots
+internal import SnapshotTree
+internal import SystemPackage
+
+/// A file that is to be written.
+struct FileJob: Sendable {
+    let entry: Entry
+    let path: RelativePath
+    /// The directory that will hold it, and its name there.
+    let directory: SharedDirectory
+    let name: CName
+    /// Whether nothing has the name, and the root is known to be incomplete until the restore has ended.
+    let isNew: Bool
+    /// What it counts as when it is written.
+    let kind: RestoreAction.Kind
+}
+
+/// Writes files; safe to use from several threads.
+struct FileRestorer: Sendable {
+    let store: ArchiveStore
+    let progress: OperationProgress?
+    let interruption: RestoreInterruption?
+
+    /// Writes one file, replacing what has its name.
+    ///
+    /// A new one in an incomplete root needs no temporary name: killed here, the restore makes it anew when it goes on.
+    /// That spares each file two changes of its directory.
+    ///
+    /// - Parameter metadata: sets the file's metadata and notes what could not be set.
+    /// - Returns: the bytes of content written.
+    func write(_ job: FileJob, _ metadata: inout MetadataWriter) throws -> UInt64 {
+        try job.isNew ? create(job, &metadata) : replace(job, &metadata)
+    }
+
+    private func create(_ job: FileJob, _ metadata: inout MetadataWriter) throws -> UInt64 {
+        let path = FilePath(job.path)
+        let directory = job.directory
+        let file = try directory.descriptor.open(
+            job.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600, path: job.path)
+        let count: UInt64
+        do { count = try write(job.entry, to: file, job.path) } catch {
+            try? directory.descriptor.removeFile(job.name, path: path)
+            throw error
+        }
+        metadata.apply(job.entry, to: file, path: job.path)
+        return count
+    }
+
+    private func replace(_ job: FileJob, _ metadata: inout MetadataWriter) throws -> UInt64 {
+        let temporary = try TemporaryFile(in: job.directory.descriptor, path: FilePath(job.path))
+        let count = try write(job.entry, to: temporary.file, job.path)
+        metadata.apply(job.entry, to: temporary.file, path: job.path)
+        try temporary.rename(to: job.name)
+        return count
+    }
+
+    /// Writes a file's content, leaving its holes unwritten.
+    ///
+    /// - Returns: the bytes written.
+    /// - Throws: `RestoreProblem` where the content is not what the entry promises.
+    private func write(_ entry: Entry, to file: borrowing Descriptor, _ relative: RelativePath) throws -> UInt64 {
+        let path = FilePath(relative)
+        // The sum of the lengths of all lists.
+        let size = entry.size
+        var position: UInt64 = 0
+        var count: UInt64 = 0
+        var endsInHole = false
+        // A size that the file system does not take is known before half a million lists are read.
+        if case .sliceLists = entry.content { try file.truncate(to: size, path: path) }
+        var pieces = ContentReader(entry.content, in: store)
+        while let piece = try pieces.next() {
+            if interruption?.isAsked == true { throw RestoreInterruption.Stop() }
+            let length: UInt64
+            switch piece {
+            case .data(let bytes):
+                length = UInt64(bytes.count)
+                guard length <= size, position <= size - length else { throw lie(entry, relative) }
+                try file.write(bytes, at: position, path: path)
+                count += length
+                endsInHole = false
+                progress?.add(bytes: length)
+            case .hole(let hole):
+                length = hole
+                guard length <= size, position <= size - length else { throw lie(entry, relative) }
+                endsInHole = true
+            }
+            position += length
+        }
+        guard position == size else { throw lie(entry, relative) }
+        if case .linkTarget = entry.content { throw lie(entry, relative) }
+        if endsInHole { try file.truncate(to: position, path: path) }
+        return count
+    }
+
+    private func lie(_ entry: Entry, _ path: RelativePath) -> RestoreProblem {
+        RestoreProblem(
+            path, "\(path) cannot be restored: the archive does not hold the \(entry.size) bytes that it promises",
+            remedy: "'archiver check --data' tells what else is damaged", isDamage: true)
+    }
+}

@@ -1,0 +1,147 @@
+// Gives restored objects their owner, attributes, permissions and time, in the order in which none undoes another.
+
+internal import ArchiveFormat
+internal import FileIO
+internal import Roots
+internal import SystemPackage
+
+/// Sets metadata, and counts what the process may not set.
+struct MetadataWriter: Sendable {
+    private let isRoot = CurrentProcess.isRoot
+    /// Owners by number, translated by name where the snapshot comes from another machine.
+    private let owners: OwnerMapping
+    /// Objects whose owner or group could not be set.
+    private(set) var foreignOwners = 0
+    /// The first things that the user should know of single objects, and how many there were.
+    private(set) var remarks: [String] = []
+    private(set) var remarkCount = 0
+    /// Objects whose permissions or time could not be set.
+    private(set) var problems: [RestoreProblem] = []
+
+    private static let remarksLimit = 20
+
+    init(_ owners: OwnerMapping) {
+        self.owners = owners
+    }
+
+    /// Takes in what another writer noted.
+    mutating func add(_ other: MetadataWriter) {
+        foreignOwners += other.foreignOwners
+        remarkCount += other.remarkCount
+        remarks += other.remarks.prefix(MetadataWriter.remarksLimit - remarks.count)
+        problems += other.problems
+    }
+
+    /// Gives an open file or directory the metadata of `entry`.
+    mutating func apply(_ entry: Entry, to file: borrowing Descriptor, path: RelativePath) {
+        let (owner, group) = owners.numbers(of: entry)
+        let isOwned = attemptOwner { () throws(FileError) in
+            try file.setOwner(owner, group: group, path: FilePath(path))
+        }
+        attemptAttributes { () throws(FileError) in
+            try ExtendedAttributes.replace(of: file, with: entry.attributes, path: FilePath(path))
+        }
+        let permissions = permissions(entry, isOwned, path)
+        attempt(path) { () throws(FileError) in
+            try file.setPermissions(permissions, path: FilePath(path))
+            try file.setModified(entry.modified, path: FilePath(path))
+        }
+    }
+
+    /// Gives the object `name` in `directory` the metadata of `entry`; symbolic links are not followed.
+    mutating func apply(
+        _ entry: Entry, to name: CName, in directory: borrowing Descriptor, path: RelativePath
+    ) {
+        let (owner, group) = owners.numbers(of: entry)
+        let isOwned = attemptOwner { () throws(FileError) in
+            try directory.setOwner(owner, group: group, of: name, path: FilePath(path))
+        }
+        attemptAttributes { () throws(FileError) in
+            try ExtendedAttributes.replace(of: name, in: directory, with: entry.attributes, path: FilePath(path))
+        }
+        let permissions = permissions(entry, isOwned, path)
+        attempt(path) { () throws(FileError) in
+            // Symbolic links have no permissions of their own.
+            if entry.kind != .symbolicLink {
+                try directory.setPermissions(permissions, of: name, path: FilePath(path))
+            }
+            try directory.setModified(entry.modified, of: name, path: FilePath(path))
+        }
+    }
+
+    /// A program that was to run as another user must not run as this one instead.
+    private mutating func permissions(_ entry: Entry, _ isOwned: Bool, _ path: RelativePath) -> UInt16 {
+        if entry.kind == .directory || entry.kind == .symbolicLink { return entry.permissions }
+        let isPrivileged = entry.permissions & 0o6000 != 0
+        if !isOwned {
+            if isPrivileged { remark("\(path) was restored without its setuid and setgid bits: its owner is not set") }
+            return entry.permissions & 0o1777
+        }
+        if owners.isForeign, isPrivileged {
+            remark("\(path) runs as its owner or group (setuid, setgid), as another machine's snapshot has it")
+        }
+        if owners.isForeign, entry.attributes.contains(where: { $0.name.elementsEqual("security.capability".utf8) }) {
+            remark(
+                isRoot
+                    ? "\(path) runs with the capabilities that another machine's snapshot gives it"
+                    : "\(path) was restored without its capabilities: only root may set them")
+        }
+        return entry.permissions
+    }
+
+    private mutating func attemptOwner(_ body: () throws(FileError) -> Void) -> Bool {
+        do throws(FileError) {
+            try body()
+            return true
+        } catch {
+            foreignOwners += 1
+            return false
+        }
+    }
+
+    private mutating func attemptAttributes(_ body: () throws(FileError) -> [FileError]) {
+        do throws(FileError) {
+            for failure in try body() { remark(failure.description) }
+        } catch {
+            remark(error.description)
+        }
+    }
+
+    private mutating func attempt(_ path: RelativePath, _ body: () throws(FileError) -> Void) {
+        do throws(FileError) {
+            try body()
+        } catch {
+            problems.append(RestoreProblem(path, error) ?? RestoreProblem(path, error.description))
+        }
+    }
+
+    private mutating func remark(_ text: String) {
+        remarkCount += 1
+        if remarks.count < MetadataWriter.remarksLimit { remarks.append(text) }
+    }
+}
+
+/// Translates owners and groups between machines.
+struct OwnerMapping: Sendable {
+    private let ownerNames: [UInt32: String]
+    private let groupNames: [UInt32: String]
+    /// Whether the snapshot comes from another machine.
+    let isForeign: Bool
+    private let names = AccountNames()
+
+    /// The mapping for what `snapshot` holds; nil where nothing is restored.
+    init(_ snapshot: Snapshot?) {
+        ownerNames = snapshot?.ownerNames ?? [:]
+        groupNames = snapshot?.groupNames ?? [:]
+        isForeign = snapshot.map { $0.machine != Machine.id } ?? false
+    }
+
+    /// The owner and group that `entry` gets on this machine: by name if it was captured on another one and the name
+    /// is known here, else by number.
+    func numbers(of entry: Entry) -> (owner: UInt32, group: UInt32) {
+        guard isForeign else { return (entry.owner, entry.group) }
+        let owner = ownerNames[entry.owner].flatMap { names.owner(named: $0) } ?? entry.owner
+        let group = groupNames[entry.group].flatMap { names.group(named: $0) } ?? entry.group
+        return (owner, group)
+    }
+}

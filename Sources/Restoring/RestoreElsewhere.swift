@@ -1,0 +1,107 @@
+// Restoring into a directory that is missing or empty; the root stays as it is.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Capturing
+internal import FileIO
+internal import FileWatching
+package import Roots
+package import SystemPackage
+
+/// One restore into another directory.
+package struct RestoreElsewhere {
+    let source: RestoreSource
+    let target: FilePath
+    let interruption: RestoreInterruption?
+    let progress: OperationProgress?
+    let onAction: (@Sendable (RestoreAction) -> Void)?
+
+    package init(
+        _ source: RestoreSource, to target: FilePath, interruption: RestoreInterruption?, progress: OperationProgress?,
+        onAction: (@Sendable (RestoreAction) -> Void)?
+    ) {
+        self.source = source
+        self.target = target
+        self.interruption = interruption
+        self.progress = progress
+        self.onAction = onAction
+    }
+
+    package func run() throws -> RestoreResult {
+        let place = try RestoreTarget.open(target, marker: "\(marker) \(source.path)\n")
+        let root = place.root
+        let writer = RestoreWriter(
+            root, from: source.store, owners: try source.owners(), links: LinkGroups { [:] },
+            isMarked: true, crossesMounts: true, interruption: interruption,
+            wantedDirectory: { [self] path in
+                path.isRoot ? try wantedRoot() : try source.entry(at: original(of: path))
+            }, progress: progress)
+        progress?.expect(entries: nil, bytes: source.path.isRoot ? source.snapshot?.totals.bytes : nil)
+        try writer.run {
+            try source.forEachEntry { entry in
+                var wanted = entry
+                wanted.path = relocated(entry.path)
+                let present = try place.isContinued ? leftOver(wanted, in: root) : nil
+                let step = RestoreStep(path: wanted.path, present: present, wanted: wanted)
+                if let action = step.action { onAction?(action) }
+                try writer.apply(step)
+            }
+        }
+        var result = writer.result
+        // One that was interrupted, or could do more later, keeps its marker, so that the same command goes on with it.
+        if !result.isInterrupted {
+            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+            if result.isWorthRepeating {
+                result.warn(
+                    "the same command goes on with \(root.path); until then it holds \(RestoreTarget.markerName)")
+            } else {
+                try place.finish(try wantedRoot())
+            }
+        }
+        result.path = source.path
+        return result
+    }
+
+    /// Only tells what would be done.
+    package func tell() throws -> RestoreResult {
+        var result = RestoreResult(destination: target, path: source.path)
+        try source.forEachEntry { entry in
+            var wanted = entry
+            wanted.path = relocated(entry.path)
+            guard let action = RestoreStep(path: wanted.path, present: nil, wanted: wanted).action else { return }
+            onAction?(action)
+            result.count(action.kind, bytes: action.bytes)
+        }
+        return result
+    }
+
+    /// What an interrupted run of the same restore is known by.
+    private var marker: String { source.snapshot?.id.hex ?? "" }
+
+    /// The state that the target itself shall have: that of the directory whose content it gets.
+    private func wantedRoot() throws -> Entry? {
+        try source.entry().flatMap { $0.kind == .directory ? $0 : nil }
+    }
+
+    /// Where in the target `path` of the snapshot goes.
+    private func relocated(_ path: RelativePath) -> RelativePath {
+        if let rest = source.path.suffix(of: path), !rest.isRoot { return rest }
+        return (try? wantedRoot()) != nil ? .root : RelativePath(unchecked: Array(path.name))
+    }
+
+    private func original(of path: RelativePath) -> RelativePath {
+        source.path.appending(path: path)
+    }
+
+    /// What an interrupted restore left at the path: taken as it is only if it is a directory, else made anew.
+    private func leftOver(_ wanted: Entry, in root: RootDirectory) throws -> Entry? {
+        if wanted.path.isRoot {
+            try RestoreTarget.removeTemporaryFiles(in: .root, of: root)
+            return nil
+        }
+        let place = try root.directory.descriptor.openParent(of: wanted.path)
+        guard let status = try FileStatus.read(place.name, in: place.directory, path: wanted.path) else { return nil }
+        if status.kind == .directory { try RestoreTarget.removeTemporaryFiles(in: wanted.path, of: root) }
+        return Entry(unread: status, at: wanted.path)
+    }
+}

@@ -1,0 +1,72 @@
+// What a restore could not bring back, and which failures are of one path alone.
+
+internal import ArchiveStorage
+public import FileIO
+internal import SystemPackage
+
+/// A path that a restore could not make what it was; all else it did.
+public struct RestoreProblem: Error, Sendable, Hashable {
+    /// The path below the destination.
+    public let path: RelativePath
+    /// What happened, in one line without a full stop.
+    public let message: String
+    /// What to do about it, in one line.
+    public let remedy: String?
+    /// Whether bytes of the archive are damaged or missing.
+    public let isDamage: Bool
+    /// Whether nothing below the path could be restored either.
+    let isOfDirectory: Bool
+
+    package init(
+        _ path: RelativePath, _ message: String, remedy: String? = nil, isDamage: Bool = false,
+        isOfDirectory: Bool = false
+    ) {
+        self.path = path
+        self.message = message
+        self.remedy = remedy
+        self.isDamage = isDamage
+        self.isOfDirectory = isOfDirectory
+    }
+
+    /// What `error` means for `path`; nil where it concerns all of the restore.
+    package init?(_ path: RelativePath, _ error: any Error, isOfDirectory: Bool = false) {
+        switch error {
+        case let problem as RestoreProblem:
+            self = problem
+        case let error as StorageError where error.code == .damaged:
+            self.init(
+                path, "\(path) cannot be restored: \(error.message)", remedy: error.remedy, isDamage: true,
+                isOfDirectory: isOfDirectory)
+        case let error as FileError where !RestoreProblem.concernsAll(error.code):
+            self.init(
+                path, error.description, remedy: RestoreProblem.remedy(error.code), isOfDirectory: isOfDirectory)
+        default:
+            return nil
+        }
+    }
+
+    /// Both in one line.
+    package var text: String { remedy.map { "\(message) — \($0)" } ?? message }
+
+    /// Whether the next path would fail in the same way.
+    private static func concernsAll(_ code: Errno) -> Bool {
+        [.noSpace, .diskQuotaExceeded, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
+    }
+
+    private static func remedy(_ code: Errno) -> String {
+        switch code {
+        case .notPermitted:
+            "take away what protects it ('lsattr' shows it, 'chattr -ia' removes it) or be its owner, and restore again"
+        case .permissionDenied: "restore again as a user who may change it"
+        case .readOnlyFileSystem: "mount that file system writable, and restore again"
+        case .resourceBusy: "unmount it, or end the program that uses it, and restore again"
+        case .textFileBusy: "end the program that runs it, and restore again"
+        case .directoryNotEmpty: "move away what is in it, and restore again"
+        case .tooManySymbolicLinkLevels, .notDirectory, .noSuchFileOrDirectory, .fileExists:
+            "something else has come to stand there: restore again"
+        case .fileTooLarge, .fileNameTooLong:
+            "this file system cannot hold it: restore it to another one with '--target DIR'"
+        default: "restore again when that is mended"
+        }
+    }
+}

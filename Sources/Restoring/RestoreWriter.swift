@@ -1,0 +1,417 @@
+// Carries out a restore, step by step in walk order. Nothing outside its root can be reached.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Capturing
+internal import FileIO
+internal import Glibc
+internal import Locking
+internal import Roots
+internal import SystemPackage
+
+/// Makes what is at the steps' paths what it shall be.
+///
+/// Files are written by several threads, verified, given all metadata, and replace at one stroke what is there.
+/// Directories get their metadata when everything in them is done.
+///
+/// A path that cannot be restored is named in the result, and the work goes on with the next one.
+package final class RestoreWriter {
+    private let root: RootDirectory
+    private let files: FileRestorer
+    private let owners: OwnerMapping
+    private let wantedDirectory: (RelativePath) throws -> Entry?
+    private let isMarked: Bool
+    private let progress: OperationProgress?
+    private let interruption: RestoreInterruption?
+    private var willChange: (() throws -> Void)?
+    private var directories: OpenDirectories
+    private var links: LinkGroups
+    private var metadata: MetadataWriter
+    /// Inodes with several names that were changed through one of them, which shows in the status of the others.
+    private var changedInodes: Set<UInt64> = []
+    /// The last directory that could not be entered or made: nothing below it can be restored.
+    private var closed: RelativePath?
+    private(set) var result: RestoreResult
+    private var batch: [Work] = []
+    private var batchBytes: UInt64 = 0
+    private lazy var pipeline = makePipeline()
+
+    /// What is done in order, but not at once.
+    private enum Work: Sendable {
+        case write(FileJob)
+        /// Finishes a directory: after everything that was to be written in it.
+        case finish(OpenDirectories.Level)
+    }
+
+    /// What became of the files of one piece of work.
+    private struct Written: Sendable {
+        var work: [Work]
+        var metadata: MetadataWriter
+        var files: [(kind: RestoreAction.Kind, bytes: UInt64)] = []
+        var problems: [RestoreProblem] = []
+        var isInterrupted = false
+    }
+
+    /// Work for one thread at once; bounds the open directories and the bytes under way.
+    private static let batchItems = 128
+    private static let batchBytes: UInt64 = 1 << 20
+    private static let width = 3
+
+    /// - Parameters:
+    ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
+    ///   - crossesMounts: whether what is mounted below the root belongs to it.
+    ///   - wantedDirectory: the state that a directory shall have which no step names.
+    ///   - willChange: called once, before anything is changed.
+    init(
+        _ root: RootDirectory, from store: ArchiveStore, owners: OwnerMapping, links: LinkGroups,
+        isMarked: Bool, crossesMounts: Bool, interruption: RestoreInterruption?,
+        wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?,
+        willChange: (() throws -> Void)? = nil
+    ) {
+        self.root = root
+        files = FileRestorer(store: store, progress: progress, interruption: interruption)
+        self.owners = owners
+        self.isMarked = isMarked
+        self.interruption = interruption
+        self.wantedDirectory = wantedDirectory
+        self.progress = progress
+        self.willChange = willChange
+        self.links = links
+        directories = OpenDirectories(root, crossesMounts: crossesMounts)
+        metadata = MetadataWriter(owners)
+        result = RestoreResult(destination: root.path)
+    }
+
+    /// Does the steps that `body` applies, finishes the directories, and sums up; ends early where that is asked for.
+    package func run(_ body: () throws -> Void) throws {
+        interruption?.set(isAltering: true)
+        do {
+            do { try body() } catch is RestoreInterruption.Stop { result.isInterrupted = true }
+            try finish()
+        } catch {
+            // What was opened to work in gets its permissions back, as far as that can be done.
+            batch.removeAll { if case .write = $0 { true } else { false } }
+            for _ in 0...RestoreWriter.width where (try? finish()) != nil { break }
+            throw error
+        }
+    }
+
+    /// Carries out the next step.
+    package func apply(_ step: RestoreStep) throws {
+        guard let action = step.action else { return }
+        if interruption?.isAsked == true { throw RestoreInterruption.Stop() }
+        try announceChange()
+        while let finished = directories.popUnlessHolding(step.path) { try add(.finish(finished)) }
+        progress?.add(entries: 1)
+        if let closed, closed.contains(step.path) {
+            result.failed += 1
+            return
+        }
+        try attempt(step.path, isOfDirectory: (step.wanted ?? step.present)?.kind == .directory) {
+            if try change(step, action.kind) { result.count(action.kind) }
+        }
+    }
+
+    /// Counts a step that is not carried out.
+    func leaveAlone(_ step: RestoreStep) {
+        result.leftOut += 1
+    }
+
+    /// Does `body`; where it fails for `path` alone, that is named and the work goes on.
+    private func attempt(_ path: RelativePath, isOfDirectory: Bool = false, _ body: () throws -> Void) throws {
+        do { try body() } catch is RestoreInterruption.Stop {
+            result.isInterrupted = true
+        } catch {
+            guard let problem = RestoreProblem(path, error, isOfDirectory: isOfDirectory) else { throw error }
+            fail(problem)
+        }
+    }
+
+    private func fail(_ problem: RestoreProblem) {
+        if problem.isOfDirectory { closed = problem.path }
+        result.failed += 1
+        result.add(problem)
+    }
+
+    /// Makes the directories that lead to `path` where they are missing; `finish` gives them their metadata.
+    ///
+    /// - Returns: the first that was missing; nil where none was.
+    /// - Throws: `ArchiverError` of the code `notDirectory` where something else is in the way.
+    func makeParents(of path: RelativePath) throws -> RelativePath? {
+        var firstMade: RelativePath?
+        var directory = RelativePath.root
+        for component in path.components.dropLast() {
+            let parent = directory
+            directory = directory.appending(component)
+            let place = try root.directory.descriptor.openParent(of: directory)
+            switch try FileStatus.read(place.name, in: place.directory, path: directory)?.kind {
+            case .directory: continue
+            case nil: break
+            case _?:
+                throw ArchiverError(
+                    .notDirectory, "\(path) cannot be restored: \(directory) is not a directory now",
+                    remedy: "restore \(directory) instead, or elsewhere with '--target'", path: FilePath(directory))
+            }
+            try announceChange()
+            let above = try directories.directory(at: parent)
+            try above.descriptor.createDirectory(place.name, permissions: 0o700, path: FilePath(directory))
+            try directories.push(directory, .metadata, wanted: nil)
+            firstMade = firstMade ?? directory
+        }
+        return firstMade
+    }
+
+    private func announceChange() throws {
+        try willChange?()
+        willChange = nil
+    }
+
+    /// Finishes the directories that are still open, and sums up.
+    private func finish() throws {
+        while let finished = directories.pop() { try add(.finish(finished)) }
+        try pipeline.finish(with: batch)
+        for problem in metadata.problems { fail(problem) }
+        if metadata.foreignOwners > 0 {
+            result.warn("the owner of \(metadata.foreignOwners) entries could not be set; restore as root to set it")
+        }
+        for remark in metadata.remarks { result.warn(remark) }
+        let unnamed = metadata.remarkCount - metadata.remarks.count
+        if unnamed > 0 { result.warn("and \(unnamed) more of this kind") }
+    }
+
+    /// Whether what is at the path still is what the plan was made from.
+    private func isAsExpected(_ step: RestoreStep, _ name: CName, in parent: SharedDirectory) throws -> Bool {
+        let status = try FileStatus.read(name, in: parent.descriptor, path: step.path)
+        guard let present = step.present else { return status == nil }
+        guard let status, status.kind == present.kind else { return false }
+        if present.kind == .directory { return true }
+        if present.linkGroup != nil, changedInodes.contains(status.inode) { return present.linkGroup == status.inode }
+        if present.signature != nil { return present.isCurrent(status) }
+        return present.modified == status.modified && (present.kind != .file || present.size == status.size)
+    }
+
+    /// Does what the step says, or gives it to the pipeline.
+    ///
+    /// - Returns: whether it is done now; what is not is counted when it is.
+    private func change(_ step: RestoreStep, _ kind: RestoreAction.Kind) throws -> Bool {
+        let path = step.path
+        if path.isRoot {
+            // The root itself is never made or removed, and always is a directory.
+            if let wanted = step.wanted { try directories.push(.root, .metadata, wanted: wanted) }
+            return true
+        }
+        let parent = try directories.directory(at: path.parent ?? .root)
+        let name = CName(path.name)
+        guard try isAsExpected(step, name, in: parent) else {
+            result.skipped += 1
+            throw RestoreProblem(
+                path, "\(path) changed while the restore ran and was left as it is", remedy: "restore again")
+        }
+        defer { if let inode = step.present?.linkGroup { changedInodes.insert(inode) } }
+        switch (step.present?.kind, step.wanted) {
+        case (.directory, let wanted) where wanted?.kind != .directory:
+            try directories.push(path, .removal(replacement: wanted), wanted: nil)
+            return false
+        case (.directory, let wanted?):
+            try directories.push(path, .metadata, wanted: wanted)
+        case (let present, let wanted?) where wanted.kind == .directory:
+            if present != nil { try parent.descriptor.removeFile(name, path: FilePath(path)) }
+            try parent.descriptor.createDirectory(name, permissions: 0o700, path: FilePath(path))
+            try directories.push(path, .metadata, wanted: wanted)
+        case (_?, nil):
+            try parent.descriptor.removeFile(name, path: FilePath(path))
+        case (_, let wanted?):
+            // What has further names would get its metadata under all of them: it is written anew.
+            guard step.isMetadataOnly, step.present?.linkGroup == nil else {
+                return try create(wanted, at: path, name, in: parent, as: kind)
+            }
+            metadata.apply(wanted, to: name, in: parent.descriptor, path: path)
+        case (nil, nil):
+            break
+        }
+        return true
+    }
+
+    private func finish(_ level: OpenDirectories.Level) throws {
+        switch level.ending {
+        case .metadata:
+            guard let wanted = try level.wanted ?? wantedDirectory(level.path) else { return }
+            metadata.apply(wanted, to: level.directory.descriptor, path: level.path)
+        case .removal(let replacement):
+            if result.isInterrupted { return }
+            // By now the restore may be working somewhere else.
+            let path = level.path
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+            let parent = SharedDirectory(try root.directory.descriptor.open(beneath: path.parent ?? .root, flags))
+            let name = CName(path.name)
+            guard try removeDirectory(at: path, name, in: parent) else {
+                let text = "\(path) holds something that is in no snapshot and was left as it is"
+                guard replacement == nil else {
+                    throw RestoreProblem(path, text, remedy: "move away what is in it, and restore again")
+                }
+                return result.warn(text)
+            }
+            guard let replacement else { return result.count(.delete) }
+            if replacement.kind == .file, replacement.linkGroup == nil {
+                let job = FileJob(
+                    entry: replacement, path: path, directory: parent, name: name, isNew: false, kind: .replace)
+                result.count(.replace, bytes: try files.write(job, &metadata))
+            } else if try create(replacement, at: path, name, in: parent, as: .replace, isGone: true) {
+                result.count(.replace)
+            }
+        }
+    }
+
+    /// - Returns: false where the directory is not empty.
+    private func removeDirectory(
+        at path: RelativePath, _ name: CName, in parent: SharedDirectory
+    ) throws(FileError) -> Bool {
+        do {
+            try parent.descriptor.removeDirectory(name, path: FilePath(path))
+            return true
+        } catch  where error.code == .directoryNotEmpty {
+            return false
+        }
+    }
+
+    // MARK: Work in order
+
+    private func makePipeline() -> OrderedPipeline<[Work], Written> {
+        OrderedPipeline(
+            width: RestoreWriter.width,
+            transform: { [files, owners] work in
+                var written = Written(work: work, metadata: MetadataWriter(owners))
+                for case .write(let job) in work {
+                    do {
+                        written.files.append((job.kind, try files.write(job, &written.metadata)))
+                    } catch is RestoreInterruption.Stop {
+                        written.isInterrupted = true
+                    } catch {
+                        guard let problem = RestoreProblem(job.path, error) else { throw error }
+                        written.problems.append(problem)
+                    }
+                }
+                return written
+            },
+            consume: { [unowned self] written in
+                metadata.add(written.metadata)
+                for file in written.files { result.count(file.kind, bytes: file.bytes) }
+                for problem in written.problems { fail(problem) }
+                if written.isInterrupted { result.isInterrupted = true }
+                for case .finish(let level) in written.work { try attempt(level.path) { try finish(level) } }
+            })
+    }
+
+    private func add(_ work: Work) throws {
+        batch.append(work)
+        if case .write(let job) = work { batchBytes = batchBytes.addingReportingOverflow(job.entry.size).partialValue }
+        guard batch.count >= RestoreWriter.batchItems || batchBytes >= RestoreWriter.batchBytes else { return }
+        let full = batch
+        batch.removeAll(keepingCapacity: true)
+        batchBytes = 0
+        try pipeline.submit(full)
+    }
+
+    // MARK: Objects
+
+    /// Makes what is not a directory.
+    ///
+    /// - Parameter isGone: whether what it replaces was removed already.
+    /// - Returns: whether it is done now.
+    private func create(
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, as kind: RestoreAction.Kind,
+        isGone: Bool = false
+    ) throws -> Bool {
+        if let member = try links.member(of: entry), member != path {
+            if try link(path, name, in: parent, to: member) { return true }
+            // The next name may well go to this one.
+            result.warn("\(path) is a copy: \(member) can have no further name there")
+        }
+        if entry.kind == .file {
+            let isNew = isMarked && kind == .create && !isGone
+            let job = FileJob(entry: entry, path: path, directory: parent, name: name, isNew: isNew, kind: kind)
+            // Further names of a file are made at once, so the file itself must be there.
+            if entry.linkGroup == nil {
+                try add(.write(job))
+                return false
+            }
+            result.count(kind, bytes: try files.write(job, &metadata))
+            links.replace(by: path, of: entry)
+            return false
+        }
+        if entry.kind == .socket {
+            if kind == .replace, !isGone { try parent.descriptor.removeFile(name, path: FilePath(path)) }
+            result.warn("the socket \(path) was not restored: the program that listens on it makes it anew")
+            return false
+        }
+        try createSpecial(entry, at: path, name, in: parent)
+        metadata.apply(entry, to: name, in: parent.descriptor, path: path)
+        links.replace(by: path, of: entry)
+        return true
+    }
+
+    /// Makes what has no content, under a temporary name: what has its own stays until that can be done.
+    private func createSpecial(
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
+    ) throws {
+        let temporary = TemporaryFile.newName()
+        switch entry.kind {
+        case .symbolicLink:
+            guard case .linkTarget(let target) = entry.content, !target.isEmpty else {
+                throw RestoreProblem(
+                    path, "\(path) cannot be restored: the archive does not hold where the link leads",
+                    remedy: "'archiver check --data' tells what else is damaged", isDamage: true)
+            }
+            try parent.descriptor.createSymbolicLink(temporary, target: CName(target), path: FilePath(path))
+        case .fifo:
+            try parent.descriptor.createSpecialFile(
+                temporary, kind: .fifo, permissions: entry.permissions, path: FilePath(path))
+        case .characterDevice, .blockDevice:
+            do {
+                try parent.descriptor.createSpecialFile(
+                    temporary, kind: entry.kind, permissions: entry.permissions, device: entry.device,
+                    path: FilePath(path))
+            } catch {
+                guard error.code == .notPermitted || error.code == .permissionDenied else { throw error }
+                throw RestoreProblem(
+                    path, "the device \(path) was not restored: only root can make devices",
+                    remedy: "restore again as root")
+            }
+        case .socket, .file, .directory:
+            return
+        }
+        try parent.descriptor.replace(name, with: temporary, path: FilePath(path))
+    }
+
+    /// - Returns: false where the file `member` can have no further name there.
+    private func link(
+        _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath
+    ) throws -> Bool {
+        let existing = try root.directory.descriptor.openParent(of: member)
+        if let status = try FileStatus.read(existing.name, in: existing.directory, path: member) {
+            changedInodes.insert(status.inode)
+        }
+        let temporary = TemporaryFile.newName()
+        let failure = RestoreWriter.failure { () throws(FileError) in
+            try parent.descriptor.createLink(
+                temporary, to: existing.name, in: existing.directory, path: FilePath(path))
+        }
+        if let failure {
+            guard RestoreWriter.meansNoLinks(failure.code) else { throw failure }
+            return false
+        }
+        try parent.descriptor.replace(name, with: temporary, path: FilePath(path))
+        return true
+    }
+
+    private static func failure(of body: () throws(FileError) -> Void) -> FileError? {
+        do throws(FileError) { try body() } catch { return error }
+        return nil
+    }
+
+    /// Whether a file can have no further name in some directory: on another file system, or on one without such, or
+    /// because it has as many as it may.
+    private static func meansNoLinks(_ code: Errno) -> Bool {
+        [.improperLink, .tooManyLinks, .notPermitted, .notSupported, .notSupportedOnSocket].contains(code)
+    }
+}

@@ -1,0 +1,58 @@
+// Which machine this is, whatever it is called now.
+
+package import ArchiveFormat
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// The machine that the program runs on.
+package enum Machine {
+    /// The machine's identity; its name may change without it.
+    ///
+    /// Derived from `$ARCHIVER_MACHINE_ID`, else from the system's machine id (machine-id(5)), else from random bytes in
+    /// the user's state directory, else from the machine's name.
+    package static let id = MachineID(deriving: secret)
+
+    private static var secret: [UInt8] {
+        if let chosen = environment("ARCHIVER_MACHINE_ID") { return Array(chosen.utf8) }
+        for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
+            if let digits = digits(in: FilePath(path)) { return digits }
+        }
+        if let directory = stateDirectory, let digits = ownDigits(in: directory) { return digits }
+        return Array(CurrentProcess.hostName.utf8)
+    }
+
+    /// The 32 hex digits that `path` holds; nil for anything else, such as the empty file of a system's image.
+    private static func digits(in path: FilePath) -> [UInt8]? {
+        guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK),
+            let bytes = try? file.readToEnd(limit: 64, path: path)
+        else { return nil }
+        let digits = Array(bytes.prefix(32))
+        guard digits.count == 32, digits.allSatisfy({ Hex.value($0) != nil }) else { return nil }
+        return digits
+    }
+
+    /// Digits made up once for this user of this machine.
+    private static func ownDigits(in directory: FilePath) -> [UInt8]? {
+        let name = "machine-id"
+        let path = directory.appending(name)
+        if let digits = digits(in: path) { return digits }
+        try? Directory.create(directory, permissions: 0o700, durable: true)
+        let new = Array((0..<32).map { _ in Array("0123456789abcdef".utf8)[Int.random(in: 0..<16)] })
+        // Where another process is quicker, its digits count.
+        try? DurableFile.create(directory: directory, name: CName(name.utf8), contents: new)
+        return digits(in: path)
+    }
+
+    private static var stateDirectory: FilePath? {
+        if let state = environment("XDG_STATE_HOME").map({ FilePath($0) }), state.isAbsolute {
+            return state.appending("archiver")
+        }
+        return environment("HOME").map { FilePath($0).appending(".local/state/archiver") }
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}

@@ -1,0 +1,111 @@
+// A root, opened: the directory that snapshots are captured from and restored to.
+
+package import FileIO
+internal import Glibc
+package import SystemPackage
+
+/// An open root.
+///
+/// Everything below is reached from its descriptor, so nothing outside can be.
+package struct RootDirectory: Sendable {
+    /// The root's absolute path, symbolic links resolved.
+    package let path: FilePath
+    package let directory: SharedDirectory
+    package let status: FileStatus
+
+    /// Opens the directory at `path`.
+    ///
+    /// - Throws: `ArchiverError` with the codes `noSuchDirectory`, `notDirectory` or `permission`.
+    package static func open(_ path: FilePath) throws -> RootDirectory {
+        let real = try resolved(path)
+        do {
+            let descriptor = try Descriptor.open(real, O_RDONLY | O_DIRECTORY)
+            let status = try FileStatus.read(descriptor)
+            return RootDirectory(path: real, directory: SharedDirectory(descriptor), status: status)
+        } catch {
+            throw failure(FileError(error.operation, path, error.code))
+        }
+    }
+
+    /// Opens the directory at `path`, to be captured into the archive in `archive`.
+    ///
+    /// - Throws: also `ArchiverError` of the code `unsuitableRoot`.
+    package static func open(_ path: FilePath, capturedInto archive: FilePath) throws -> RootDirectory {
+        let root = try open(path)
+        try checkIsOutside(archive, root.path, as: path)
+        let fileSystem = try FileSystem.of(root.directory.descriptor)
+        if fileSystem.reach == .pseudo {
+            throw ArchiverError(
+                .unsuitableRoot, "\(path) holds no files: the kernel makes up what is seen there (\(fileSystem.name))",
+                remedy: "capture a directory of files", path: path)
+        }
+        return root
+    }
+
+    /// The status of what is at `path` in the root, links not followed; nil where nothing is.
+    package func status(of path: RelativePath) throws(FileError) -> FileStatus? {
+        if path.isRoot { return try FileStatus.read(directory.descriptor) }
+        let name = CName(path.name)
+        guard let parent = path.parent, !parent.isRoot else {
+            return try FileStatus.read(name, in: directory.descriptor, path: path)
+        }
+        let opened = try directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        return try FileStatus.read(name, in: opened, path: path)
+    }
+
+    /// Refuses a root in the archive's own directory: each capture would be a change to be captured.
+    ///
+    /// - Parameters:
+    ///   - resolved: the root's path without symbolic links.
+    ///   - path: as the user gave it.
+    package static func checkIsOutside(_ archive: FilePath, _ resolved: FilePath, as path: FilePath) throws {
+        let place: FilePath
+        do { place = try self.resolved(archive) } catch let error as ArchiverError {
+            guard error.code == .noSuchDirectory else { throw error }
+            throw ArchiverError.archiveGone(archive)
+        }
+        guard resolved.starts(with: place) else { return }
+        throw ArchiverError(
+            .unsuitableRoot, "\(path) is the archive's own directory or lies in it",
+            remedy: "capture another directory, or use another archive with --archive", path: path)
+    }
+
+    /// `path` as an absolute path, without symbolic links as far as it exists.
+    package static func resolvedAsFarAsItExists(_ path: FilePath) throws -> FilePath {
+        do {
+            return try resolved(path)
+        } catch let error as ArchiverError {
+            guard error.code == .noSuchDirectory, let name = path.lastComponent, name.kind == .regular else {
+                throw error
+            }
+            let parent = path.removingLastComponent()
+            return try resolvedAsFarAsItExists(parent.isEmpty ? "." : parent).appending(name)
+        }
+    }
+
+    /// `path` as an absolute path without symbolic links.
+    package static func resolved(_ path: FilePath) throws -> FilePath {
+        let resolved = path.withPlatformString { realpath($0, nil) }
+        guard let resolved else { throw failure(FileError("open", path, .current)) }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+
+    private static func failure(_ error: FileError) -> ArchiverError {
+        let path = error.path
+        switch error.code {
+        case .noSuchFileOrDirectory:
+            return ArchiverError(
+                .noSuchDirectory, "there is no directory \(path)", remedy: "check the spelling", path: path)
+        case .notDirectory:
+            return ArchiverError(
+                .notDirectory, "\(path) is not a directory", remedy: "give the directory that holds it", path: path)
+        case .permissionDenied, .notPermitted:
+            return ArchiverError(
+                .permission, "cannot read the directory \(path): permission denied",
+                remedy: "change its permissions, or run as a user who may read it", path: path)
+        default:
+            return ArchiverError(error)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// Locks on a root: one watcher at a time, one capture at a time.
+
+internal import ArchiveFormat
+package import ArchiveStorage
+internal import Dispatch
+package import FileIO
+internal import Glibc
+package import SystemPackage
+
+/// Kernel locks that concern one root of an archive; each ends with its value.
+package enum RootLock {
+    /// Becomes the only process that captures `root`; waits for another capture's end.
+    package static func capturing(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
+        do { return try FileLock.exclusive(path("capture", root, layout)) } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            throw ArchiverError.archiveGone(layout.directory)
+        }
+    }
+
+    /// Becomes the only process that captures `root`; waits for another capture's end until `mustStop` says otherwise.
+    ///
+    /// - Throws: `ArchiverError` of the code `locked`, naming the other process.
+    package static func capturing(
+        _ root: FilePath, in layout: ArchiveLayout, unless mustStop: () -> Bool
+    ) throws -> FileLock {
+        let path = path("capture", root, layout)
+        do { if let lock = try FileLock.tryExclusive(path) { return lock } } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            throw ArchiverError.archiveGone(layout.directory)
+        }
+        let wait = try LockWait(path)
+        while true {
+            if let lock = try wait.lock(within: .milliseconds(50)) { return lock }
+            if mustStop() {
+                throw ArchiverError(
+                    .locked,
+                    "\(root) is being captured\(try holder(of: path)): its last changes are not in the archive",
+                    remedy: "capture it when that has ended", path: root)
+            }
+        }
+    }
+
+    /// Takes a share in `root` for the run of a command.
+    package static func running(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
+        try FileLock.shared(path("run", root, layout))
+    }
+
+    /// Becomes the only process that watches `root`.
+    ///
+    /// - Throws: `ArchiverError` of the code `locked`, naming the other process.
+    package static func watching(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
+        let path = path("watch", root, layout)
+        if let lock = try FileLock.tryExclusive(path) { return lock }
+        throw ArchiverError(
+            .locked, "\(root) is being watched already\(try holder(of: path))",
+            remedy: "end that one first, or use another archive", path: root)
+    }
+
+    private static func holder(of path: FilePath) throws -> String {
+        try FileLock.holder(of: path).map { " by process \($0.process) (\($0.command))" } ?? ""
+    }
+
+    /// The process that watches `root`, as far as its lock tells.
+    package static func watcher(of root: FilePath, in layout: ArchiveLayout) -> Int32? {
+        (try? FileLock.holder(of: path("watch", root, layout)))?.process
+    }
+
+    /// Whether some process watches `root`.
+    package static func isWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Bool {
+        try FileLock.isHeld(path("watch", root, layout))
+    }
+
+    /// When the latest watcher of `root` was last at work; nil where there was none.
+    package static func lastWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Timestamp? {
+        do throws(FileError) {
+            let file = try Descriptor.openFile(path("watch", root, layout), O_RDONLY)
+            return try FileStatus.read(file).modified
+        } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
+    }
+
+    /// Where the watcher of `root` listens for questions.
+    package static func socket(of root: FilePath, in layout: ArchiveLayout) -> FilePath {
+        layout.lock("watch-\(name(root)).socket")
+    }
+
+    private static func name(_ root: FilePath) -> Substring {
+        ChunkID(hashing: root.bytes).hex.prefix(16)
+    }
+
+    private static func path(_ purpose: String, _ root: FilePath, _ layout: ArchiveLayout) -> FilePath {
+        layout.lock("\(purpose)-\(name(root)).lock")
+    }
+}

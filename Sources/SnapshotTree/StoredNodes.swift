@@ -1,0 +1,72 @@
+// The nodes of an archive's trees, decoded; the recent ones are kept.
+
+package import ArchiveFormat
+package import ArchiveStorage
+internal import Locking
+package import SystemPackage
+
+/// Reads nodes from an archive; safe to use from several threads.
+package final class StoredNodes: NodeSource, Sendable {
+    /// Where they are stored.
+    package let store: ArchiveStore
+    /// Nodes that are lost even where something still remembers them.
+    private let losses: Losses?
+    private let recent = Locked(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
+
+    /// Bytes of the nodes that are kept: some 500 of 64 entries each.
+    private static let capacity = 16 << 20
+
+    package convenience init(_ store: ArchiveStore) { self.init(store, without: nil) }
+
+    package init(_ store: ArchiveStore, without losses: Losses?) {
+        self.store = store
+        self.losses = losses
+    }
+
+    /// Where nodes of this archive end.
+    package var shape: TreeShape { store.shape }
+
+    /// The archive's directory.
+    package var directory: FilePath { store.layout.directory }
+
+    package func node(_ id: ChunkID, at place: NodePlace?) throws(StorageError) -> Node {
+        let node = try node(id)
+        if let problem = place?.problem(of: node) { throw try store.undecodable(id, .malformed(problem)) }
+        return node
+    }
+
+    private func node(_ id: ChunkID) throws(StorageError) -> Node {
+        if let known = recent.withLock({ $0.value(for: id) }) { return known }
+        return try read(id)
+    }
+
+    /// - Parameter level: the level the node must have; nil where any will do.
+    package func node(_ id: ChunkID, level: Int?) throws(StorageError) -> Node {
+        let node = try node(id)
+        if let level, node.level != level {
+            throw try store.undecodable(id, .malformed("a node is of level \(node.level) instead of \(level)"))
+        }
+        return node
+    }
+
+    private func read(_ id: ChunkID) throws(StorageError) -> Node {
+        if losses?.contains(id) ?? false { throw StorageError.missing(id, in: directory) }
+        let bytes = try store.read(id)
+        let node: Node
+        do { node = try Node(decoding: bytes) } catch { throw try store.undecodable(id, error) }
+        // What goes is freed after the lock.
+        _ = recent.withLock { $0.insert(node, for: id, cost: node.memory) }
+        return node
+    }
+}
+
+extension Node {
+    /// About how many bytes of memory the node takes.
+    fileprivate var memory: Int {
+        switch self {
+        case .leaf(let entries):
+            entries.reduce(0) { $0 + 256 + $1.weight + 96 * $1.attributes.count }
+        case .inner(_, let children): children.reduce(0) { $0 + 128 + $1.weight }
+        }
+    }
+}
