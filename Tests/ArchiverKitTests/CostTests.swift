@@ -7,6 +7,7 @@ import Capturing
 import FileIO
 import FileWatching
 import Roots
+import SnapshotTree
 import SystemPackage
 import TestTraits
 import Testing

@@ -2,7 +2,6 @@
 
 import ArchiveFormat
 import ArchiveStorage
-import Capturing
 import Exclusions
 import FileIO
 import Roots
@@ -12,6 +11,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Capturing
 
 @Suite("The index of paths", .blocking) struct HistoryIndexTests {
     @Test("an index made by commits equals one made anew equals a naive scan", arguments: 0..<3)

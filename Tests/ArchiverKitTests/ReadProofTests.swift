@@ -1,6 +1,5 @@
 // When a file that a writer closed counts as read although its times are as they were.
 
-import Capturing
 import FileIO
 import Roots
 import SystemPackage
@@ -8,6 +7,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Capturing
 
 @Suite(.blocking) struct ReadProofTests {
     /// A file's status, and moments that lie some seconds after its time of change.

@@ -2,7 +2,7 @@
 
 import ArchiveFormat
 import ArchiveStorage
-import Capturing
+@testable import Capturing
 import Dispatch
 import FileIO
 import Glibc

@@ -55,15 +55,6 @@ public struct WatcherStatus: Codable, Sendable {
         public var readSeconds: Double?
         /// How often it is captured while it changes all the time, in seconds.
         public var intervalSeconds: Double?
-
-        init(_ file: LargeFiles.Waiting) {
-            path = file.path
-            bytes = file.bytes
-            changed = file.changed
-            captured = file.captured
-            readSeconds = file.readingTime?.seconds
-            intervalSeconds = file.interval?.seconds
-        }
     }
 
     /// The watching process.
@@ -113,4 +104,15 @@ public struct AuditResult: Codable, Sendable, Hashable {
     public var repaired: Int
     /// The snapshot that holds what was found.
     public var snapshot: SnapshotID?
+}
+
+extension WatcherStatus.LargeFile {
+    init(_ file: LargeFiles.Waiting) {
+        path = file.path
+        bytes = file.bytes
+        changed = file.changed
+        captured = file.captured
+        readSeconds = file.readingTime?.seconds
+        intervalSeconds = file.interval?.seconds
+    }
 }
