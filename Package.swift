@@ -40,7 +40,7 @@ let package = Package(
         .target(
             name: "ArchiveStorage",
             dependencies: [
-                "ArchiveFormat", "Compression", "FileIO", "Locking",
+                "ArchiveFormat", "Compression", "FileIO", "Threading",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
@@ -48,7 +48,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveStorageTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Compression", "FileIO", "Locking", "TestSupport", "TestTraits",
+                "ArchiveFormat", "ArchiveStorage", "Compression", "FileIO", "TestSupport", "TestTraits", "Threading",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -65,8 +65,8 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "Locking",
-                "Mementos", "TextDiff", "Timeline", "TimelineServer",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "Mementos",
+                "TextDiff", "Threading", "Timeline", "TimelineServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -86,8 +86,8 @@ let package = Package(
         .target(
             name: "ArchiverKit",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Locking",
-                "Mementos", "Restoring", "Roots", "SnapshotTree", "TextDiff",
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Mementos",
+                "Restoring", "Roots", "SnapshotTree", "TextDiff", "Threading",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -96,8 +96,8 @@ let package = Package(
             name: "ArchiverKitTests",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Capturing", "Compression", "Exclusions",
-                "FileIO", "FileWatching", "Locking", "Mementos", "Restoring", "Roots", "SnapshotTree", "TestSupport",
-                "TestTraits", "TreeScripts", "archiver", "churn", "examples",
+                "FileIO", "FileWatching", "Mementos", "Restoring", "Roots", "SnapshotTree", "TestSupport", "TestTraits",
+                "Threading", "TreeScripts", "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -139,8 +139,8 @@ let package = Package(
         .target(
             name: "Capturing",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "FileWatching", "Locking", "Roots",
-                "SnapshotTree", .product(name: "SystemPackage", package: "swift-system"),
+                "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "FileWatching", "Roots", "SnapshotTree",
+                "Threading", .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
         // MARK: CLibdeflate - libdeflate's header
@@ -185,12 +185,12 @@ let package = Package(
         // MARK: FileIO - descriptors, status, directories, metadata, durable writes, locks
         .target(
             name: "FileIO",
-            dependencies: ["CLinux", "Locking", .product(name: "SystemPackage", package: "swift-system")]
+            dependencies: ["CLinux", "Threading", .product(name: "SystemPackage", package: "swift-system")]
         ),
         .testTarget(
             name: "FileIOTests",
             dependencies: [
-                "CLinux", "FileIO", "Locking", "TestSupport", "TestTraits",
+                "CLinux", "FileIO", "TestSupport", "TestTraits", "Threading",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -199,14 +199,14 @@ let package = Package(
         .target(
             name: "FileWatching",
             dependencies: [
-                "CLinux", "Exclusions", "FileIO", "Locking", "Mementos",
+                "CLinux", "Exclusions", "FileIO", "Mementos", "Threading",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(
             name: "FileWatchingTests",
             dependencies: [
-                "CLinux", "Exclusions", "FileIO", "FileWatching", "Locking", "Mementos", "TestSupport", "TestTraits",
+                "CLinux", "Exclusions", "FileIO", "FileWatching", "Mementos", "TestSupport", "TestTraits", "Threading",
                 "TreeScripts",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -217,20 +217,16 @@ let package = Package(
             name: "FuzzTargets", dependencies: ["ArchiveFormat", "Compression", "Exclusions"],
             path: "Tests/FuzzTargets"),
 
-        // MARK: Locking - a value behind a lock, safe in asynchronous code
-        .target(name: "Locking"),
-        .testTarget(name: "LockingTests", dependencies: ["Locking"]),
-
         // MARK: Mementos - Observer, Memento, Command as a small library
-        .target(name: "Mementos", dependencies: ["Locking"]),
-        .testTarget(name: "MementosTests", dependencies: ["Locking", "Mementos", "TestSupport"]),
+        .target(name: "Mementos", dependencies: ["Threading"]),
+        .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
 
         // MARK: Restoring - trees to files: in place, elsewhere, and what is written into the root's log
         .target(
             name: "Restoring",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Locking",
-                "Roots", "SnapshotTree", .product(name: "SystemPackage", package: "swift-system"),
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Roots",
+                "SnapshotTree", "Threading", .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
         // MARK: Roots - a directory that an archive has snapshots of: open, locked, on which machine
@@ -245,7 +241,7 @@ let package = Package(
         .target(
             name: "SnapshotTree",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", "Locking",
+                "ArchiveFormat", "ArchiveStorage", "FileIO", "Threading",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .testTarget(
@@ -253,15 +249,19 @@ let package = Package(
             dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport", "TestTraits"]),
 
         // MARK: TestTraits - how tests run
-        .target(name: "TestTraits", dependencies: ["Locking"], path: "Tests/TestTraits"),
+        .target(name: "TestTraits", dependencies: ["Threading"], path: "Tests/TestTraits"),
 
         // MARK: TextDiff - two texts compared line by line
         .target(name: "TextDiff", dependencies: ["FileIO"]),
         .testTarget(name: "TextDiffTests", dependencies: ["TestSupport", "TestTraits", "TextDiff"]),
 
+        // MARK: Threading - a value behind a lock, ordered work of several threads
+        .target(name: "Threading"),
+        .testTarget(name: "ThreadingTests", dependencies: ["Threading"]),
+
         // MARK: Timeline - the moments of a history behind a data source and a delegate
         .target(
-            name: "Timeline", dependencies: ["ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Locking"]),
+            name: "Timeline", dependencies: ["ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Threading"]),
         .testTarget(
             name: "TimelineTests",
             dependencies: [
@@ -275,7 +275,7 @@ let package = Package(
         .target(
             name: "TimelineServer",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Locking", "TextDiff", "Timeline",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TextDiff", "Threading", "Timeline",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -295,7 +295,7 @@ let package = Package(
         // MARK: TreeScripts - scenarios as files, and the commands in them
         .target(
             name: "TreeScripts",
-            dependencies: ["CLinux", "Locking", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: ["CLinux", "Threading", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TreeScripts"),
     ],
     swiftLanguageModes: [.v6]

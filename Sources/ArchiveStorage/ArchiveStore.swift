@@ -2,8 +2,8 @@
 
 package import ArchiveFormat
 internal import FileIO
-internal import Locking
 package import SystemPackage
+internal import Threading
 
 /// An open archive.
 ///

@@ -1,7 +1,7 @@
 // Recently read blocks, decompressed: neighbouring small files share blocks, so the next read is often here.
 
 internal import ArchiveFormat
-internal import Locking
+internal import Threading
 
 /// Decompressed blocks, as many as fit.
 final class BlockCache: Sendable {

@@ -4,8 +4,8 @@ internal import ArchiveFormat
 internal import Compression
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// Reads blocks of an archive and keeps the recent ones.
 ///

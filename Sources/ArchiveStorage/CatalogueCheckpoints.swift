@@ -3,8 +3,8 @@
 internal import Dispatch
 internal import GRDB
 internal import Glibc
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// Moves what SQLite's write-ahead log holds into the database, over a connection of its own.
 ///

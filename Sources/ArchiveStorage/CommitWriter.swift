@@ -1,8 +1,8 @@
 // The commit protocol, in the only place that knows it: blocks, fdatasync, the record, fdatasync, the catalogue.
 
 package import ArchiveFormat
-internal import Locking
 internal import Synchronization
+internal import Threading
 
 /// Writes what one snapshot or one saved state needs, then itself; or other records.
 ///

@@ -1,7 +1,7 @@
 // Encoders for whoever has something to store: to make one costs more than most changes of a watched directory.
 
 internal import ArchiveFormat
-internal import Locking
+internal import Threading
 
 /// Encoders that are kept for the next time.
 ///

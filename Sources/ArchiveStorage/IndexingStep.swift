@@ -2,7 +2,7 @@
 
 internal import ArchiveFormat
 internal import Dispatch
-internal import Locking
+internal import Threading
 
 /// One step of a commit, on a thread of its own: whoever waits for the disk and the catalogue here holds up nobody.
 final class IndexingStep: Sendable {

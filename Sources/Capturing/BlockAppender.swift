@@ -4,7 +4,7 @@ internal import ArchiveFormat
 package import ArchiveStorage
 internal import Dispatch
 internal import Glibc
-internal import Locking
+internal import Threading
 
 /// Encodes blocks and appends them to a commit, on the caller's thread or on another.
 package final class BlockAppender: Sendable {

@@ -5,8 +5,8 @@ internal import Dispatch
 internal import Exclusions
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// An open directory with its names.
 struct DirectoryLook: Sendable {

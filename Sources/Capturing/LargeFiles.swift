@@ -3,7 +3,7 @@
 package import ArchiveFormat
 package import FileIO
 package import FileWatching
-internal import Locking
+internal import Threading
 
 /// When a large file is read.
 package struct LargeFileRule: Sendable, Hashable {

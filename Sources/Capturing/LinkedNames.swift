@@ -3,8 +3,8 @@
 internal import ArchiveFormat
 internal import FileIO
 internal import FileWatching
-internal import Locking
 internal import SnapshotTree
+internal import Threading
 
 /// Collects the hard-linked files among a scan's changes, to find their other names.
 struct LinkedNames {

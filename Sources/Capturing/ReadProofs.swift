@@ -1,7 +1,7 @@
 // Which files are known to be what their times say, although a writer closed them and their times are as they were.
 
 package import FileIO
-internal import Locking
+internal import Threading
 
 /// Files that were read when their change was so long ago that a later one would have another time.
 ///

@@ -6,9 +6,9 @@ package import Exclusions
 package import FileIO
 package import FileWatching
 internal import Glibc
-internal import Locking
 package import Roots
 package import SnapshotTree
+internal import Threading
 
 /// Finds what differs between a root and a tree.
 package struct TreeScan {

@@ -1,8 +1,8 @@
 // Names of users and groups, asked of the system once each.
 
 internal import Glibc
-internal import Locking
 package import SystemPackage
+internal import Threading
 
 /// Translates numeric owners and groups to names and back; may be used by several threads.
 package final class AccountNames: Sendable {

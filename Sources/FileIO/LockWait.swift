@@ -1,8 +1,8 @@
 // Waiting for a lock without being bound to it.
 
 package import Dispatch
-internal import Locking
 package import SystemPackage
+internal import Threading
 
 /// A lock that a thread of its own waits for: flock(2) knows no end to that, and one who asks again and again may never be
 /// the one who gets it.

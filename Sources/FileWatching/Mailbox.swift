@@ -2,9 +2,9 @@
 
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import Synchronization
 internal import SystemPackage
+internal import Threading
 
 /// Which root a request is about.
 typealias RootID = Int

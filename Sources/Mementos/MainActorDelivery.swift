@@ -1,6 +1,6 @@
 // Delivery on the main actor: for observers that are bound to it, as those of user interfaces are.
 
-internal import Locking
+internal import Threading
 
 /// Takes events on any thread and hands them to a handler on the main actor, in order and each turn all that wait.
 final class MainActorDelivery<Event: Sendable>: Sendable {

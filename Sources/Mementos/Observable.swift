@@ -1,6 +1,6 @@
 // The Observer pattern for a value: whoever observes it is told of its changes.
 
-internal import Locking
+internal import Threading
 
 /// A value whose changes are observed.
 ///

@@ -1,6 +1,6 @@
 // The Observer pattern: a subject tells any number of observers about events and knows none of them.
 
-internal import Locking
+internal import Threading
 
 /// Tells observers about events.
 ///

@@ -1,6 +1,6 @@
 // The Command pattern: a history does commands, undoes them and does them again.
 
-internal import Locking
+internal import Threading
 
 /// Executes commands on a state and remembers them, so that they can be undone and redone.
 ///

@@ -6,10 +6,10 @@ internal import Capturing
 internal import Exclusions
 package import FileIO
 internal import FileWatching
-internal import Locking
 package import Roots
 internal import SnapshotTree
 package import SystemPackage
+internal import Threading
 
 /// One restore of a root, or of a part of it, to what it was.
 package struct RestoreInPlace {

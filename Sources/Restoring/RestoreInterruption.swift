@@ -1,6 +1,6 @@
 // Ending a restore early without leaving anything half-done.
 
-internal import Locking
+internal import Threading
 
 /// Asks restores to end; safe to use from any thread.
 public final class RestoreInterruption: Sendable {

@@ -5,9 +5,9 @@ internal import ArchiveStorage
 internal import Capturing
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import Roots
 internal import SystemPackage
+internal import Threading
 
 /// Makes what is at the steps' paths what it shall be.
 ///

@@ -2,8 +2,8 @@
 
 package import ArchiveFormat
 package import ArchiveStorage
-internal import Locking
 package import SystemPackage
+internal import Threading
 
 /// Reads nodes from an archive; safe to use from several threads.
 package final class StoredNodes: NodeSource, Sendable {

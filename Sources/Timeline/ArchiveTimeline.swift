@@ -4,7 +4,7 @@ internal import ArchiveFormat
 public import ArchiveStorage
 public import ArchiverKit
 public import FileIO
-internal import Locking
+internal import Threading
 
 extension ListedSnapshot: TimelineMoment {}
 

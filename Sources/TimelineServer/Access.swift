@@ -4,8 +4,8 @@ internal import FileIO
 internal import Glibc
 internal import HTTPTypes
 internal import Hummingbird
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// The secrets of one server.
 ///

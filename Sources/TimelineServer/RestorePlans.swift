@@ -6,8 +6,8 @@ internal import ArchiverKit
 internal import Crypto
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// A restore that was planned.
 struct RestorePlan: Sendable {

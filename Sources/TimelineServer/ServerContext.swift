@@ -5,7 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 internal import Hummingbird
-internal import Locking
+internal import Threading
 internal import Timeline
 
 /// The archive behind a server.

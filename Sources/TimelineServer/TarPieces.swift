@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
-internal import Locking
+internal import Threading
 
 /// The bytes of a tar file, made as somebody takes them.
 ///

@@ -6,12 +6,12 @@ import ArchiverKit
 import FileIO
 import Foundation
 import Glibc
-import Locking
 import Synchronization
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct BusyFileTests {
     private static let blockBytes = 4096

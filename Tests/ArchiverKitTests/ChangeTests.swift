@@ -5,11 +5,11 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import Glibc
-import Locking
 import Mementos
 import SystemPackage
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct ChangeTests {
     @Test func noChangeGivesNoSnapshot() throws {

@@ -4,10 +4,10 @@ import ArchiveFormat
 import ArchiveStorage
 import ArchiverKit
 import FileIO
-import Locking
 import SystemPackage
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct GapTests {
     @Test func theTimeBetweenTwoWatchersIsAGap() async throws {

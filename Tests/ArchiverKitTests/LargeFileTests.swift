@@ -3,11 +3,11 @@
 import ArchiveFormat
 import ArchiveStorage
 import FileIO
-import Locking
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @testable import ArchiverKit
 @testable import Capturing

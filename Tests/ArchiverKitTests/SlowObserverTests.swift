@@ -3,11 +3,11 @@
 import ArchiveFormat
 import ArchiverKit
 import Dispatch
-import Locking
 import Mementos
 import SystemPackage
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct SlowObserverTests {
     /// An observer that can be held up.

@@ -2,19 +2,19 @@
 
 import ArchiveFormat
 import ArchiveStorage
-@testable import Capturing
 import Dispatch
 import FileIO
 import Glibc
-import Locking
 import Mementos
 import Roots
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @testable import ArchiverKit
+@testable import Capturing
 
 /// The time limit only ends a test whose event never comes.
 @Suite("Large files of a watched root", .timeLimit(.minutes(60)), .blocking) struct WatchedLargeFileTests {

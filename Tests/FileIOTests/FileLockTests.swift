@@ -3,12 +3,12 @@
 import FileIO
 import Foundation
 import Glibc
-import Locking
 import Synchronization
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct FileLockTests {
     /// Returns once the lock can be had alone: at once, unless another test is just starting a process, which has a copy of

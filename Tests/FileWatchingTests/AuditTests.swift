@@ -3,11 +3,11 @@
 import FileIO
 import FileWatching
 import Glibc
-import Locking
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct AuditTests {
     private static func deaf(_ isDeaf: Lock) -> WatcherHooks {

@@ -2,11 +2,11 @@
 
 import FileIO
 import FileWatching
-import Locking
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct ChurnTests {
     @Test(arguments: WatchBackend.telling, [UInt64(1), 2, 3, .random(in: 4...999_999)])

@@ -3,10 +3,10 @@
 import FileIO
 import FileWatching
 import Glibc
-import Locking
 import SystemPackage
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct DegradedTests {
     /// Lets a number of watches be added.

@@ -2,10 +2,10 @@
 
 import FileIO
 import FileWatching
-import Locking
 import SystemPackage
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct GapTests {
     @Test func aSuspendIsAGap() async throws {

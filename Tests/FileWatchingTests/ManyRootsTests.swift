@@ -3,10 +3,10 @@
 import Exclusions
 import FileIO
 import FileWatching
-import Locking
 import SystemPackage
 import TestTraits
 import Testing
+import Threading
 
 @Suite("Many roots of one watcher", .blocking)
 struct ManyRootsTests {

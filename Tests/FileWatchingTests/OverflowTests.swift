@@ -3,9 +3,9 @@
 import Dispatch
 import FileIO
 import FileWatching
-import Locking
 import TestTraits
 import Testing
+import Threading
 
 /// Stops a watcher before it reads events until it is let go.
 final class ReadingGate: Sendable {

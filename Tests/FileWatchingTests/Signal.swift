@@ -1,6 +1,6 @@
 // Waiting for something that happens on another thread.
 
-import Locking
+import Threading
 
 /// Something that happens once; those who wait go on then.
 final class Signal: Sendable {

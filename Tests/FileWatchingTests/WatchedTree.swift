@@ -4,10 +4,10 @@ import Exclusions
 import FileIO
 import FileWatching
 import Glibc
-import Locking
 import Mementos
 import SystemPackage
 import Testing
+import Threading
 
 /// A watched temporary tree whose batches are compared with what really changed.
 final class WatchedTree: Sendable {

@@ -1,6 +1,6 @@
 // Tests run at once, but a user has 128 inotify instances only, and other programs want some.
 
-import Locking
+import Threading
 
 /// The right to have a watcher, given back when the value is no longer kept; a test holds one at most.
 final class WatcherSlot: Sendable {

@@ -1,7 +1,7 @@
 // Commands that tests of histories execute.
 
-import Locking
 import Mementos
+import Threading
 
 /// Edits of a list of numbers; remembers in itself what undoing needs.
 enum Edit: Command, Codable, Equatable {

@@ -1,7 +1,7 @@
 // What tests of observers share.
 
-import Locking
 import Mementos
+import Threading
 
 /// What observers wrote down, in order.
 final class Log<Item: Sendable>: Sendable {

@@ -1,9 +1,9 @@
 // Delivery on the main actor, whatever thread sends.
 
 import Dispatch
-import Locking
 import Mementos
 import Testing
+import Threading
 
 private struct Game: Sendable, Equatable {
     var level = 1

@@ -1,8 +1,8 @@
 // Using an observable or a history from within its own change.
 
-import Locking
 import Mementos
 import Testing
+import Threading
 
 /// A command that uses its own history.
 private struct Meddle: Command {

@@ -1,11 +1,11 @@
 // Observers that a subject holds weakly: they vanish by themselves.
 
 import Dispatch
-import Locking
 import Mementos
 import Synchronization
 import TestSupport
 import Testing
+import Threading
 
 @Suite struct WeakObserverTests {
     @Test func anObserverNeedsNobodyToKeepItsSubscription() {

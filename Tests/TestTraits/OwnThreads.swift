@@ -1,8 +1,8 @@
 // Tests that block their thread: they run programs, change files, wait for locks, or compute for long.
 
 internal import Foundation
-internal import Locking
 public import Testing
+internal import Threading
 
 /// Runs few tests at once, on threads of their own.
 ///

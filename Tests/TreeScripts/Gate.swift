@@ -1,6 +1,6 @@
 // A door for a few at a time.
 
-internal import Locking
+internal import Threading
 
 /// Lets only so many tasks be inside at once; the others wait in line.
 package final class Gate: Sendable {

@@ -2,8 +2,8 @@
 
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// As long as this lives, nothing is dropped that the archive held when it began.
 ///

@@ -3,7 +3,7 @@
 internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
-internal import Locking
+internal import Threading
 
 /// How a reclaimer makes way: where others have the archive open, it works in small pieces, and begins none while
 /// somebody captures.

@@ -6,8 +6,8 @@ internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

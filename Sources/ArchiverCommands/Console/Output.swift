@@ -2,9 +2,9 @@
 
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import Synchronization
 internal import SystemPackage
+internal import Threading
 
 /// Whoever read our output has gone, as `head` does when it has seen enough.
 struct ClosedPipe: Error {}

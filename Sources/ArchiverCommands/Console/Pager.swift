@@ -2,7 +2,7 @@
 
 internal import FileIO
 internal import Glibc
-internal import Locking
+internal import Threading
 
 /// The program through which a person reads long output.
 enum Pager {

@@ -3,7 +3,7 @@
 internal import ArchiverKit
 internal import FileIO
 internal import Glibc
-internal import Locking
+internal import Threading
 
 /// Shows an operation's progress on a terminal, at most ten times a second, and to whoever asks by SIGUSR1.
 final class ProgressLine: Sendable {

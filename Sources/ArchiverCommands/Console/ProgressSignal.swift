@@ -1,6 +1,6 @@
 // SIGUSR1 asks a running command how far it is; the answer is a line on stderr, as dd(1) gives it.
 
-internal import Locking
+internal import Threading
 
 /// The answer to SIGUSR1.
 enum ProgressSignal {

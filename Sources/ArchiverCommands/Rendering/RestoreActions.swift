@@ -1,7 +1,7 @@
 // What a restore does, told as it is done.
 
 internal import ArchiverKit
-internal import Locking
+internal import Threading
 
 /// The steps of a restore, shown as they come or kept for the JSON at the end.
 final class RestoreActions: Sendable {

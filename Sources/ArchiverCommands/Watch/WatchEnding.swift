@@ -2,7 +2,7 @@
 
 internal import ArchiverKit
 internal import Glibc
-internal import Locking
+internal import Threading
 
 /// Takes the signals that ask for the end: the first has a last capture made, an impatient second one ends at once.
 final class WatchEnding: Sendable {

@@ -5,8 +5,8 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import Dispatch
 internal import FileIO
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// Writes the events of a watch service as they come.
 final class WatchReport: Sendable {

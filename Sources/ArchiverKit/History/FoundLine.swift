@@ -5,9 +5,9 @@ public import ArchiveStorage
 internal import Dispatch
 public import FileIO
 internal import Glibc
-internal import Locking
 public import Roots
 internal import Synchronization
+internal import Threading
 
 /// A line that some version of a file has.
 public struct FoundLine: Sendable, Hashable {

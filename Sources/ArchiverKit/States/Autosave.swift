@@ -2,8 +2,8 @@
 
 internal import Dispatch
 internal import FileWatching
-internal import Locking
 public import Mementos
+internal import Threading
 
 /// Saves a state again and again, until it is ended or no longer kept.
 ///

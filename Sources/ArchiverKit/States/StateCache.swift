@@ -1,7 +1,7 @@
 // A cache on saved states: what is costly to get is got once, within a budget.
 
-internal import Locking
 internal import Restoring
+internal import Threading
 
 /// Keeps values that are costly to get, such as pictures from a server: each is fetched once and is there from then on,
 /// without the server, too.

@@ -5,9 +5,9 @@ internal import ArchiveStorage
 internal import Capturing
 package import FileIO
 internal import Glibc
-internal import Locking
 internal import SnapshotTree
 internal import SystemPackage
+internal import Threading
 
 /// Saves the states of one title, one at a time whichever process does it.
 package struct StateWriter {

@@ -3,8 +3,8 @@
 internal import Dispatch
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import Synchronization
+internal import Threading
 
 /// Lets autosaves finish before the program ends: at the end of main and at `exit`, and before SIGTERM or SIGINT ends it,
 /// where the program leaves these to the system.

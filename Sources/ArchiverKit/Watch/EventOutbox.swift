@@ -2,8 +2,8 @@
 
 internal import Dispatch
 internal import FileIO
-internal import Locking
 internal import Mementos
+internal import Threading
 
 /// Delivers a service's events in order, on a thread of its own.
 ///

@@ -1,6 +1,6 @@
 // Waiting until a count has come as far as somebody needs it.
 
-internal import Locking
+internal import Threading
 
 /// A count that only grows, and those who wait for it.
 final class Milestones: Sendable {

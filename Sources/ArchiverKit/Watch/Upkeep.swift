@@ -3,10 +3,10 @@
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
-internal import Locking
 internal import Mementos
 internal import Roots
 internal import Synchronization
+internal import Threading
 
 /// Has an archive maintained for as long as a service runs, by a thread of the lowest priority.
 final class Upkeep: Sendable {

@@ -4,9 +4,9 @@ internal import ArchiveFormat
 internal import Capturing
 internal import FileIO
 internal import FileWatching
-internal import Locking
 internal import Roots
 internal import SystemPackage
+internal import Threading
 
 /// The memory of a root's caretaker; any thread may use it.
 final class WatchJournal: Sendable {

@@ -6,10 +6,10 @@ internal import Capturing
 public import Exclusions
 package import FileIO
 internal import FileWatching
-internal import Locking
 public import Mementos
 public import Roots
 public import SystemPackage
+internal import Threading
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

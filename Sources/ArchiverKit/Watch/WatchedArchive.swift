@@ -2,8 +2,8 @@
 
 internal import ArchiveStorage
 internal import FileIO
-internal import Locking
 internal import Roots
+internal import Threading
 
 /// An archive that may be removed, replaced, or lose its catalogue while it is used.
 ///

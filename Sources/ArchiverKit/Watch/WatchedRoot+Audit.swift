@@ -7,11 +7,11 @@ internal import Capturing
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
-internal import Locking
 internal import Mementos
 internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
+internal import Threading
 
 extension WatchedRoot {
     /// Changed paths of an audit that are kept one by one; beyond them everything is captured anew.

@@ -6,8 +6,8 @@ internal import Capturing
 internal import Exclusions
 internal import FileIO
 internal import FileWatching
-internal import Locking
 internal import Roots
+internal import Threading
 
 extension WatchedRoot {
     /// What is left out.

@@ -5,9 +5,9 @@ internal import ArchiveStorage
 internal import Capturing
 internal import FileIO
 internal import FileWatching
-internal import Locking
 internal import Roots
 internal import SystemPackage
+internal import Threading
 
 extension WatchedRoot {
     /// Tells of files that are captured less often from now on, and sees to it that those that wait are read in time.

@@ -4,7 +4,7 @@ internal import Capturing
 internal import FileIO
 internal import FileWatching
 internal import Glibc
-internal import Locking
+internal import Threading
 
 extension WatchedRoot {
     /// How long an answer may wait for what changed just before the question.

@@ -7,11 +7,11 @@ internal import Exclusions
 internal import FileIO
 internal import FileWatching
 internal import Glibc
-internal import Locking
 internal import Mementos
 internal import Roots
 internal import Synchronization
 internal import SystemPackage
+internal import Threading
 
 /// Watches one root and captures its changes.
 final class WatchedRoot: Sendable {

@@ -1,7 +1,7 @@
 // Work on several threads at once: calls that block have no place on Swift's own.
 
 import Foundation
-import Locking
+import Threading
 
 /// Calls `body` with 0, 1, …, each on a thread of its own, and waits for all.
 ///

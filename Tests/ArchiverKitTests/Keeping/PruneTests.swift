@@ -5,11 +5,11 @@ import ArchiveStorage
 import Dispatch
 import FileIO
 import Glibc
-import Locking
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @testable import ArchiverKit
 

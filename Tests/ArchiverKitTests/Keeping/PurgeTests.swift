@@ -4,12 +4,12 @@ import ArchiveFormat
 import FileIO
 import Foundation
 import Glibc
-import Locking
 import SnapshotTree
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @testable import ArchiveStorage
 @testable import ArchiverKit

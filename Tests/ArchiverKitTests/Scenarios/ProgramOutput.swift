@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import Locking
+import Threading
 
 /// The reading end of a program's output.
 final class ProgramOutput: Sendable {

@@ -2,8 +2,8 @@
 
 import ArchiveFormat
 import ArchiverKit
-import Locking
 import Mementos
+import Threading
 
 /// The events of a watcher; those that a scenario does not expect are findings.
 final class WatchLog: Sendable {

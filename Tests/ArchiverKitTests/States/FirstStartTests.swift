@@ -2,12 +2,12 @@
 
 import ArchiverKit
 import Foundation
-import Locking
 import Mementos
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @Suite("One title, many programs", .blocking)
 struct FirstStartTests {

@@ -2,9 +2,9 @@
 
 import ArchiveStorage
 import Foundation
-import Locking
 import TestTraits
 import Testing
+import Threading
 
 @testable import ArchiverKit
 

@@ -2,10 +2,10 @@
 
 import ArchiverKit
 import FileIO
-import Locking
 import Mementos
 import TestTraits
 import Testing
+import Threading
 
 @Suite("Updating states", .blocking)
 struct StateUpdateTests {

@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Dispatch
 internal import FileIO
-internal import Locking
+internal import Threading
 
 /// A line that a subscriber gets.
 struct ControlNews: Codable, Sendable {

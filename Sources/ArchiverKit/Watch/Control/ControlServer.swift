@@ -2,8 +2,8 @@
 
 internal import Dispatch
 internal import FileIO
-internal import Locking
 internal import SystemPackage
+internal import Threading
 
 /// Listens for questions about a root until it ends.
 ///

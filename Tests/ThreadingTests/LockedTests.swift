@@ -1,7 +1,7 @@
 // Values behind a lock.
 
-import Locking
 import Testing
+import Threading
 
 @Suite("Locked values")
 struct LockedTests {
