@@ -27,8 +27,10 @@ import Testing
         return (client, try #require(listener.accept()))
     }
 
-    /// Returns once nobody listens: at once, unless another test is just starting a process, which has a copy of the listener
-    /// until it executes its program. A connection made meanwhile ends then.
+    /// Returns once nobody listens.
+    ///
+    /// That is at once, unless another test is just starting a process, which has a copy of the listener until it executes its
+    /// program. A connection made meanwhile ends then.
     private func waitUntilNobodyListens() throws {
         while let early = try SocketBox.connect(to: path) {
             _ = try? early.socket.readLine()
