@@ -5,17 +5,32 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-enum ArchiveCreation {
-    /// Reads the manifest of the archive at `layout`.
-    static func open(_ layout: ArchiveLayout) throws(StorageError) -> ArchiveManifest {
+/// An archive's directory before the archive is open.
+struct ArchiveCreation {
+    let layout: ArchiveLayout
+    let segments: any SegmentStore
+
+    init(layout: ArchiveLayout, segments: any SegmentStore) {
+        self.layout = layout
+        self.segments = segments
+    }
+
+    /// - Parameter segments: nil where they are kept in the directory.
+    init(of directory: FilePath, _ segments: (any SegmentStore)? = nil) {
+        layout = ArchiveLayout(directory)
+        self.segments = segments ?? LocalSegments(layout)
+    }
+
+    /// Reads the manifest.
+    func open() throws(StorageError) -> ArchiveManifest {
         do {
-            return try read(layout)
+            return try read()
         } catch  where error.code == .noArchive {
             let directory = layout.directory
             guard let names = try names(in: directory) else { throw error }
             // Another process may have made it meanwhile.
-            if let manifest = try? read(layout) { return manifest }
-            try checkForSegments(layout)
+            if let manifest = try? read() { return manifest }
+            try checkForSegments()
             if names.isEmpty { throw error }
             throw StorageError(
                 .notAnArchive, directory, "\(directory) is not an archive: it has no archive.json",
@@ -23,19 +38,17 @@ enum ArchiveCreation {
         }
     }
 
-    /// Reads the manifest of the archive at `layout`; makes the archive where its directory is missing or empty.
+    /// Reads the manifest; makes the archive where its directory is missing or empty.
     ///
     /// - Returns: also whether this call has made it.
-    static func openOrCreate(
-        _ layout: ArchiveLayout
-    ) throws(StorageError) -> (manifest: ArchiveManifest, isNew: Bool) {
+    func openOrCreate() throws(StorageError) -> (manifest: ArchiveManifest, isNew: Bool) {
         do {
-            return (try read(layout), false)
+            return (try read(), false)
         } catch  where error.code == .noArchive {
             // Before anything is made: what is not ours stays as it is.
-            do { try checkIsFree(layout) } catch {
+            do { try checkIsFree() } catch {
                 // Another process may have been quicker.
-                guard let manifest = try? read(layout) else { throw error }
+                guard let manifest = try? read() else { throw error }
                 return (manifest, false)
             }
             try storing { () throws(FileError) in
@@ -45,22 +58,22 @@ enum ArchiveCreation {
             defer { withExtendedLifetime(lock) {} }
             // Another process may have been quicker.
             do {
-                return (try read(layout), false)
+                return (try read(), false)
             } catch  where error.code == .noArchive {
-                try checkIsFree(layout)
-                try create(layout)
-                return (try read(layout), true)
+                try checkIsFree()
+                try create()
+                return (try read(), true)
             }
         }
     }
 
-    /// Reads the manifest of the archive at `layout`; makes it anew from the headers of the segments where it is lost.
+    /// Reads the manifest; makes it anew from the headers of the segments where it is lost.
     ///
     /// - Parameter lock: held, so that nobody else uses the archive.
-    static func openOrMend(_ layout: ArchiveLayout, _ lock: UseLock) throws(StorageError) -> ArchiveManifest {
-        do { return try open(layout) } catch {
+    func openOrMend(_ lock: UseLock) throws(StorageError) -> ArchiveManifest {
+        do { return try open() } catch {
             guard error.code == .damaged, error.path == layout.manifest else { throw error }
-            let manifest = try manifest(ofSegmentsIn: layout, error)
+            let manifest = try manifestOfSegments(error)
             try storing { () throws(FileError) in
                 try Directory.create(layout.salvage, permissions: 0o700, durable: true)
                 let name = "archive.json.\(UInt32.random(in: .min ... .max))"
@@ -79,12 +92,11 @@ enum ArchiveCreation {
     }
 
     /// What the segments tell of their archive.
-    private static func manifest(
-        ofSegmentsIn layout: ArchiveLayout, _ error: StorageError
-    ) throws(StorageError) -> ArchiveManifest {
+    private func manifestOfSegments(_ error: StorageError) throws(StorageError) -> ArchiveManifest {
         var created: [ArchiveID: Timestamp] = [:]
-        for path in try SegmentListing(layout).segments {
-            guard let header = try? SegmentFile(at: layout.segment(path)).readHeader() else { continue }
+        for name in try segments.list().segments {
+            guard let bytes = try? segments.open(name, writable: false), let header = try? Segment(bytes).readHeader()
+            else { continue }
             created[header.archive] = min(created[header.archive] ?? header.created, header.created)
         }
         guard let (id, time) = created.first else { throw error }
@@ -97,7 +109,7 @@ enum ArchiveCreation {
         return ArchiveManifest(id: id, created: time)
     }
 
-    private static func read(_ layout: ArchiveLayout) throws(StorageError) -> ArchiveManifest {
+    private func read() throws(StorageError) -> ArchiveManifest {
         let bytes: [UInt8]
         do {
             let file = try Descriptor.openFile(layout.manifest, O_RDONLY)
@@ -122,10 +134,10 @@ enum ArchiveCreation {
         }
     }
 
-    private static func create(_ layout: ArchiveLayout) throws(StorageError) {
+    private func create() throws(StorageError) {
         let manifest = ArchiveManifest(id: .random(), created: .now)
+        try segments.prepare()
         try storing { () throws(FileError) in
-            try Directory.create(layout.segments, permissions: 0o700, durable: false)
             try DurableFile.create(
                 directory: layout.directory, name: CName(ArchiveLayout.manifestName.utf8),
                 contents: manifest.encoded())
@@ -133,9 +145,9 @@ enum ArchiveCreation {
     }
 
     /// Refuses to make an archive of a directory that has anything in it.
-    private static func checkIsFree(_ layout: ArchiveLayout) throws(StorageError) {
+    private func checkIsFree() throws(StorageError) {
         guard let names = try names(in: layout.directory) else { return }
-        try checkForSegments(layout)
+        try checkForSegments()
         guard !names.isEmpty else { return }
         throw StorageError(
             .notAnArchive, layout.directory,
@@ -144,8 +156,8 @@ enum ArchiveCreation {
     }
 
     /// Refuses to take a directory for empty, or for something else, whose segments tell that it is an archive.
-    private static func checkForSegments(_ layout: ArchiveLayout) throws(StorageError) {
-        guard try !SegmentListing(layout).segments.isEmpty else { return }
+    private func checkForSegments() throws(StorageError) {
+        guard try !segments.list().segments.isEmpty else { return }
         throw StorageError(
             .damaged, layout.manifest,
             "the archive \(layout.directory) has lost its archive.json; its segments are there",
@@ -153,7 +165,7 @@ enum ArchiveCreation {
     }
 
     /// Names in `directory` that an interrupted creation does not explain; nil where it does not exist.
-    private static func names(in directory: FilePath) throws(StorageError) -> [String]? {
+    private func names(in directory: FilePath) throws(StorageError) -> [String]? {
         let ours: Set = ["locks", "segments"]
         do {
             let descriptor = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)

@@ -28,9 +28,6 @@ package struct ArchiveLayout: Sendable, Hashable {
     package var certificates: FilePath { directory.appending("certificates") }
     package var locks: FilePath { directory.appending("locks") }
 
-    /// The segment at `path` relative to `segments`.
-    package func segment(_ path: String) -> FilePath { segments.appending(path) }
-
     /// A lock file named after what is locked.
     package func lock(_ name: String) -> FilePath { locks.appending(name) }
 }

@@ -10,6 +10,7 @@ internal import Threading
 /// Safe to use from several threads; other processes may use the same archive at the same time.
 package final class ArchiveStore: Sendable {
     package let layout: ArchiveLayout
+    package let segments: any SegmentStore
     package let manifest: ArchiveManifest
     package let catalogue: Catalogue
     /// Why snapshots cannot be added; nil where they can.
@@ -33,19 +34,23 @@ package final class ArchiveStore: Sendable {
     package let isNew: Bool
 
     private init(
-        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
+        _ place: ArchiveCreation, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
         refusal: StorageError? = nil, isNew: Bool = false
     ) {
         self.lock = lock
         self.isNew = isNew
-        self.layout = layout
+        layout = place.layout
+        segments = place.segments
         self.manifest = manifest
         chunker = Chunker(seed: manifest.parameters.chunkingSeed.number)
         shape = TreeShape(seed: manifest.parameters.treeSeed.number)
         self.catalogue = catalogue
         self.refusal = refusal
-        reader = BlockReader(layout: layout, catalogue: catalogue)
+        reader = BlockReader(place.segments, catalogue, of: place.layout.directory)
     }
+
+    /// Bytes of all segments, as far as they are indexed.
+    package func storedBytes() throws(StorageError) -> UInt64 { try catalogue.segmentBytes() }
 
     /// Whether snapshots can be added.
     package var isWritable: Bool { refusal == nil }
@@ -57,57 +62,60 @@ package final class ArchiveStore: Sendable {
 
     /// Opens the archive in `directory` and brings its catalogue up to date with its segments.
     ///
-    /// - Parameter creating: whether to make a new archive where there is none.
+    /// - Parameters:
+    ///   - creating: whether to make a new archive where there is none.
+    ///   - segments: where its segments are kept; nil for its directory.
     /// - Throws: `StorageError`.
-    package static func open(_ directory: FilePath, creating: Bool) throws(StorageError) -> ArchiveStore {
-        let layout = ArchiveLayout(directory)
-        let (manifest, isNew) =
-            try creating ? ArchiveCreation.openOrCreate(layout) : (ArchiveCreation.open(layout), false)
+    package static func open(
+        _ directory: FilePath, creating: Bool, segments: (any SegmentStore)? = nil
+    ) throws(StorageError) -> ArchiveStore {
+        let place = ArchiveCreation(of: directory, segments)
+        let (manifest, isNew) = try creating ? place.openOrCreate() : (place.open(), false)
         guard directory.isWritable else {
             let refusal = StorageError(
                 .readOnly, directory, "the archive \(directory) cannot be written to",
                 remedy: "make its directory writable, or use another one with --archive")
-            return try openForReading(layout, manifest, refusal)
+            return try openForReading(place, manifest, refusal)
         }
         do {
-            let opening = try UseLock.opening(layout)
+            let opening = try UseLock.opening(place.layout)
             defer { withExtendedLifetime(opening) {} }
-            return try openForWriting(layout, manifest, isNew: isNew)
+            return try openForWriting(place, manifest, isNew: isNew)
         } catch  where error.code == .noSpace {
-            return try openForReading(layout, manifest, error)
+            return try openForReading(place, manifest, error)
         }
     }
 
     private static func openForWriting(
-        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, isNew: Bool
+        _ place: ArchiveCreation, _ manifest: ArchiveManifest, isNew: Bool
     ) throws(StorageError) -> ArchiveStore {
-        let lock = try UseLock.shared(layout)
+        let lock = try UseLock.shared(place.layout)
         do {
-            return try open(layout, manifest, lock, isNew: isNew).store
-        } catch  where error.code == .damaged && error.path == layout.catalogue {
+            return try open(place, manifest, lock, isNew: isNew).store
+        } catch  where error.code == .damaged && error.path == place.layout.catalogue {
             // The catalogue holds nothing that the segments do not hold; but others may have it open.
             guard try lock.tryExclude() else { throw error }
-            Catalogue.delete(at: layout.catalogue)
-            let store = try open(layout, manifest, lock, isNew: isNew).store
+            Catalogue.delete(at: place.layout.catalogue)
+            let store = try open(place, manifest, lock, isNew: isNew).store
             try lock.share()
             return store
         }
     }
 
     static func open(
-        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ lock: UseLock, isNew: Bool
+        _ place: ArchiveCreation, _ manifest: ArchiveManifest, _ lock: UseLock, isNew: Bool
     ) throws(StorageError) -> (store: ArchiveStore, summary: CatalogueUpdate.Summary) {
-        let catalogue = try Catalogue(at: layout.catalogue)
-        let store = ArchiveStore(layout, manifest, catalogue, lock: lock, isNew: isNew)
+        let catalogue = try Catalogue(at: place.layout.catalogue)
+        let store = ArchiveStore(place, manifest, catalogue, lock: lock, isNew: isNew)
         return (store, try store.update())
     }
 
     /// Opens an archive without writing anything: its catalogue is made anew in memory.
     private static func openForReading(
-        _ layout: ArchiveLayout, _ manifest: ArchiveManifest, _ refusal: StorageError
+        _ place: ArchiveCreation, _ manifest: ArchiveManifest, _ refusal: StorageError
     ) throws(StorageError) -> ArchiveStore {
-        let catalogue = try Catalogue(inMemoryFor: layout.directory)
-        let store = ArchiveStore(layout, manifest, catalogue, lock: nil, refusal: refusal)
+        let catalogue = try Catalogue(inMemoryFor: place.layout.directory)
+        let store = ArchiveStore(place, manifest, catalogue, lock: nil, refusal: refusal)
         try store.update()
         return store
     }
@@ -117,7 +125,7 @@ package final class ArchiveStore: Sendable {
     private func update() throws(StorageError) -> CatalogueUpdate.Summary {
         let summary = try CatalogueUpdate(self).run()
         let damage = try catalogue.damage()
-        let lost = try catalogue.lostLatestSnapshots().map { $0.message(in: layout) }
+        let lost = try catalogue.lostLatestSnapshots().map { $0.message(in: segments) }
         found.withLock {
             $0 =
                 summary.unread.map { ArchiveFinding(.unread, $0) } + damage.map { ArchiveFinding(.damage, $0) }
@@ -129,16 +137,19 @@ package final class ArchiveStore: Sendable {
 
     /// Makes the catalogue anew from the segments, while nobody else uses the archive.
     ///
+    /// - Parameter segments: where its segments are kept; nil for its directory.
     /// - Returns: what was found.
-    package static func rebuildCatalogue(of directory: FilePath) throws(StorageError) -> CatalogueUpdate.Summary {
-        let layout = ArchiveLayout(directory)
-        do { _ = try ArchiveCreation.open(layout) } catch {
+    package static func rebuildCatalogue(
+        of directory: FilePath, segments: (any SegmentStore)? = nil
+    ) throws(StorageError) -> CatalogueUpdate.Summary {
+        let place = ArchiveCreation(of: directory, segments)
+        do { _ = try place.open() } catch {
             guard error.code == .damaged else { throw error }
         }
-        let lock = try UseLock.exclusive(layout)
-        let manifest = try ArchiveCreation.openOrMend(layout, lock)
-        Catalogue.delete(at: layout.catalogue)
-        return try open(layout, manifest, lock, isNew: false).summary
+        let lock = try UseLock.exclusive(place.layout)
+        let manifest = try place.openOrMend(lock)
+        Catalogue.delete(at: place.layout.catalogue)
+        return try open(place, manifest, lock, isNew: false).summary
     }
 
     /// The bytes of the chunk `id`, verified; any copy that is whole gives them.
@@ -159,7 +170,7 @@ package final class ArchiveStore: Sendable {
     package func closeRemovedSegments() { reader.closeRemoved() }
 
     /// A reader that has read nothing yet: it meets damage that came after what this object remembers.
-    func newReader() -> BlockReader { BlockReader(layout: layout, catalogue: catalogue) }
+    func newReader() -> BlockReader { BlockReader(segments, catalogue, of: layout.directory) }
 
     /// Those of `ids` that cannot be read.
     ///
@@ -172,13 +183,13 @@ package final class ArchiveStore: Sendable {
 
     /// The header of the block at `place`.
     package func blockHeader(at place: BlockLocation) throws(StorageError) -> BlockHeader {
-        try reader.file(place.segment).blockHeader(at: place.offset)
+        try reader.segment(place.segment).blockHeader(at: place.offset)
     }
 
     /// The error for a block that stands on more blocks than `chainLimit`.
     package func tooDeep(_ place: BlockLocation) throws(StorageError) -> StorageError {
         StorageError.damaged(
-            try reader.file(place.segment).path, offset: place.offset, .malformed("it stands on too many bases"))
+            try reader.segment(place.segment).path, offset: place.offset, .malformed("it stands on too many bases"))
     }
 
     /// The snapshot named `id`.
@@ -203,7 +214,7 @@ package final class ArchiveStore: Sendable {
     /// The error for a chunk whose bytes are right but mean nothing.
     package func undecodable(_ id: ChunkID, _ reason: FormatError) throws(StorageError) -> StorageError {
         let location = try location(of: id)
-        return StorageError.damaged(try reader.file(location.segment).path, offset: location.offset, reason)
+        return StorageError.damaged(try reader.segment(location.segment).path, offset: location.offset, reason)
     }
 
     private func location(of id: ChunkID) throws(StorageError) -> BlockLocation {
@@ -211,6 +222,11 @@ package final class ArchiveStore: Sendable {
             throw StorageError.missing(id, in: layout.directory)
         }
         return location
+    }
+
+    /// Opens a segment that the catalogue lists.
+    package func open(_ segment: ListedSegment, writable: Bool = false) throws(StorageError) -> Segment {
+        Segment(try segments.open(segment.path, writable: writable))
     }
 
     /// Begins to use what the archive holds, for what will refer to it: it stays until the epoch ends.
@@ -249,8 +265,10 @@ package final class ArchiveStore: Sendable {
 
     func createSegment() throws(StorageError) -> SegmentWriter {
         // Where the archive's disk is gone, nothing is made in its place.
-        guard try ArchiveCreation.open(layout).id == manifest.id else { throw StorageError.replaced(layout.directory) }
-        return try SegmentWriter.create(in: layout, manifest: manifest, catalogue: catalogue)
+        guard try ArchiveCreation(layout: layout, segments: segments).open().id == manifest.id else {
+            throw StorageError.replaced(layout.directory)
+        }
+        return try SegmentWriter.create(in: self)
     }
 
     /// Leaves its segments to others, who index and continue them; commits under way keep theirs until they end.
@@ -265,20 +283,18 @@ package final class ArchiveStore: Sendable {
 
     /// Becomes the writer of the newest segment that has room and no writer.
     private func takeOverSegment() throws(StorageError) -> SegmentWriter? {
-        for record in try catalogue.segments().reversed() where !record.isSealed {
-            let path = layout.segment(record.path)
-            guard let file = try? SegmentFile(at: path, writable: true), try file.tryLock() else { continue }
+        for row in try catalogue.segments().reversed() where !row.isSealed {
+            guard let segment = try? open(row, writable: true), try segment.bytes.tryLock() else { continue }
             // Another process may have written since the catalogue was read.
-            guard let current = try catalogue.segment(record.number), !current.isSealed,
-                try file.length() == current.indexedLength
+            guard let current = try catalogue.segment(row.number), !current.isSealed,
+                try segment.length() == current.indexedLength
             else { continue }
             if current.indexedLength >= manifest.parameters.segmentBytes {
                 // Its last writer could not seal it; whether this one can or not, nothing more comes into it.
-                try? seal(current, file)
+                try? seal(current, segment)
                 continue
             }
-            return SegmentWriter(
-                current, file: file, fullBytes: manifest.parameters.segmentBytes, counters: counters)
+            return SegmentWriter(current, segment, of: self)
         }
         return nil
     }
@@ -286,23 +302,21 @@ package final class ArchiveStore: Sendable {
     /// Seals a segment, however much is in it, unless somebody writes to it.
     ///
     /// - Returns: whether it is sealed.
-    func seal(_ segment: ListedSegment) throws(StorageError) -> Bool {
-        let file = try SegmentFile(at: layout.segment(segment.path), writable: true)
-        guard try file.tryLock(), let current = try catalogue.segment(segment.number) else { return false }
+    func seal(_ row: ListedSegment) throws(StorageError) -> Bool {
+        let segment = try open(row, writable: true)
+        guard try segment.bytes.tryLock(), let current = try catalogue.segment(row.number) else { return false }
         if current.isSealed { return true }
-        guard try file.length() == current.indexedLength else { return false }
-        try seal(current, file)
+        guard try segment.length() == current.indexedLength else { return false }
+        try seal(current, segment)
         return true
     }
 
     /// Seals a full segment whose writer could not.
-    private func seal(_ record: ListedSegment, _ file: SegmentFile) throws(StorageError) {
-        let writer = SegmentWriter(
-            record, file: file, fullBytes: manifest.parameters.segmentBytes, counters: counters)
-        do { try writer.seal(catalogue) } catch {
+    private func seal(_ row: ListedSegment, _ segment: Segment) throws(StorageError) {
+        do { try SegmentWriter(row, segment, of: self).seal(catalogue) } catch {
             guard error.code == .damaged else { throw error }
-            try catalogue.markSealed(record.number, length: record.indexedLength)
-            try catalogue.note("\(error.message); the segment is not sealed", ofSegment: record.path)
+            try catalogue.markSealed(row.number, length: row.indexedLength)
+            try catalogue.note("\(error.message); the segment is not sealed", ofSegment: row.path)
         }
     }
 }

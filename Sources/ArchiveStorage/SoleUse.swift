@@ -5,20 +5,20 @@ package import SystemPackage
 
 /// Keeps everybody else out of an archive as long as it lives.
 package final class SoleUse {
-    private let layout: ArchiveLayout
+    private let place: ArchiveCreation
     private let manifest: ArchiveManifest
     private let lock: UseLock
 
     /// - Throws: `StorageError` of the code `inUse` where others use the archive.
     package init(of directory: FilePath) throws(StorageError) {
-        layout = ArchiveLayout(directory)
-        manifest = try ArchiveCreation.open(layout)
-        lock = try UseLock.exclusive(layout)
+        place = ArchiveCreation(of: directory)
+        manifest = try place.open()
+        lock = try UseLock.exclusive(place.layout)
     }
 
     /// Opens the archive.
     package func open() throws(StorageError) -> ArchiveStore {
-        try ArchiveStore.open(layout, manifest, lock, isNew: false).store
+        try ArchiveStore.open(place, manifest, lock, isNew: false).store
     }
 
     /// Closes the archive and opens it with a catalogue that holds what the segments hold, and no trace of anything else.
@@ -27,7 +27,7 @@ package final class SoleUse {
     package func reopen(_ store: ArchiveStore) throws(StorageError) -> ArchiveStore {
         store.giveUpWriters()
         try store.catalogue.close()
-        Catalogue.delete(at: layout.catalogue)
+        Catalogue.delete(at: place.layout.catalogue)
         return try open()
     }
 }

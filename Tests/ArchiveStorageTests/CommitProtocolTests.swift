@@ -111,7 +111,8 @@ struct CommitProtocolTests {
         let bytes = Array(scene.bytes.prefix(snapshotStart))
         try scene.crash(bytes, state)
         let blocks = try SegmentScan(
-            of: SegmentFile(at: scene.segment), from: scene.start, verifyingPayloads: true, passingDamage: false)
+            of: Segment(LocalSegment(at: scene.segment)), from: scene.start, verifyingPayloads: true,
+            passingDamage: false)
         let last = try #require(blocks.chunks.map(\.offset).max())
         #expect(last > scene.start)
         for offset in (scene.start..<last).sampled {

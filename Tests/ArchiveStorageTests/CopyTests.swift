@@ -41,7 +41,7 @@ struct CopyTests {
             try writer.append(block)
             try writer.keep()
             let known = Set(segments)
-            let new = try store.catalogue.segments().map { store.layout.segment($0.path) }.filter {
+            let new = try store.catalogue.segments().map { store.segments.path(of: $0.path) }.filter {
                 try !known.contains($0)
                     && $0.readFile().count > SegmentHeader.byteCount + SegmentFooter.trailerByteCount + 4
             }
@@ -51,7 +51,7 @@ struct CopyTests {
 
         /// Damages the block that was added as the one of this number.
         func destroy(_ number: Int, _ damage: Damage) throws {
-            let header = try SegmentFile(at: segments[number]).blockHeader(at: SegmentHeader.byteCount)
+            let header = try Segment(LocalSegment(at: segments[number])).blockHeader(at: SegmentHeader.byteCount)
             switch damage {
             case .payload: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength)
             case .header: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength - 10)

@@ -78,9 +78,9 @@ struct DamageTests {
             after = try store.commit(3, [random.noise(4_000)])
             later = try store.commit(4, [random.noise(100)])
             let location = try #require(try store.catalogue.location(of: middle.id))
-            segment = store.layout.segment(try #require(try store.catalogue.segment(location.segment)).path)
+            segment = store.segments.path(of: try #require(try store.catalogue.segment(location.segment)).path)
             middleOffset = location.offset
-            middleHeader = try SegmentFile(at: segment).blockHeader(at: middleOffset)
+            middleHeader = try Segment(LocalSegment(at: segment)).blockHeader(at: middleOffset)
             #expect(middleHeader.bases == [ChunkPrefix(baseChunk.id)])
             #expect(try store.catalogue.segments().map(\.isSealed) == [true, false])
         }

@@ -160,7 +160,7 @@ struct GapTests {
             try store.enter(gaps)
             #expect(try store.catalogue.gaps() == gaps)
         }
-        let header = try SegmentFile(at: onlySegment(in: path)).blockHeader(at: SegmentHeader.byteCount)
+        let header = try Segment(LocalSegment(at: onlySegment(in: path))).blockHeader(at: SegmentHeader.byteCount)
         #expect((1..<5_000).contains(header.chunks.count) && header.rawLength <= BlockEncoder.packedBytes)
         try path.appending("catalogue.sqlite").removeFile()
         #expect(try open().catalogue.gaps() == gaps)
@@ -171,7 +171,8 @@ extension SegmentScan {
     /// All of the segment at `path`.
     fileprivate init(_ path: FilePath) throws {
         try self.init(
-            of: SegmentFile(at: path), from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: false)
+            of: Segment(LocalSegment(at: path)), from: SegmentHeader.byteCount, verifyingPayloads: true,
+            passingDamage: false)
     }
 
     /// How many records of a kind it holds.
@@ -295,7 +296,7 @@ struct GapCrashTests {
         let later = RawChunk(kind: ChunkKind(rawValue: 200), bytes: Array("from the future".utf8))
         var encoder = try BlockEncoder(level: 1)
         let start = scene.block.lowerBound
-        let segment = try SegmentFile(at: scene.segment)
+        let segment = try Segment(LocalSegment(at: scene.segment))
         let block = try encoder.encode([later]).bytes(at: segment.place(start))
         let gaps = try segment.block(at: start)
         let bytes =

@@ -89,7 +89,7 @@ struct SegmentDroppingTests {
             let store = try scene.open()
             try store.forget([scene.commits[0].id.chunk])
             let record = try segment(of: scene.commits[0].id.chunk, store)
-            file = store.layout.segment(record.path)
+            file = store.segments.path(of: record.path)
             bytes = try file.readFile()
             #expect(try store.catalogue.condemn(record.number))
             try store.enter(dropping: [record])
@@ -117,7 +117,7 @@ struct SegmentDroppingTests {
         do {
             let store = try scene.open()
             let record = try segment(of: scene.commits[0].id.chunk, store)
-            file = store.layout.segment(record.path)
+            file = store.segments.path(of: record.path)
             try store.catalogue.condemn(record.number)
         }
         try file.removeFile()
@@ -132,7 +132,7 @@ struct SegmentDroppingTests {
             if isNew { scene.removeCatalogue() }
             let store = try scene.open()
             for record in try store.catalogue.segments() {
-                let file = try SegmentFile(at: store.layout.segment(record.path))
+                let file = try store.open(record)
                 var expected: [StoredBlock] = []
                 _ = try SegmentScan(
                     of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: false

@@ -23,7 +23,7 @@ struct SegmentLifeTests {
     }
 
     private func sealed(_ store: ArchiveStore) throws -> [FilePath] {
-        try store.catalogue.segments().filter(\.isSealed).map { store.layout.segment($0.path) }
+        try store.catalogue.segments().filter(\.isSealed).map { store.segments.path(of: $0.path) }
     }
 
     @Test("a segment is sealed at 64 MiB, in the middle of a commit, and everything reads back")
@@ -43,7 +43,7 @@ struct SegmentLifeTests {
             print = try Print(first)
         }
         let length = try first.readFile().count
-        let footer = try #require(try SegmentScan.footer(of: SegmentFile(at: first)))
+        let footer = try #require(try Segment(LocalSegment(at: first)).trailer())
         #expect((64 << 20...66 << 20).contains(footer.indexOffset))
         #expect(footer.indexOffset + footer.indexLength + SegmentFooter.trailerByteCount == length)
         let store = try ArchiveStore.open(directory.path, creating: false)
@@ -73,8 +73,8 @@ struct SegmentLifeTests {
         for (path, print) in prints {
             #expect(try Print(path) == print)
             let bytes = try path.readFile()
-            let segment = try SegmentFile(at: path)
-            let footer = try #require(try SegmentScan.footer(of: segment))
+            let segment = try Segment(LocalSegment(at: path))
+            let footer = try #require(try segment.trailer())
             let blocks = try #require(try segment.index())
             #expect(try segment.isAsSealed() == true)
             var hash = SegmentHash()
@@ -98,19 +98,19 @@ struct SegmentLifeTests {
         var random = SeededGenerator()
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
-        let index = try #require(try SegmentFile(at: path).index())
+        let index = try #require(try Segment(LocalSegment(at: path)).index())
         let chunks = Set(index.flatMap { $0.header.chunks.map(\.id) })
         #expect(chunks == Set(commit.chunks.keys).union([commit.id.chunk]))
         var bytes = try path.readFile()
-        let end = try #require(try SegmentScan.footer(of: SegmentFile(at: path))).indexOffset
+        let end = try #require(try Segment(LocalSegment(at: path)).trailer()).indexOffset
         bytes.replaceSubrange(SegmentHeader.byteCount..<end, with: [UInt8](repeating: 0, count: end - 64))
         try path.writeFile(bytes)
-        let damaged = try SegmentFile(at: path)
+        let damaged = try Segment(LocalSegment(at: path))
         #expect(try damaged.index() == index)
         #expect(try damaged.isAsSealed() == false)
         bytes[end + 20] ^= 1
         try path.writeFile(bytes)
-        #expect(try failure { try SegmentFile(at: path).index() }?.code == .damaged)
+        #expect(try failure { try Segment(LocalSegment(at: path)).index() }?.code == .damaged)
     }
 
     @Test("a footer cut off at any byte is cut away, and the segment is sealed again")
@@ -121,7 +121,7 @@ struct SegmentLifeTests {
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
         let bytes = try path.readFile()
-        let footer = try #require(try SegmentScan.footer(of: SegmentFile(at: path)))
+        let footer = try #require(try Segment(LocalSegment(at: path)).trailer())
         for length in (footer.indexOffset..<bytes.count).sampled {
             try path.writeFile(Array(bytes.prefix(length)))
             for suffix in ["", "-wal", "-shm"] {
@@ -134,7 +134,7 @@ struct SegmentLifeTests {
         let store = try ArchiveStore.open(directory.path, creating: false)
         let next = try store.commit(2, [random.noise(10)])
         #expect(try store.holds(commit) && store.holds(next))
-        #expect(try SegmentScan.footer(of: SegmentFile(at: path)) != nil)
+        #expect(try Segment(LocalSegment(at: path)).trailer() != nil)
     }
 
     @Test("two writers append to segments of their own, and both see everything afterwards")

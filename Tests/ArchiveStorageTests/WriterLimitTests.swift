@@ -35,7 +35,7 @@ struct WriterLimitTests {
             #expect(try store.catalogue.snapshots().map(\.id) == [commits[1].id])
             // More than one chunk may tell of.
             let scan = try SegmentScan(
-                of: SegmentFile(at: onlySegment(in: directory.path)), from: SegmentHeader.byteCount,
+                of: Segment(LocalSegment(at: onlySegment(in: directory.path))), from: SegmentHeader.byteCount,
                 verifyingPayloads: true, passingDamage: false)
             #expect(scan.records.count { $0.kind == .forgotten } == 2)
             return commits

@@ -70,7 +70,7 @@ struct CatalogueCheckTests {
         try sandbox.capture()
         let segment = try #require(
             try sandbox.archive.store.catalogue.segments().first { $0.state == .sealed })
-        let path = sandbox.archive.store.layout.segment(segment.path)
+        let path = sandbox.archive.store.segments.path(of: segment.path)
         let bytes = try Files("/").read(path)
         try Files("/").write(path, [bytes[bytes.count - fromEnd] ^ 1], at: bytes.count - fromEnd)
         let result = try sandbox.archive.check(data: true)
@@ -99,7 +99,7 @@ struct CatalogueCheckTests {
         let record = try #require(try store.catalogue.segment(place.segment))
         #expect(try store.catalogue.condemn(record.number))
         if isOnRecord { try store.enter(dropping: [record]) }
-        try Files("/").remove(store.layout.segment(record.path))
+        try Files("/").remove(store.segments.path(of: record.path))
         let archive = try sandbox.reopened()
         #expect(archive.store.findings.map(\.kind) == (isOnRecord ? [] : [.damage]))
         let result = try archive.check(data: true)

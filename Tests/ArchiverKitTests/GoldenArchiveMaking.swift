@@ -190,6 +190,6 @@ struct GoldenArchiveMaking {
         try #require(!isNeeded)
         #expect(try store.catalogue.condemn(unneeded.number))
         try store.enter(dropping: [unneeded])
-        try Files("/").remove(store.layout.segment(unneeded.path))
+        try Files("/").remove(store.segments.path(of: unneeded.path))
     }
 }

@@ -120,7 +120,7 @@ struct Evacuation {
         let isSound = header.bases.allSatisfy(stays)
         let mayStay = purged == nil ? keptBytes * 2 >= header.rawLength : kept.count == header.chunks.count
         if isSound, mayStay || header.obstacle != nil && purged == nil {
-            let (_, payload) = try store.reader.file(place.segment).block(at: place.offset)
+            let (_, payload) = try store.reader.segment(place.segment).block(at: place.offset)
             return try append(EncodedBlock(header: header, payload: payload), to: commit)
         }
         var chunks: [RawChunk] = []

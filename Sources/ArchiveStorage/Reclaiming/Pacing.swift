@@ -37,9 +37,6 @@ final class Pacing: Sendable {
     /// Rows of the catalogue that are changed at once beside others.
     static let rows = 16
 
-    /// Bytes of a file that are given back to the file system at once beside others.
-    static let freedBytes = 4 << 20
-
     /// How long an answer to whether others have the archive open is believed.
     private static let belief: Duration = .milliseconds(250)
     /// A capture is waited for as long as most take, and beyond that no longer than was worked before, as some take minutes

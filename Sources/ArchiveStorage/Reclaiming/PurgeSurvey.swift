@@ -35,7 +35,7 @@ struct PurgeSurvey {
         // What an interrupted write has left is in no block, and nobody knows what it is.
         for segment in try store.catalogue.segments() where !segments.contains(segment.number) {
             let scan = try SegmentScan(
-                of: store.reader.file(segment.number), from: SegmentHeader.byteCount, verifyingPayloads: false,
+                of: store.reader.segment(segment.number), from: SegmentHeader.byteCount, verifyingPayloads: false,
                 passingDamage: true)
             if !scan.unfinished.isEmpty { segments.insert(segment.number) }
         }

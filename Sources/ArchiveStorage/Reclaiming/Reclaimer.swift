@@ -66,8 +66,6 @@ package final class Reclaimer {
     private static let rowsAtOnce = 2_000
     /// Bytes of the catalogue that hold nothing are given back where there are so many; less is soon used again.
     private static let leastFreeBytes = 1 << 20
-    /// How old a day's folder is before it is removed, in seconds: clocks differ.
-    private static let folderSeconds: Int64 = 3 * 86_400
     /// Microseconds between two looks at whether commits have ended.
     private static let pause: UInt32 = 10_000
 
@@ -225,7 +223,7 @@ package final class Reclaimer {
     }
 
     private func blocks(of segment: ListedSegment) throws(StorageError) -> [SegmentFooter.Block] {
-        let file = try store.reader.file(segment.number)
+        let file = try store.reader.segment(segment.number)
         if let blocks = try file.index() { return blocks }
         // What an interrupted write has left keeps a segment from being sealed. A purge leaves that behind, too.
         if options.purged != nil { return try knownBlocks(of: segment) }
@@ -281,7 +279,7 @@ package final class Reclaimer {
         let opening = try UseLock.opening(store.layout)
         defer { withExtendedLifetime(opening) {} }
         try store.enter(dropping: segments)
-        for segment in segments { try remove(store.layout.segment(segment.path)) }
+        for segment in segments { try remove(segment.path) }
     }
 
     private func removeRows(of segment: ListedSegment) throws(StorageError) {
@@ -298,37 +296,9 @@ package final class Reclaimer {
         try catalogue.remove(rows)
     }
 
-    private func remove(_ path: FilePath) throws(StorageError) {
-        let folder = path.removingLastComponent()
-        try shrink(path)
-        let result = path.withPlatformString { unlink($0) }
-        if result != 0, Errno.current != .noSuchFileOrDirectory {
-            throw StorageError(FileError("remove", path, .current))
-        }
-        try storing { () throws(FileError) in
-            try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize(path: folder)
-        }
-        // A day's empty folder goes as well, once nobody can be about to put a segment there.
-        let soon = SegmentName(
-            created: Timestamp(seconds: Timestamp.now.seconds - Reclaimer.folderSeconds), segment: .random())
-        if folder.string < store.layout.segments.appending(soon.folder).string {
-            _ = folder.withPlatformString { rmdir($0) }
-        }
-    }
-
-    /// Takes the bytes of a dropped segment away bit by bit where others capture: a file system frees a large file in one go,
-    /// and lets nobody write meanwhile.
-    ///
-    /// Who still reads it finds the copies, as of one that is removed.
-    private func shrink(_ path: FilePath) throws(StorageError) {
-        guard pacing.isShared, let file = try? Descriptor.openFile(path, O_WRONLY),
-            let status = try? FileStatus.read(file), status.links == 1
-        else { return }
-        var left = Int(status.size)
-        while left > SegmentHeader.byteCount {
-            left = max(SegmentHeader.byteCount, left - Pacing.freedBytes)
-            // It goes in any case.
-            do { try file.truncate(to: UInt64(left), path: path) } catch { return }
+    private func remove(_ segment: String) throws(StorageError) {
+        guard pacing.isShared else { return try store.segments.remove(segment, pausing: nil) }
+        try store.segments.remove(segment) { [pacing] () throws(StorageError) in
             try pacing.makeWay()
         }
     }
@@ -350,12 +320,12 @@ package final class Reclaimer {
         let opening = try UseLock.opening(store.layout)
         defer { withExtendedLifetime(opening) {} }
         let known = Set(try catalogue.segments().map(\.path))
-        for path in try SegmentListing(store.layout).segments where !known.contains(path) {
-            let path = store.layout.segment(path)
-            guard let file = try? SegmentFile(at: path), let header = try? file.readHeader(),
-                header.archive == store.manifest.id, try catalogue.isDropped(header.segment)
+        for name in try store.segments.list().segments where !known.contains(name) {
+            guard let bytes = try? store.segments.open(name, writable: false),
+                let header = try? Segment(bytes).readHeader(), header.archive == store.manifest.id,
+                try catalogue.isDropped(header.segment)
             else { continue }
-            try remove(path)
+            try remove(name)
         }
     }
 }

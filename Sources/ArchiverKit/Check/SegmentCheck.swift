@@ -54,9 +54,9 @@ struct SegmentCheck {
     private mutating func check(_ segment: ListedSegment) throws {
         report.result.segments += 1
         indexed[segment.number] = segment.indexedLength
-        let path = store.layout.segment(segment.path)
+        let path = store.segments.path(of: segment.path)
         do {
-            let file = try SegmentFile(at: path)
+            let file = try store.open(segment)
             let header = try file.readHeader()
             if header.archive != store.manifest.id {
                 report.find("\(path) belongs to another archive", remedy: "put it back where it belongs")
@@ -75,7 +75,7 @@ struct SegmentCheck {
     }
 
     /// The footer of a segment whose blocks are whole.
-    private func checkFooter(of file: SegmentFile) throws {
+    private func checkFooter(of file: Segment) throws {
         do throws(StorageError) {
             guard try file.index() != nil else {
                 return find("\(file.path) has lost its footer; its blocks can be read without it")
@@ -91,7 +91,7 @@ struct SegmentCheck {
     }
 
     /// - Returns: whether the blocks are there without gaps.
-    private mutating func checkBlocks(of file: SegmentFile, _ segment: ListedSegment) throws -> Bool {
+    private mutating func checkBlocks(of file: Segment, _ segment: ListedSegment) throws -> Bool {
         var blocks: [(header: BlockHeader, offset: Int)] = []
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: readsData, passingDamage: true
@@ -131,7 +131,7 @@ struct SegmentCheck {
     }
 
     private mutating func check(
-        _ chunk: BlockHeader.Chunk, of header: BlockHeader, at place: BlockLocation, _ file: SegmentFile,
+        _ chunk: BlockHeader.Chunk, of header: BlockHeader, at place: BlockLocation, _ file: Segment,
         isIndexed: Bool, _ failure: StorageError?
     ) throws {
         let newest = try store.catalogue.location(of: chunk.id)
@@ -177,7 +177,7 @@ struct SegmentCheck {
 
     // MARK: Losses
 
-    private mutating func note(_ damage: SegmentScan.Damage, in file: SegmentFile) {
+    private mutating func note(_ damage: SegmentScan.Damage, in file: Segment) {
         let chunks = (try? file.blockHeader(at: damage.offset))?.chunks.map(\.id)
         damaged.append(Damaged(message: damage.message(in: file.path), chunks: chunks))
     }

@@ -44,7 +44,7 @@ struct PurgeVerification {
     private func look(
         at segment: ListedSegment, _ unwanted: Set<ChunkID>, _ found: inout PurgeResult.Verification
     ) throws {
-        let file = try SegmentFile(at: store.layout.segment(segment.path))
+        let file = try store.open(segment)
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
         for place in scan.damage + scan.unfinished {

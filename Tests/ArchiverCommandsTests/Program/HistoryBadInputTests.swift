@@ -128,7 +128,7 @@ struct HistoryBadInputTests {
             "find", [work.archive.string, "-name", "*.segment"].map { Array($0.utf8) }
         ).lines
         for path in segments {
-            let segment = try SegmentFile(at: FilePath(path))
+            let segment = try Segment(LocalSegment(at: FilePath(path)))
             let scan = try SegmentScan(
                 of: segment, from: SegmentHeader.byteCount, verifyingPayloads: false, passingDamage: true)
             guard let offset = scan.chunks.first(where: { $0.id == id })?.offset else { continue }

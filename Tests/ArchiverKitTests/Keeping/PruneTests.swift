@@ -233,7 +233,7 @@ import Threading
         let tree = try #require(scene.snapshots.first).tree
         let place = try #require(try scene.store.catalogue.location(of: tree))
         let record = try #require(try scene.store.catalogue.segment(place.segment))
-        let path = scene.store.layout.segment(record.path)
+        let path = scene.store.segments.path(of: record.path)
         let header = try scene.store.blockHeader(at: place)
         let byte = place.offset + header.headerLength + 2
         try Files("/").write(path, [try Files("/").read(path)[byte] ^ 1], at: byte)

@@ -109,7 +109,7 @@ import Threading
             }
             let store = try Archive.open(place).store
             for segment in try store.catalogue.segments() {
-                let file = try SegmentFile(at: store.layout.segment(segment.path))
+                let file = try store.open(segment)
                 let scan = try SegmentScan(
                     of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
                 for (id, offset) in scan.chunks {

@@ -6,7 +6,7 @@ internal import FileIO
 
 /// The bytes of a segment around the block that was read last.
 struct SegmentWindow {
-    private let file: SegmentFile
+    private let segment: Segment
     private var start = 0
     private var bytes: [UInt8] = []
     private var reach = SegmentWindow.leastReach
@@ -14,7 +14,7 @@ struct SegmentWindow {
     private static let leastReach = 16 << 10
     private static let mostReach = 256 << 10
 
-    init(_ file: SegmentFile) { self.file = file }
+    init(_ segment: Segment) { self.segment = segment }
 
     /// Whether `magic` stands at `offset`.
     mutating func begins(with magic: [UInt8], at offset: Int) throws(StorageError) -> Bool {
@@ -34,7 +34,7 @@ struct SegmentWindow {
         let header = try decoding(at: offset) { bytes throws(FormatError) in
             if bytes.count < length { throw .truncated }
             return try BlockHeader(
-                decoding: UnsafeRawBufferPointer(rebasing: bytes[..<length]), at: file.place(offset))
+                decoding: UnsafeRawBufferPointer(rebasing: bytes[..<length]), at: segment.place(offset))
         }
         guard verifyingPayload else { return header }
         try fill(from: offset, count: header.blockLength)
@@ -50,14 +50,14 @@ struct SegmentWindow {
         if offset >= start, offset + count <= end { return }
         // Who goes on where the window ends, or before, will go on so.
         reach = (start...end).contains(offset) ? min(2 * reach, SegmentWindow.mostReach) : SegmentWindow.leastReach
-        bytes = try file.read(at: offset, atMost: max(count, reach))
+        bytes = try segment.read(at: offset, atMost: max(count, reach))
         start = offset
     }
 
     private func decoding<Value>(
         at offset: Int, _ body: (UnsafeRawBufferPointer) throws(FormatError) -> Value
     ) throws(StorageError) -> Value {
-        try file.decoding(at: offset) { () throws(FormatError) in
+        try segment.decoding(at: offset) { () throws(FormatError) in
             try bytes.withRawBytes { bytes throws(FormatError) in
                 try body(UnsafeRawBufferPointer(rebasing: bytes[(offset - start)...]))
             }

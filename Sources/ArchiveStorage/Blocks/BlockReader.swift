@@ -3,7 +3,6 @@
 internal import ArchiveFormat
 internal import Compression
 internal import FileIO
-internal import Glibc
 internal import SystemPackage
 internal import Threading
 
@@ -11,38 +10,41 @@ internal import Threading
 ///
 /// Safe to use from several threads.
 final class BlockReader: Sendable {
-    private let layout: ArchiveLayout
+    private let segments: any SegmentStore
+    /// The archive's directory, for errors.
+    private let directory: FilePath
     let catalogue: Catalogue
     let cache = BlockCache(capacityBytes: 32 << 20)
-    private let files = Locked<[Int64: SegmentFile]>([:])
+    private let open = Locked<[Int64: Segment]>([:])
 
-    /// Open segments kept; each holds a descriptor.
-    private static let openFilesLimit = 128
+    /// Open segments kept; each may hold a descriptor.
+    private static let openLimit = 128
 
     /// Bytes of a payload, or of bases, that are much: of as many blocks as stand on each other, each has them.
     private static let keptPayload = 1 << 20
 
-    init(layout: ArchiveLayout, catalogue: Catalogue) {
-        self.layout = layout
+    init(_ segments: any SegmentStore, _ catalogue: Catalogue, of directory: FilePath) {
+        self.segments = segments
+        self.directory = directory
         self.catalogue = catalogue
     }
 
     /// Forgets all blocks, and closes all segments.
     func forget() {
         cache.removeAll()
-        files.withLock { $0 = [:] }
+        open.withLock { $0 = [:] }
     }
 
     /// Closes the segments that somebody has removed: until then the file system keeps their space.
     func closeRemoved() {
-        files.withLock { files in files = files.filter { !$0.value.isRemoved } }
+        open.withLock { open in open = open.filter { !$0.value.bytes.isRemoved } }
     }
 
     /// The bytes of the chunk `id`, verified: of a block that was read lately, or of any copy that is whole.
     func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
         if let recent = recentChunk(id) { return recent }
         guard let location = try catalogue.location(of: id) else {
-            throw StorageError.missing(id, in: layout.directory)
+            throw StorageError.missing(id, in: directory)
         }
         do { return try chunk(id, at: location) } catch {
             var search = CopySearch(self)
@@ -54,7 +56,7 @@ final class BlockReader: Sendable {
     /// The bytes of the chunk `id`, which the block at `location` holds; its SHA-256 is verified.
     func chunk(_ id: ChunkID, at location: BlockLocation) throws(StorageError) -> [UInt8] {
         let block = try block(at: location)
-        guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
+        guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
         return try verified(id, block.raw[range], at: location)
     }
 
@@ -72,7 +74,7 @@ final class BlockReader: Sendable {
         let bytes = Array(slice)
         guard ChunkID(hashing: bytes) == id else {
             throw StorageError.damaged(
-                try file(location.segment).path, offset: location.offset, .checksumMismatch("chunk \(id)"))
+                try segment(location.segment).path, offset: location.offset, .checksumMismatch("chunk \(id)"))
         }
         return bytes
     }
@@ -89,23 +91,23 @@ final class BlockReader: Sendable {
     ) throws(StorageError) -> DecodedBlock {
         if let cached = cache.block(at: location) { return cached }
         catalogue.counters.blocksRead.add()
-        let file = try file(location.segment)
-        var (header, payload) = try file.block(at: location.offset)
+        let segment = try segment(location.segment)
+        var (header, payload) = try segment.block(at: location.offset)
         if let obstacle = header.obstacle {
             throw StorageError(
-                .newerFormat, file.path,
-                "block at byte \(location.offset) of \(file.path) \(obstacle), which this program cannot read",
+                .newerFormat, segment.path,
+                "block at byte \(location.offset) of \(segment.path) \(obstacle), which this program cannot read",
                 remedy: "use a newer archiver")
         }
         guard work.begin(header) else {
-            throw StorageError.damaged(file.path, offset: location.offset, .malformed("it stands on too many bases"))
+            throw StorageError.damaged(segment.path, offset: location.offset, .malformed("it stands on too many bases"))
         }
         defer { work.end(header) }
         // Much is read again rather than kept while the bases are unpacked, and theirs for them.
         let isKept = header.bases.isEmpty || payload.count <= BlockReader.keptPayload
         if !isKept { payload = [] }
         let bases = try bases(of: header, &work)
-        if !isKept { payload = try file.block(at: location.offset).payload }
+        if !isKept { payload = try segment.block(at: location.offset).payload }
         let raw: [UInt8]
         do {
             guard bases.count <= BlockHeader.sourceLengthLimit else {
@@ -113,7 +115,7 @@ final class BlockReader: Sendable {
             }
             raw = try BlockReader.unpack(payload, header, bases)
         } catch {
-            throw StorageError.damaged(file.path, offset: location.offset, .malformed("\(error)"))
+            throw StorageError.damaged(segment.path, offset: location.offset, .malformed("\(error)"))
         }
         let block = DecodedBlock(header: header, raw: raw)
         cache.insert(block, at: location)
@@ -125,11 +127,11 @@ final class BlockReader: Sendable {
         var joined: [UInt8] = []
         for base in header.bases {
             guard let (id, location) = try catalogue.chunk(beginning: base) else {
-                throw StorageError.missing(base, in: layout.directory)
+                throw StorageError.missing(base, in: directory)
             }
             // What is made with a wrong base is found out by its own id: only that is worth hashing for.
             let block = try block(at: location, &work)
-            guard let range = block.range(of: id) else { throw StorageError.missing(id, in: layout.directory) }
+            guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
             if joined.count + range.count > BlockReader.keptPayload {
                 joined.reserveCapacity(BlockHeader.sourceLengthLimit)
             }
@@ -160,35 +162,19 @@ final class BlockReader: Sendable {
         }
     }
 
-    /// The open segment of a number.
-    func file(_ segment: Int64) throws(StorageError) -> SegmentFile {
-        if let open = files.withLock({ $0[segment] }) { return open }
-        guard let record = try catalogue.segment(segment) else {
+    /// The segment of a number, open.
+    func segment(_ number: Int64) throws(StorageError) -> Segment {
+        if let known = open.withLock({ $0[number] }) { return known }
+        guard let row = try catalogue.segment(number) else {
             throw StorageError(
-                .damaged, layout.directory, "the catalogue names a segment it does not know",
+                .damaged, directory, "the catalogue names a segment it does not know",
                 remedy: "run 'archiver repair --catalogue'")
         }
-        let path = layout.segment(record.path)
-        let file: SegmentFile
-        do { file = try SegmentFile(at: path) } catch {
-            // What is there and cannot be opened now is not lost: what is damaged is left out of the catalogue for good.
-            guard path.isMissing else { throw error }
-            throw StorageError(
-                .damaged, path, "segment \(path) is missing",
-                remedy: "put the segment back from a copy; snapshots in other segments stay usable")
+        let segment = Segment(try segments.open(row.path, writable: false))
+        open.withLock { open in
+            if open.count >= BlockReader.openLimit { open.removeAll(keepingCapacity: true) }
+            open[number] = segment
         }
-        files.withLock { files in
-            if files.count >= BlockReader.openFilesLimit { files.removeAll(keepingCapacity: true) }
-            files[segment] = file
-        }
-        return file
-    }
-}
-
-extension FilePath {
-    /// Whether there is certainly nothing at the path (access(2)).
-    fileprivate var isMissing: Bool {
-        guard withPlatformString({ access($0, F_OK) }) != 0 else { return false }
-        return Errno.current == .noSuchFileOrDirectory || Errno.current == .notDirectory
+        return segment
     }
 }

@@ -5,6 +5,19 @@ internal import FileIO
 internal import Foundation
 internal import GRDB
 
+/// A snapshot that is to be listed.
+struct NewSnapshot: ListedRecord {
+    let record: ListedSnapshot
+    /// How it differs from its parent; nil where that is to be found out when somebody asks.
+    var changes: [PathChange]?
+
+    var time: Timestamp { record.time }
+
+    func insert(into db: Database, of catalogue: Catalogue) throws {
+        try catalogue.insert(record, changes: changes, into: db)
+    }
+}
+
 extension Catalogue {
     /// Which snapshots are wanted; their owners are roots, by their numbers.
     package typealias SnapshotFilter = RecordFilter<Int64>

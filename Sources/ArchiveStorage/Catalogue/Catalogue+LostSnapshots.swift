@@ -35,8 +35,8 @@ package struct LostSnapshot: Sendable, Hashable {
 
 extension LostSnapshot {
     /// What is lost and where, as a sentence.
-    func message(in layout: ArchiveLayout) -> String {
-        let place = "block at byte \(offset) of \(layout.segment(segment))"
+    func message(in segments: any SegmentStore) -> String {
+        let place = "block at byte \(offset) of \(segments.path(of: segment))"
         let time = "made between \(since.rfc3339) and \(until.rfc3339)"
         let what =
             id.map { "snapshot \($0.short), \(time), cannot be read (\(place))" }

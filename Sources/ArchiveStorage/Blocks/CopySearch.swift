@@ -66,7 +66,7 @@ struct CopySearch {
     private mutating func block(at location: BlockLocation) -> DecodedBlock? {
         if proven.contains(location), let block = reader.cache.block(at: location) { return block }
         reader.catalogue.counters.blocksRead.add()
-        guard let (header, payload) = try? reader.file(location.segment).block(at: location.offset),
+        guard let (header, payload) = try? reader.segment(location.segment).block(at: location.offset),
             header.obstacle == nil
         else { return nil }
         let isWithinLimits = work.begin(header)

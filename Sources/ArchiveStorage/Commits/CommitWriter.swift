@@ -4,6 +4,18 @@ package import ArchiveFormat
 internal import Synchronization
 internal import Threading
 
+/// The records that become known together: what some chunks of a segment mean.
+package struct CommitRecords: Sendable {
+    let records: [any ListedRecord]
+
+    init(_ records: [any ListedRecord]) { self.records = records }
+
+    /// Snapshots and how they differ from their parents, where that is known.
+    package init(snapshots: [ListedSnapshot] = [], changes: [SnapshotID: [PathChange]] = [:]) {
+        records = snapshots.map { NewSnapshot(record: $0, changes: changes[$0.id]) }
+    }
+}
+
 /// Writes what one snapshot or one saved state needs, then itself; or other records.
 ///
 /// Chunks may come from several threads.
@@ -14,19 +26,11 @@ internal import Threading
 package final class CommitWriter: Sendable {
     private struct State: ~Copyable {
         var writer: SegmentWriter
-        /// Chunks that are not in the catalogue yet; no offset where their block is still being made.
-        var pending: [ChunkID: Int?] = [:]
+        var claims: ChunkClaims
         /// Blocks that were appended and are not in the catalogue yet.
         var blocks: [(location: BlockLocation, block: StoredBlock)] = []
-        /// Chunks that are on their way into the catalogue.
+        /// What is on its way into the catalogue.
         var step: IndexingStep?
-        /// All that the catalogue knew when it was made, and what was claimed since; nil while it is not worth making.
-        var known: ChunkFilter?
-        /// How often the catalogue was asked for a chunk, and after how many times a filter is worth making.
-        var lookups = 0
-        var lookupsLimit = CommitWriter.leastLookups
-        /// How often the catalogue came to have chunks that were asked of `pending` and `step` until then.
-        var steps = 0
         /// What stopped this commit: nothing may be appended behind it.
         var failure: StorageError?
         /// Keeps what this commit finds in the archive; nil once it has ended.
@@ -45,11 +49,6 @@ package final class CommitWriter: Sendable {
     /// further work, which waits where the step before is not done yet.
     private static let stepChunks = 1 << 16
 
-    /// A filter is made after so many lookups, or a fraction of the chunks that it has to hold: then reading them all
-    /// costs no more than the lookups did.
-    private static let leastLookups = 1 << 12
-    private static let chunksPerLookup = 16
-
     init(
         _ store: ArchiveStore, writer: SegmentWriter, _ epoch: Epoch, isHealing: Bool,
         pause: @escaping @Sendable () -> Void
@@ -58,7 +57,8 @@ package final class CommitWriter: Sendable {
         self.pause = pause
         prover = isHealing ? store.newReader() : nil
         state = Locked(
-            State(writer: writer, known: try store.catalogue.isEmpty() ? ChunkFilter() : nil, epoch: epoch))
+            State(
+                writer: writer, claims: ChunkClaims(isArchiveEmpty: try store.catalogue.isEmpty()), epoch: epoch))
     }
 
     /// Bytes appended so far.
@@ -72,37 +72,22 @@ package final class CommitWriter: Sendable {
         // The catalogue is asked without the lock, and again where it was told of chunks meanwhile.
         var stepsSeen: Int?
         while true {
-            let (isClaimed, steps): (Bool?, Int) = try state.withLock { state throws(StorageError) in
-                if state.pending[id] != nil || state.step?.contains(id) ?? false { return (false, state.steps) }
-                let isNew = state.steps == stepsSeen || state.known.map { !$0.mayContain(id) } ?? false
-                guard isNew else {
-                    try self.count(&state)
-                    return (nil, state.steps)
+            let answer = try state.withLock { state throws(StorageError) in
+                let answer = state.claims.claim(id, besides: state.step, stepsSeen: stepsSeen)
+                if case .unknown = answer, try state.claims.needsFilter(store.catalogue) {
+                    try self.finishStep(&state)
+                    try state.claims.makeFilter(store.catalogue)
                 }
-                state.pending[id] = .some(nil)
-                state.known?.insert(id)
-                return (true, state.steps)
+                return answer
             }
-            if let isClaimed { return isClaimed }
-            if try store.catalogue.holds(id), prover.map({ (try? $0.read(id)) != nil }) ?? true { return false }
-            stepsSeen = steps
+            switch answer {
+            case .claimed: return true
+            case .isOurs: return false
+            case .unknown(let steps):
+                if try store.catalogue.holds(id), prover.map({ (try? $0.read(id)) != nil }) ?? true { return false }
+                stepsSeen = steps
+            }
         }
-    }
-
-    /// Counts a lookup, and makes the filter once there were many.
-    private func count(_ state: inout State) throws(StorageError) {
-        state.lookups += 1
-        guard state.known == nil, state.lookups >= state.lookupsLimit else { return }
-        state.lookupsLimit = max(state.lookupsLimit, try store.catalogue.chunkCount() / CommitWriter.chunksPerLookup)
-        guard state.lookups >= state.lookupsLimit else { return }
-        try finishStep(&state)
-        var known = ChunkFilter()
-        for id in state.pending.keys { known.insert(id) }
-        try store.catalogue.forEachChunk { id, _ in
-            known.insert(id)
-            return true
-        }
-        state.known = known
     }
 
     /// Appends a block of claimed chunks.
@@ -110,13 +95,15 @@ package final class CommitWriter: Sendable {
         try locked { state throws(StorageError) in
             try CommitWriter.append(block, &state)
             self.appendedBytes.add(UInt64(block.byteCount), ordering: .relaxed)
-            if state.writer.isFull || state.pending.count >= CommitWriter.stepChunks { try self.beginStep(&state) }
+            if state.writer.isFull || state.claims.pending.count >= CommitWriter.stepChunks {
+                try self.beginStep(&state)
+            }
         }
     }
 
     private static func append(_ block: EncodedBlock, _ state: inout State) throws(StorageError) {
         let offset = try state.writer.append(block)
-        for chunk in block.header.chunks { state.pending[chunk.id] = .some(offset) }
+        state.claims.appended(block, at: offset)
         let location = BlockLocation(segment: state.writer.record.number, offset: offset)
         state.blocks.append((location, StoredBlock(block.header)))
     }
@@ -148,6 +135,21 @@ package final class CommitWriter: Sendable {
         let record = ListedSnapshot(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
         try finish([block], CommitRecords([NewSnapshot(record: record, changes: changes)]))
         return record
+    }
+
+    /// Appends a state's record, makes the commit durable and enters it into the catalogue.
+    ///
+    /// - Parameters:
+    ///   - content: claimed chunks of the state that are few and small enough to share the record's block.
+    ///   - bases: what the block is compressed against, the most alike last.
+    package func commit(
+        _ record: StateRecord, content: [RawChunk] = [], bases: [BaseChunk]
+    ) throws(StorageError) -> ListedState {
+        let chunk = RawChunk(kind: .state, bytes: record.encoded())
+        let block = try store.encode(content + [chunk], bases: bases)
+        let saved = ListedState(record, id: StateID(chunk.id), ownBytes: block.byteCount)
+        try finish([block], CommitRecords([saved]))
+        return saved
     }
 
     /// Appends `gaps`, at least one, in one block where they fit, makes them durable and enters them into the catalogue.
@@ -222,9 +224,16 @@ package final class CommitWriter: Sendable {
         let writer = state.writer
         if writer.isFull { state.writer = try store.createSegment() }
         state.step = IndexingStep(
-            store.catalogue, writer, chunks: state.pending, blocks: state.blocks, isSealing: writer.isFull,
-            pause: pause)
-        state.pending = state.pending.filter { $0.value == nil }
+            CommitWriter.appended(state, to: writer), in: store.catalogue, isSealing: writer.isFull, pause: pause)
+        CommitWriter.forgetAppended(&state)
+    }
+
+    private static func appended(_ state: borrowing State, to writer: SegmentWriter) -> AppendedBlocks {
+        AppendedBlocks(writer: writer, length: writer.length, chunks: state.claims.pending, blocks: state.blocks)
+    }
+
+    private static func forgetAppended(_ state: inout State) {
+        state.claims.forgetAppended()
         state.blocks = []
     }
 
@@ -232,20 +241,15 @@ package final class CommitWriter: Sendable {
         guard let step = state.step else { return }
         try step.finish()
         state.step = nil
-        state.steps += 1
+        state.claims.catalogueGrew()
     }
 
     /// Makes what was appended durable, then tells the catalogue.
     private func index(_ state: inout State, _ records: CommitRecords = CommitRecords()) throws(StorageError) {
         try finishStep(&state)
-        try state.writer.synchronize()
-        try store.catalogue.enter(
-            segment: state.writer.record.number, length: state.writer.length,
-            chunks: IndexingStep.appended(state.pending), blocks: state.blocks, records: records)
-        state.writer.markIndexed(state.writer.length)
-        state.steps += 1
-        state.pending = state.pending.filter { $0.value == nil }
-        state.blocks = []
+        try CommitWriter.appended(state, to: state.writer).index(in: store.catalogue, records)
+        state.claims.catalogueGrew()
+        CommitWriter.forgetAppended(&state)
     }
 
     private func locked(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {

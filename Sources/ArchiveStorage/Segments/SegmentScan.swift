@@ -44,7 +44,7 @@ package struct SegmentScan: Sendable {
     ///   - passingDamage: whether to look for whole blocks behind one that is not.
     ///   - takeBlock: is given each whole block's header and offset; `chunks` stays empty.
     package init(
-        of segment: SegmentFile, from start: Int, verifyingPayloads: Bool, passingDamage: Bool,
+        of segment: Segment, from start: Int, verifyingPayloads: Bool, passingDamage: Bool,
         takeBlock: (BlockHeader, Int) throws(StorageError) -> Void
     ) throws(StorageError) {
         length = start
@@ -56,7 +56,7 @@ package struct SegmentScan: Sendable {
     }
 
     private mutating func read(
-        _ segment: SegmentFile, verifyingPayloads: Bool, passingDamage: Bool,
+        _ segment: Segment, verifyingPayloads: Bool, passingDamage: Bool,
         _ takeBlock: (BlockHeader, Int) throws(StorageError) -> Void
     ) throws(StorageError) {
         let fileLength = try segment.length()
@@ -67,7 +67,7 @@ package struct SegmentScan: Sendable {
             let reason: String
             do {
                 if try window.begins(with: SegmentFooter.indexMagic, at: offset) {
-                    isSealed = try SegmentScan.footer(of: segment)?.indexOffset == offset
+                    isSealed = try segment.trailer()?.indexOffset == offset
                     if !isSealed { tornTail = Damage(offset: offset, reason: "the footer is incomplete") }
                     return
                 }
@@ -96,7 +96,7 @@ package struct SegmentScan: Sendable {
 
     /// Scans `segment` and keeps its chunks.
     package init(
-        of segment: SegmentFile, from start: Int, verifyingPayloads: Bool, passingDamage: Bool
+        of segment: Segment, from start: Int, verifyingPayloads: Bool, passingDamage: Bool
     ) throws(StorageError) {
         var found: [(id: ChunkID, offset: Int)] = []
         try self.init(of: segment, from: start, verifyingPayloads: verifyingPayloads, passingDamage: passingDamage) {
@@ -113,29 +113,17 @@ package struct SegmentScan: Sendable {
         }
     }
 
-    /// The trailer of a sealed segment; nil where it has none.
-    package static func footer(of segment: SegmentFile) throws(StorageError) -> SegmentFooter.Trailer? {
-        let count = SegmentFooter.trailerByteCount
-        let fileLength = try segment.length()
-        guard fileLength >= SegmentHeader.byteCount + count else { return nil }
-        let bytes = try segment.read(at: fileLength - count, count: count)
-        guard let trailer = try? bytes.withUnsafeBytes({ try SegmentFooter.Trailer(decoding: $0) }),
-            trailer.indexOffset + trailer.indexLength + count == fileLength
-        else { return nil }
-        return trailer
-    }
-
     private static let searchBytes = 1 << 20
 
     /// The next offset behind `offset` at which a block or the footer's index begins; nil where none does.
     ///
     /// Holes, which may be long, and what cannot be read are passed over.
     private static func nextBlock(
-        in segment: SegmentFile, after offset: Int, below end: Int
+        in segment: Segment, after offset: Int, below end: Int
     ) throws(StorageError) -> Int? {
         let overlap = SegmentFooter.indexMagic.count - 1
         var start = offset + 1
-        while let data = try segment.nextData(from: start, below: end) {
+        while let data = try segment.bytes.nextData(from: start, below: end) {
             // The first bytes of a block are no zeros, so none begins in a hole.
             start = data.lowerBound
             while start < data.upperBound {
@@ -148,7 +136,7 @@ package struct SegmentScan: Sendable {
 
     /// The first offset in the `searchBytes` from `start` at which a block or the footer's index begins.
     private static func block(
-        in segment: SegmentFile, from start: Int, _ overlap: Int
+        in segment: Segment, from start: Int, _ overlap: Int
     ) throws(StorageError) -> Int? {
         let bytes: [UInt8]
         do { bytes = try segment.read(at: start, atMost: searchBytes + overlap) } catch {
@@ -160,7 +148,7 @@ package struct SegmentScan: Sendable {
             let isBlock = candidate.elementsEqual(BlockHeader.magic)
             if isBlock, (try? segment.block(at: start + index)) != nil { return start + index }
             let isIndex = candidate.elementsEqual(SegmentFooter.indexMagic)
-            if isIndex, try footer(of: segment)?.indexOffset == start + index { return start + index }
+            if isIndex, try segment.trailer()?.indexOffset == start + index { return start + index }
         }
         return nil
     }

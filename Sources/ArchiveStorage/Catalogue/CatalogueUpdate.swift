@@ -50,6 +50,7 @@ package struct CatalogueUpdate {
 
     let store: ArchiveStore
     private var layout: ArchiveLayout { store.layout }
+    private var segments: any SegmentStore { store.segments }
     private var catalogue: Catalogue { store.catalogue }
 
     init(_ store: ArchiveStore) {
@@ -65,14 +66,14 @@ package struct CatalogueUpdate {
         var summary = Summary()
         var known: [String: ListedSegment] = [:]
         for record in try catalogue.segments() { known[record.path] = record }
-        let listing = try SegmentListing(layout)
+        let listing = try segments.list()
         for path in listing.strangers {
-            summary.unread.append("\(layout.segment(path)) does not have the name of a segment, and is not read")
+            summary.unread.append("\(segments.path(of: path)) does not have the name of a segment, and is not read")
         }
-        if store.isWritable { listing.unfinished.forEach(remove(unfinished:)) }
+        if store.isWritable { listing.unfinished.forEach(segments.removeUnfinished) }
         let missing = Set(known.keys).subtracting(listing.segments).sorted()
         for lost in missing {
-            let message = "segment \(layout.segment(lost)) is missing"
+            let message = "segment \(segments.path(of: lost)) is missing"
             summary.damage.append(message)
             try catalogue.note(message, ofSegment: lost)
             if let record = known[lost] { try catalogue.forget(record.number) }
@@ -136,18 +137,7 @@ package struct CatalogueUpdate {
     }
 
     /// Whether a segment is as long as the catalogue says; where that cannot be told it is looked at.
-    private func isAsKnown(_ record: ListedSegment) -> Bool {
-        var status = stat()
-        let result = layout.segment(record.path).withPlatformString { stat($0, &status) }
-        return result == 0 && FileKind(mode: status.st_mode) == .file && Int(status.st_size) == record.indexedLength
-    }
-
-    /// Removes a segment that was begun and never came to be, unless its writer is at work.
-    private func remove(unfinished path: String) {
-        let path = layout.segment(path)
-        guard let file = try? SegmentFile(at: path, writable: true), (try? file.tryLock()) == true else { return }
-        unlink(path.string)
-    }
+    private func isAsKnown(_ row: ListedSegment) -> Bool { segments.length(of: row.path) == row.indexedLength }
 
     private func scan(
         _ path: String, _ known: ListedSegment?, _ summary: inout Summary,
@@ -155,7 +145,7 @@ package struct CatalogueUpdate {
     ) throws(StorageError) -> Scanned? {
         guard let (file, isReadOnly) = try open(path, &summary) else { return nil }
         // A segment that is being written is its writer's to index.
-        if store.isWritable, try !file.tryLock() { return nil }
+        if store.isWritable, try !file.bytes.tryLock() { return nil }
         var damage: [String] = []
         var known = known
         // It may have been written to since the list was read.
@@ -185,7 +175,7 @@ package struct CatalogueUpdate {
             record = try catalogue.enterSegment(path, name: name, indexedLength: SegmentHeader.byteCount)
         }
         catalogue.counters.segmentsScanned.add()
-        let hasFooter = (try? SegmentScan.footer(of: file)) != nil
+        let hasFooter = (try? file.trailer()) != nil
         let scan = try SegmentScan(
             of: file, from: record.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
         ) { (header, offset) throws(StorageError) in
@@ -212,7 +202,7 @@ package struct CatalogueUpdate {
             isClosed = true
         }
         length = try file.length()
-        if store.isWritable, !isReadOnly { try file.synchronize() }
+        if store.isWritable, !isReadOnly { try file.bytes.synchronize() }
         return Scanned(
             path: path, number: record.number, name: name, scan: scan, length: length, isClosed: isClosed,
             isFromStart: known == nil, lost: lost, damage: damage)
@@ -220,7 +210,7 @@ package struct CatalogueUpdate {
 
     /// What may be lost with a damaged block; nil where it held no snapshot.
     private static func lostSnapshot(
-        _ damage: SegmentScan.Damage, _ file: SegmentFile
+        _ damage: SegmentScan.Damage, _ file: Segment
     ) -> (offset: Int, snapshot: SnapshotID?)? {
         // What ends early was never finished, and so was never announced.
         if damage.reason.hasSuffix(FormatError.truncated.description) { return nil }
@@ -237,14 +227,13 @@ package struct CatalogueUpdate {
     /// - Returns: nil where it cannot be read, which is told.
     private func open(
         _ path: String, _ summary: inout Summary
-    ) throws(StorageError) -> (file: SegmentFile, isReadOnly: Bool)? {
-        let filePath = layout.segment(path)
+    ) throws(StorageError) -> (file: Segment, isReadOnly: Bool)? {
         if store.isWritable {
-            do { return (try SegmentFile(at: filePath, writable: true), false) } catch {
+            do { return (Segment(try segments.open(path, writable: true)), false) } catch {
                 guard error.code == .readOnly || error.code == .damaged else { throw error }
             }
         }
-        do { return (try SegmentFile(at: filePath), store.isWritable) } catch {
+        do { return (Segment(try segments.open(path, writable: false)), store.isWritable) } catch {
             guard error.code == .readOnly || error.code == .damaged else { throw error }
             summary.unread.append(error.message)
             return nil
@@ -255,7 +244,7 @@ package struct CatalogueUpdate {
     ///
     /// A segment of a newer format is refused, not passed over: what is in it would seem not to exist. Where its header is damaged it is taken for ours: the blocks prove themselves.
     private func checkHeader(
-        of file: SegmentFile, _ length: Int, _ name: inout SegmentID?, _ damage: inout [String],
+        of file: Segment, _ length: Int, _ name: inout SegmentID?, _ damage: inout [String],
         _ summary: inout Summary
     ) throws(StorageError) -> Bool {
         if length < SegmentHeader.byteCount {
@@ -278,13 +267,13 @@ package struct CatalogueUpdate {
     ///
     /// - Returns: why that could not be done; the segment stays as it is then.
     private func cut(
-        _ file: SegmentFile, _ tail: SegmentScan.Damage, _ summary: inout Summary
+        _ file: Segment, _ tail: SegmentScan.Damage, _ summary: inout Summary
     ) throws(StorageError) -> String? {
         let count = try file.length() - tail.offset
         let place = "byte \(tail.offset) of \(file.path)"
         do {
             let copy = try Salvage.keep(file, from: tail.offset, in: layout)
-            try file.truncate(to: tail.offset)
+            try file.bytes.truncate(to: tail.offset)
             let kept = copy.map { "kept as \($0)" } ?? "which were zeros"
             summary.cuts.append("an unfinished write at \(place) was cut off: \(count) bytes, \(kept)")
             summary.cutBytes += count

@@ -1,0 +1,167 @@
+// The records of an archive: reading one, and entering those that are no part of a capture.
+
+package import ArchiveFormat
+package import FileIO
+
+extension ArchiveStore {
+    /// The record that the chunk `id` holds.
+    package func record<Record: ArchiveRecord>(
+        _ id: ChunkID, as type: Record.Type = Record.self
+    ) throws(StorageError) -> Record {
+        let bytes = try read(id)
+        do throws(FormatError) {
+            return try Record(decoding: bytes)
+        } catch {
+            let failure: StorageError = try undecodable(id, error)
+            throw failure
+        }
+    }
+
+    /// Enters `record` into the archive: when this returns it is durable, where it throws it is not there.
+    func enter(_ record: some ArchiveRecord, listed: any ListedRecord) throws(StorageError) {
+        try enter([(record, listed)])
+    }
+
+    /// Enters a record that is listed by itself.
+    @discardableResult
+    func enter<Record: PlainRecord>(plain record: Record) throws(StorageError) -> ChunkID {
+        let id = ChunkID(hashing: record.encoded())
+        try enter(record, listed: StoredRecord(id: id, record: record))
+        return id
+    }
+
+    /// Enters records as one commit, at least one.
+    func enter<Record: ArchiveRecord>(_ records: [(record: Record, listed: any ListedRecord)]) throws(StorageError) {
+        let writer = try beginCommit()
+        do throws(StorageError) {
+            var blocks: [EncodedBlock] = []
+            for (record, _) in records {
+                blocks.append(try encode([RawChunk(kind: Record.kind, bytes: record.encoded())]))
+            }
+            try writer.finish(blocks, CommitRecords(records.map { $0.listed }))
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
+    /// What records of a kind are called in messages; nil for kinds that this program does not know.
+    package func name(of id: ChunkID, _ kind: ChunkKind) -> String? {
+        RecordKind.all.first { $0.kind == kind }?.name(id)
+    }
+
+    /// Whether the catalogue says what the record in the chunk `id` says.
+    ///
+    /// - Returns: nil for kinds that this program does not know, and those that a check compares field by field.
+    /// - Throws: `StorageError` also where the record cannot be read.
+    package func isListed(_ id: ChunkID, _ kind: ChunkKind) throws(StorageError) -> Bool? {
+        guard let known = RecordKind.all.first(where: { $0.kind == kind }) else { return nil }
+        let record = try known.read(self, FoundRecord(kind: kind, id: id, offset: 0, blockLength: 0))
+        return try catalogue.read { db in try record.isListed(in: db) }
+    }
+
+    // MARK: Kinds
+
+    /// What was recorded of the state `id`.
+    package func stateRecord(_ id: StateID) throws(StorageError) -> StateRecord {
+        try record(id.chunk)
+    }
+
+    /// Enters `notice` into the archive: when this returns it is durable, where it throws it is not there.
+    package func enter(_ notice: RootNotice) throws(StorageError) {
+        try enter(notice, listed: StoredNotice(notice))
+    }
+
+    /// Enters `record` into the archive: when this returns it is durable, where it throws it is not there.
+    package func enter(_ record: OperationRecord) throws(StorageError) -> OperationID {
+        let operation = StoredOperation(record)
+        try enter(record, listed: operation)
+        return operation.id
+    }
+
+    /// Enters `gaps` into the archive, as one commit: when this returns they are durable, where it throws none is there.
+    ///
+    /// A gap that the archive has already is left as it is.
+    package func enter(_ gaps: [GapRecord]) throws(StorageError) {
+        var new: [ListedGap] = []
+        for gap in Set(gaps).map(ListedGap.init) where try !holds(gap) { new.append(gap) }
+        if new.isEmpty { return }
+        let writer = try beginCommit()
+        do throws(StorageError) {
+            try writer.commit(new)
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
+    /// Whether a gap is listed and its chunk not lost.
+    private func holds(_ gap: ListedGap) throws(StorageError) -> Bool {
+        guard try catalogue.hasGap(gap.id) else { return false }
+        return try catalogue.holds(gap.id)
+    }
+
+    /// Puts on record that condemned segments are dropped.
+    ///
+    /// When this returns it is durable, and nothing of them counts any more. Their files may be removed then, not before.
+    ///
+    /// - Throws: `StorageError`, also where one of `segments` is not condemned, or its header cannot be read.
+    package func enter(dropping segments: [ListedSegment], at time: Timestamp = .now) throws(StorageError) {
+        if segments.isEmpty { return }
+        var names: Set<SegmentID> = []
+        for segment in segments {
+            guard let known = try catalogue.segment(segment.number), known.state == .condemned, let name = known.name
+            else {
+                let path = self.segments.path(of: segment.path)
+                throw StorageError(
+                    .system, path, "segment \(path) cannot be dropped: it is not condemned", remedy: "condemn it first")
+            }
+            names.insert(name)
+        }
+        let record = DroppedSegments(time: time, segments: names)
+        try enter(record, listed: record)
+    }
+
+    // MARK: What is said of snapshots and states after they were made
+
+    /// Enters a label: when this returns it is durable, where it throws it is not there.
+    package func enter(_ label: LabelRecord) throws(StorageError) { try enter(plain: label) }
+
+    /// Enters a pin or its end.
+    package func enter(_ pin: PinRecord) throws(StorageError) { try enter(plain: pin) }
+
+    /// Enters a note.
+    package func enter(_ note: NoteRecord) throws(StorageError) -> ChunkID { try enter(plain: note) }
+
+    /// Enters a policy.
+    package func enter(_ policy: PolicyRecord) throws(StorageError) { try enter(plain: policy) }
+
+    /// Forgets snapshots and states, as one commit: they are listed no more, and their bytes stay.
+    package func forget(_ records: Set<ChunkID>, reason: ForgettingReason = .asked) throws(StorageError) {
+        if records.isEmpty { return }
+        var statements: [(record: ForgottenRecords, listed: any ListedRecord)] = []
+        for record in ForgottenRecords.splitting(records, at: try timeAfter(records), reason: reason) {
+            statements.append((record, record))
+        }
+        try enter(statements)
+    }
+
+    /// Lists forgotten snapshots and states again, as one commit; what cannot be read stays unlisted.
+    package func unforget(_ records: Set<ChunkID>) throws(StorageError) {
+        if records.isEmpty { return }
+        var statements: [(record: UnforgottenRecords, listed: any ListedRecord)] = []
+        for record in UnforgottenRecords.splitting(records, at: try timeAfter(records)) {
+            statements.append((record, try listedAgain(record)))
+        }
+        try enter(statements)
+    }
+
+    /// Now, or a moment after what was said of these records before: the latest counts, also where the clock is set back.
+    private func timeAfter(_ records: Set<ChunkID>) throws(StorageError) -> Timestamp {
+        var time = Timestamp.now
+        for id in records {
+            if let earlier = try catalogue.timeOfForgetting(id) { time = max(time, earlier.advanced(byNanoseconds: 1)) }
+        }
+        return time
+    }
+}

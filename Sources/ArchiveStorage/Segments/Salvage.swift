@@ -1,0 +1,73 @@
+// What is cut off a segment is kept beside it: only its owner can tell whether it is worth anything.
+
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+
+/// The archive's `salvage` directory.
+enum Salvage {
+    private static let pieceBytes = 1 << 20
+    /// So often the same place of one segment is cut off before anybody clears the directory.
+    private static let namesLimit = 1000
+
+    /// Copies what `segment` holds from `offset` on, durably; its holes stay holes.
+    ///
+    /// - Returns: the copy; nil where there is nothing but zeros.
+    static func keep(
+        _ segment: Segment, from offset: Int, in layout: ArchiveLayout
+    ) throws(StorageError) -> FilePath? {
+        let length = try segment.length()
+        let name = "\(segment.path.lastComponent?.string ?? "segment").\(offset)"
+        let folder = try storing { () throws(FileError) in
+            try Directory.create(layout.salvage, permissions: 0o700, durable: true)
+            return try Descriptor.open(layout.salvage, O_RDONLY | O_DIRECTORY)
+        }
+        for number in 1...namesLimit {
+            let path = layout.salvage.appending(number == 1 ? name : "\(name)-\(number)")
+            let copy = try storing { () throws(FileError) in try TemporaryFile(in: folder, path: path) }
+            guard try self.copy(segment, offset..<length, to: copy.file, path) else { return nil }
+            do {
+                if try publish(copy, as: path, in: folder) { return path }
+            } catch {
+                throw StorageError(error)
+            }
+        }
+        throw StorageError(FileError("create", layout.salvage.appending(name), .fileExists))
+    }
+
+    /// - Returns: false where the name is taken.
+    private static func publish(
+        _ copy: consuming TemporaryFile, as path: FilePath, in folder: borrowing Descriptor
+    ) throws(FileError) -> Bool {
+        try copy.file.synchronize(path: path)
+        do throws(FileError) { try copy.rename(toNew: CName(path.lastComponent?.string.utf8 ?? "".utf8)) } catch {
+            if error.code == .fileExists { return false }
+            throw error
+        }
+        try folder.synchronize(path: path.removingLastComponent())
+        return true
+    }
+
+    /// - Returns: whether there was anything but zeros.
+    private static func copy(
+        _ segment: Segment, _ range: Range<Int>, to copy: borrowing Descriptor, _ path: FilePath
+    ) throws(StorageError) -> Bool {
+        var position = range.lowerBound
+        var isWorthKeeping = false
+        while let data = try segment.bytes.nextData(from: position, below: range.upperBound) {
+            position = data.lowerBound
+            while position < data.upperBound {
+                let piece = try segment.read(at: position, atMost: min(pieceBytes, data.upperBound - position))
+                if piece.isEmpty { return isWorthKeeping }
+                if piece.contains(where: { $0 != 0 }) {
+                    isWorthKeeping = true
+                    do { try copy.write(piece, at: UInt64(position - range.lowerBound), path: path) } catch {
+                        throw StorageError(error)
+                    }
+                }
+                position += piece.count
+            }
+        }
+        return isWorthKeeping
+    }
+}

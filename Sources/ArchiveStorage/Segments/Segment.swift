@@ -1,0 +1,177 @@
+// One segment: its blocks, and the footer that a sealed one has.
+
+package import ArchiveFormat
+internal import FileIO
+package import SystemPackage
+
+/// An open segment.
+///
+/// Reads may come from any thread.
+package final class Segment: Sendable {
+    let bytes: any SegmentBytes
+    /// The first 4 bytes of the segment's id, which its blocks' checksums cover.
+    private let prefix: UInt32
+
+    /// How messages call it.
+    package var path: FilePath { bytes.path }
+
+    /// A segment that is there.
+    package init(_ bytes: any SegmentBytes) {
+        self.bytes = bytes
+        prefix = Segment.prefix(bytes)
+    }
+
+    /// A segment that was just made.
+    init(_ bytes: any SegmentBytes, of segment: SegmentID) {
+        self.bytes = bytes
+        prefix = segment.prefix
+    }
+
+    /// What the header says of the segment's id; what the segment's name says where the header is damaged.
+    private static func prefix(_ segment: any SegmentBytes) -> UInt32 {
+        var bytes = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
+        let count = try? bytes.withUnsafeMutableBytes { try segment.read(into: $0, at: 0) }
+        if count == bytes.count, let header = try? bytes.withUnsafeBytes({ try SegmentHeader(decoding: $0) }) {
+            return header.segment.prefix
+        }
+        return segment.path.lastComponent.flatMap { SegmentName(fileName: $0.string) }?.segment ?? 0
+    }
+
+    /// The place of the block at `offset`, as its checksum covers it.
+    package func place(_ offset: Int) -> BlockPlace { BlockPlace(segment: prefix, offset: offset) }
+
+    /// The segment's length in bytes.
+    package func length() throws(StorageError) -> Int { try bytes.length() }
+
+    /// Checks that the segment is of this format and archive.
+    package func readHeader() throws(StorageError) -> SegmentHeader {
+        let bytes = try read(at: 0, count: SegmentHeader.byteCount)
+        return try decoding(at: 0) { () throws(FormatError) in
+            try bytes.withRawBytes { bytes throws(FormatError) in try SegmentHeader(decoding: bytes) }
+        }
+    }
+
+    /// The header of the block at `offset`, without its payload.
+    package func blockHeader(at offset: Int) throws(StorageError) -> BlockHeader {
+        try block(at: offset, withPayload: false).header
+    }
+
+    /// The block at `offset`, its checksums verified.
+    package func block(at offset: Int) throws(StorageError) -> (header: BlockHeader, payload: [UInt8]) {
+        try block(at: offset, withPayload: true)
+    }
+
+    /// Most blocks fit into one read of this many bytes.
+    private static let firstRead = 16 << 10
+
+    private func block(
+        at offset: Int, withPayload: Bool
+    ) throws(StorageError) -> (header: BlockHeader, payload: [UInt8]) {
+        var bytes = try read(at: offset, atMost: Segment.firstRead)
+        let headerLength = try decoding(at: offset) { () throws(FormatError) in
+            try bytes.withRawBytes { bytes throws(FormatError) in try BlockHeader.headerLength(ofPrefix: bytes) }
+        }
+        if bytes.count < headerLength { bytes = try read(at: offset, count: headerLength) }
+        let header = try decoding(at: offset) { () throws(FormatError) in
+            try bytes.withRawBytes { bytes throws(FormatError) in
+                try BlockHeader(
+                    decoding: UnsafeRawBufferPointer(rebasing: bytes[..<headerLength]), at: place(offset))
+            }
+        }
+        guard withPayload else { return (header, []) }
+        let payload: [UInt8]
+        if bytes.count >= header.blockLength {
+            payload = Array(bytes[headerLength..<header.blockLength])
+        } else {
+            payload = try read(at: offset + headerLength, count: header.storedLength)
+        }
+        try decoding(at: offset) { () throws(FormatError) in
+            try payload.withRawBytes { payload throws(FormatError) in try header.verify(payload: payload) }
+        }
+        return (header, payload)
+    }
+
+    /// Exactly `count` bytes from `offset`.
+    func read(at offset: Int, count: Int) throws(StorageError) -> [UInt8] {
+        let bytes = try read(at: offset, atMost: count)
+        guard bytes.count == count else { throw StorageError.damaged(path, offset: offset, .truncated) }
+        return bytes
+    }
+
+    /// Up to `count` bytes from `offset`, fewer only at the segment's end.
+    func read(at offset: Int, atMost count: Int) throws(StorageError) -> [UInt8] {
+        var failure: StorageError?
+        let read = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+            do throws(StorageError) {
+                length = try bytes.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return read
+    }
+
+    /// What `body` makes of the bytes at `offset`, with errors that name the place.
+    func decoding<Value: ~Copyable>(
+        at offset: Int, _ body: () throws(FormatError) -> Value
+    ) throws(StorageError) -> Value {
+        do { return try body() } catch {
+            if case .unknownVersion = error {
+                throw StorageError(.newerFormat, path, "segment \(path): \(error)", remedy: "use a newer archiver")
+            }
+            throw StorageError.damaged(path, offset: offset, error)
+        }
+    }
+
+    // MARK: The footer
+
+    private static let hashedStep = 1 << 20
+
+    /// The trailer of a sealed segment; nil where it has none.
+    package func trailer() throws(StorageError) -> SegmentFooter.Trailer? {
+        let count = SegmentFooter.trailerByteCount
+        let length = try length()
+        guard length >= SegmentHeader.byteCount + count else { return nil }
+        let bytes = try read(at: length - count, count: count)
+        guard let trailer = try? bytes.withUnsafeBytes({ try SegmentFooter.Trailer(decoding: $0) }),
+            trailer.indexOffset + trailer.indexLength + count == length
+        else { return nil }
+        return trailer
+    }
+
+    /// The blocks of a sealed segment, by its index alone; nil where it is not sealed.
+    ///
+    /// - Throws: `StorageError` where the index is damaged; the blocks may well be whole.
+    package func index() throws(StorageError) -> [SegmentFooter.Block]? {
+        guard let trailer = try trailer() else { return nil }
+        let bytes = try read(at: trailer.indexOffset, count: trailer.indexLength)
+        return try decoding(at: trailer.indexOffset) { () throws(FormatError) in
+            try bytes.withRawBytes { bytes throws(FormatError) in
+                try SegmentFooter.blocks(decodingIndex: bytes, trailer: trailer, segment: prefix)
+            }
+        }
+    }
+
+    /// Whether every byte of a sealed segment is the one that was sealed; nil where it is not sealed.
+    package func isAsSealed() throws(StorageError) -> Bool? {
+        guard let trailer = try trailer() else { return nil }
+        let end = trailer.indexOffset + trailer.indexLength + SegmentFooter.Trailer.hashedByteCount
+        return try hash(upTo: end).finish() == trailer.segmentHash
+    }
+
+    /// The hash of the first `length` bytes, not finished yet.
+    ///
+    /// - Parameter pause: called now and then meanwhile.
+    func hash(upTo length: Int, pause: () -> Void = {}) throws(StorageError) -> SegmentHash {
+        var hash = SegmentHash()
+        var offset = 0
+        while offset < length {
+            let bytes = try read(at: offset, count: min(Segment.hashedStep, length - offset))
+            hash.update(bytes)
+            offset += bytes.count
+            pause()
+        }
+        return hash
+    }
+}

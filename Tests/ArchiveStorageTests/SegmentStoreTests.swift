@@ -1,0 +1,148 @@
+// Archives whose segments are in no directory, and a fault at every call of the place where they are.
+
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+import Threading
+
+@Suite("Places of segments", .blocking)
+struct SegmentStoreTests {
+    /// What a script was promised: each snapshot, from which call on, and to which it was wanted.
+    private struct Promise {
+        let commit: Commit
+        let since: Int
+        var until = Int.max
+    }
+
+    /// Days of an archive: commits in several segments, some that are forgotten, space given back, commits after it.
+    private struct Script {
+        let directory = try? TemporaryDirectory(inMemory: true)
+        let segments: MemorySegments
+        private(set) var promises: [Promise] = []
+        private(set) var dropped = 0
+
+        init(_ segments: MemorySegments) throws {
+            self.segments = segments
+            try ArchiveCreationTests.makeArchive(at: try #require(directory).path, segmentBytes: 3_000)
+        }
+
+        func open() throws -> ArchiveStore {
+            try ArchiveStore.open(#require(directory).path, creating: false, segments: segments)
+        }
+
+        mutating func run() throws {
+            var random = SeededGenerator(seed: 7)
+            let shared = random.noise(200)
+            for number in 0..<4 { try commit(number, [random.noise(900), shared], in: open()) }
+            try giveBack(keeping: 2...)
+            let store = try open()
+            for number in 4..<6 { try commit(number, [random.noise(2_000), shared], in: store) }
+        }
+
+        private mutating func commit(_ number: Int, _ contents: [[UInt8]], in store: ArchiveStore) throws {
+            let commit = try store.commit(number, contents, parent: promises.last?.commit)
+            promises.append(Promise(commit: commit, since: segments.calls))
+        }
+
+        private mutating func giveBack(keeping kept: PartialRangeFrom<Int>) throws {
+            let store = try open()
+            let unwanted = promises.indices.filter { !kept.contains($0) }
+            for index in unwanted { promises[index].until = segments.calls }
+            try store.forget(Set(unwanted.map { promises[$0].commit.id.chunk }))
+            let live = promises[kept].flatMap { [$0.commit.id.chunk] + $0.commit.chunks.keys }
+            dropped = try Reclaimer(store).run { set in
+                for chunk in live { set.insert(chunk) }
+            }.dropped
+        }
+    }
+
+    @Test("an archive whose segments are in memory keeps, finds and drops what one in a directory does")
+    func memory() throws {
+        var script = try Script(MemorySegments())
+        try script.run()
+        #expect(script.dropped > 0)
+        let path = try #require(script.directory).path
+        for isNew in [false, true] {
+            if isNew {
+                let summary = try ArchiveStore.rebuildCatalogue(of: path, segments: script.segments)
+                #expect(summary.damage.isEmpty && summary.cuts.isEmpty && summary.segments > 1)
+            }
+            let store = try script.open()
+            for promise in script.promises {
+                let isWanted = promise.until == .max
+                #expect(try store.catalogue.hasSnapshot(promise.commit.id) == isWanted)
+                if isWanted { #expect(try store.holds(promise.commit)) }
+            }
+        }
+        #expect(try path.filesBelow().allSatisfy { !$0.hasPrefix("segments") })
+    }
+
+    @Test(
+        "whichever call of the store fails, once or for good, all that was promised is there afterwards",
+        arguments: [false, true])
+    func faults(forGood: Bool) throws {
+        let calls = try numberOfCalls()
+        #expect(calls > 100)
+        for number in (1...calls).sampled {
+            let segments = MemorySegments()
+            var script = try Script(segments)
+            segments.fail(forGood ? .from(number) : .one(number))
+            _ = try failure { try script.run() }
+            segments.fail(.none)
+            let path = try #require(script.directory).path
+            try expectPromises(script.promises, in: path, segments, "after a fault of call \(number)")
+            _ = try ArchiveStore.rebuildCatalogue(of: path, segments: segments)
+            try expectPromises(script.promises, in: path, segments, "after a fault of call \(number)")
+        }
+    }
+
+    @Test("whenever power fails, the segments alone have all that was promised until then")
+    func power() throws {
+        let segments = MemorySegments()
+        let survivors = Locked<[[String: MemoryFile]]>([])
+        let chance = Locked(SeededGenerator("power"))
+        segments.afterEachCall { _, files in
+            let survivor = chance.withLock { random in files.mapValues { $0.survivor(&random) } }
+            survivors.withLock { $0.append(survivor) }
+        }
+        var script = try Script(segments)
+        try script.run()
+        let all = survivors.withLock { $0 }
+        #expect(all.count > 100)
+        for index in all.indices.sampled {
+            let directory = try TemporaryDirectory(inMemory: true)
+            let manifest = try #require(script.directory).path.appending("archive.json").readFile()
+            try directory.path.appending("archive.json").writeFile(manifest)
+            try expectPromises(
+                script.promises, at: index + 1, in: directory.path, MemorySegments(all[index]),
+                "power failed after call \(index + 1)")
+        }
+    }
+
+    private func numberOfCalls() throws -> Int {
+        var script = try Script(MemorySegments())
+        try script.run()
+        return script.segments.calls
+    }
+
+    /// That an archive has what was promised, and can go on.
+    ///
+    /// - Parameter call: which promises count: those that held then; nil for those that still hold.
+    private func expectPromises(
+        _ promises: [Promise], at call: Int? = nil, in path: FilePath, _ segments: MemorySegments, _ what: Comment
+    ) throws {
+        let call = call ?? .max - 1
+        let store = try ArchiveStore.open(path, creating: false, segments: segments)
+        for promise in promises where promise.since <= call && call < promise.until {
+            #expect(try store.holds(promise.commit), what)
+        }
+        let next = try store.commit(9, [Array("next".utf8)])
+        store.giveUpWriters()
+        let reader = try ArchiveStore.open(path, creating: false, segments: segments)
+        #expect(try reader.holds(next), what)
+    }
+}
