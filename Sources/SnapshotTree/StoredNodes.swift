@@ -1,7 +1,8 @@
-// The nodes of an archive's trees, decoded; the recent ones are kept.
+// The nodes of an archive's trees, decoded, the recent ones kept; the totals of a tree where those recorded are untrue.
 
 package import ArchiveFormat
 package import ArchiveStorage
+internal import FileIO
 package import SystemPackage
 internal import Threading
 
@@ -57,6 +58,31 @@ package final class StoredNodes: NodeSource, Sendable {
         // What goes is freed after the lock.
         _ = recent.withLock { $0.insert(node, for: id, cost: node.memory) }
         return node
+    }
+}
+
+extension StoredNodes {
+    /// The totals of `tree`: `recorded` where it agrees with the tree's own sums, else a new count.
+    package func totals(of tree: ChunkID, recorded: Totals) throws -> Totals {
+        let root = try node(tree, at: nil)
+        if recorded.entries == root.entryCount, recorded.bytes == root.byteCount { return recorded }
+        var totals = Totals(bytes: root.byteCount)
+        try Tree(tree, in: self).forEach { entry throws(StorageError) in
+            switch entry.kind {
+            case .file: totals.files += 1
+            case .directory: totals.directories += 1
+            default: totals.others += 1
+            }
+            return true
+        }
+        return totals
+    }
+}
+
+extension Totals {
+    /// All entries together.
+    package var entries: UInt64 {
+        [directories, others].reduce(files) { FormatLimits.sum($0, $1, FormatLimits.entries) }
     }
 }
 

@@ -1,4 +1,6 @@
-// Bytes in Codable values: a byte string in CBOR, readable text elsewhere.
+// Bytes in Codable values: a byte string in CBOR, readable text elsewhere. Paths are such bytes.
+
+public import FileIO
 
 /// Bytes that are written to CBOR as one byte string, not as an array of numbers.
 ///
@@ -40,4 +42,15 @@ extension ByteString: Codable {
             try container.encode(Base64.string(bytes), forKey: .base64)
         }
     }
+}
+
+extension RelativePath: Codable {
+    public init(from decoder: any Decoder) throws {
+        guard let path = RelativePath(try ByteString(from: decoder).bytes) else {
+            throw decoder.corrupted("not a path below a root")
+        }
+        self = path
+    }
+
+    public func encode(to encoder: any Encoder) throws { try ByteString(bytes).encode(to: encoder) }
 }

@@ -35,3 +35,78 @@ public struct StateRecord: Hashable, Sendable {
         self.storedBytes = storedBytes
     }
 }
+
+extension StateRecord: ArchiveRecord {
+    package static let kind = ChunkKind.state
+}
+
+extension StateRecord {
+    /// The fields of a record.
+    ///
+    /// Numbers are part of the archive format.
+    package enum CodingKeys: Int, CodingKey, CaseIterable {
+        case title = 0
+        case host = 1
+        case time = 2
+        case label = 3
+        case type = 4
+        case version = 5
+        case content = 6
+        case storedBytes = 7
+    }
+
+    /// What was read of a record, before it is known to be one.
+    private struct Parts {
+        var title: String?
+        var host = ""
+        var time: Timestamp?
+        var label: String?
+        var type = ""
+        var version: UInt32?
+        var content = Content.none
+        var storedBytes: UInt64 = 0
+    }
+
+    private init(_ parts: Parts) throws(FormatError) {
+        guard let title = parts.title, !title.isEmpty, let time = parts.time else {
+            throw .malformed("a state with fields missing")
+        }
+        if let version = parts.version, version < 2 { throw .malformed("the version of a state") }
+        try parts.content.validate(in: .file)
+        guard parts.content.size > 0 else { throw .malformed("a state without content") }
+        if case .slices(let slices) = parts.content, slices.contains(where: { $0.chunk == nil }) {
+            throw .malformed("a state with holes")
+        }
+        self.init(
+            title: title, host: parts.host, time: time, label: parts.label, type: parts.type,
+            version: parts.version ?? 1, content: parts.content, storedBytes: parts.storedBytes)
+    }
+}
+
+extension StateRecord: Codable {
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        var parts = Parts()
+        parts.title = try fields.decode(String.self, forKey: .title)
+        parts.host = try fields.decodeIfPresent(String.self, forKey: .host) ?? ""
+        parts.time = try fields.decode(Timestamp.self, forKey: .time)
+        parts.label = try fields.decodeIfPresent(String.self, forKey: .label)
+        parts.type = try fields.decodeIfPresent(String.self, forKey: .type) ?? ""
+        parts.version = try fields.decodeIfPresent(UInt32.self, forKey: .version)
+        parts.content = try fields.decode(Content.self, forKey: .content)
+        parts.storedBytes = try fields.decodeIfPresent(UInt64.self, forKey: .storedBytes) ?? 0
+        self = try decoder.checking { () throws(FormatError) in try StateRecord(parts) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(title, forKey: .title)
+        if !host.isEmpty { try fields.encode(host, forKey: .host) }
+        try fields.encode(time, forKey: .time)
+        try fields.encodeIfPresent(label, forKey: .label)
+        if !type.isEmpty { try fields.encode(type, forKey: .type) }
+        if version != 1 { try fields.encode(version, forKey: .version) }
+        try fields.encode(content, forKey: .content)
+        if storedBytes != 0 { try fields.encode(storedBytes, forKey: .storedBytes) }
+    }
+}

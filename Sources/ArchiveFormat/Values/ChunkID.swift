@@ -76,3 +76,25 @@ extension ChunkID: Comparable {
 extension ChunkID: CustomStringConvertible {
     public var description: String { hex }
 }
+
+extension ChunkID: Codable {
+    public init(from decoder: any Decoder) throws {
+        let id =
+            if let decoder = CBORValueDecoder(decoder) {
+                ChunkID(try decoder.byteString())
+            } else {
+                ChunkID(hex: try decoder.singleValueContainer().decode(String.self))
+            }
+        guard let id else { throw decoder.corrupted("not an id") }
+        self = id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        if let encoder = CBORValueEncoder(encoder) {
+            encoder.write(.bytes(bytes))
+        } else {
+            var container = encoder.singleValueContainer()
+            try container.encode(hex)
+        }
+    }
+}

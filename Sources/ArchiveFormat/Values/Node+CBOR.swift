@@ -1,4 +1,4 @@
-// Nodes to CBOR and back by hand: the fast way. `Node+Codable.swift` gives the same bytes.
+// Nodes to CBOR and back by hand: the fast way. The Codable form in `Node.swift` gives the same bytes.
 
 internal import FileIO
 

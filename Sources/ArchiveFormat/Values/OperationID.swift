@@ -26,3 +26,9 @@ public struct OperationID: Hashable, Sendable, Comparable {
 extension OperationID: CustomStringConvertible {
     public var description: String { hex }
 }
+
+extension OperationID: Codable {
+    public init(from decoder: any Decoder) throws { self.init(try ChunkID(from: decoder)) }
+
+    public func encode(to encoder: any Encoder) throws { try chunk.encode(to: encoder) }
+}

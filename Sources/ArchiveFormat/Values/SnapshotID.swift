@@ -29,3 +29,9 @@ public struct SnapshotID: Hashable, Sendable, Comparable {
 extension SnapshotID: CustomStringConvertible {
     public var description: String { hex }
 }
+
+extension SnapshotID: Codable {
+    public init(from decoder: any Decoder) throws { self.init(try ChunkID(from: decoder)) }
+
+    public func encode(to encoder: any Encoder) throws { try chunk.encode(to: encoder) }
+}

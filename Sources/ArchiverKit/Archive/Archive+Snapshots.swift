@@ -4,6 +4,7 @@ public import ArchiveFormat
 public import ArchiveStorage
 internal import Exclusions
 public import FileIO
+internal import FoundationEssentials
 public import Roots
 internal import SnapshotTree
 public import SystemPackage
@@ -214,6 +215,15 @@ extension Archive {
     /// Everything recorded about a snapshot: changed paths, problems, names of owners.
     public func details(of snapshot: ListedSnapshot) throws(ArchiverError) -> Snapshot {
         try facing { try store.snapshot(snapshot.id) }
+    }
+
+    /// The snapshot's stored value, rendered as JSON with sorted keys.
+    public func rawJSON(of snapshot: ListedSnapshot) throws(ArchiverError) -> String {
+        try facing {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(store.snapshot(snapshot.id)), as: UTF8.self)
+        }
     }
 
     /// What `snapshot` holds at `path`; nil for nothing.

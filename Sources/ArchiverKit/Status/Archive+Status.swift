@@ -1,7 +1,8 @@
-// Asking the watchers and the catalogue how everything stands.
+// Asking the watchers and the catalogue how everything stands, and watchers to capture what has changed.
 
 internal import ArchiveFormat
-internal import ArchiveStorage
+public import ArchiveStorage
+internal import Capturing
 internal import FileIO
 internal import FileWatching
 internal import Glibc
@@ -79,6 +80,29 @@ extension Archive {
                     path: path)
             }
             return result
+        }
+    }
+
+    /// Returns once everything that changed in a directory before the call is captured and durable.
+    ///
+    /// Its watcher is asked, which knows what has changed. Where nobody watches, or the watcher does not answer, all of the
+    /// directory is compared with its latest snapshot.
+    ///
+    /// - Parameter patience: how long the watcher may take to answer.
+    /// - Returns: the latest snapshot: what is in the directory, but for what could not be captured.
+    public func sync(
+        _ directory: FilePath, patience: Duration = .seconds(15), progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> ListedSnapshot {
+        try facing {
+            let root = try RootDirectory.resolvedAsFarAsItExists(directory)
+            // Whatever keeps it from answering keeps nobody else from capturing.
+            let response = try? ControlClient.ask(.sync, about: root, in: store.layout, patience: patience)
+            if response?.isSynced == true,
+                let latest = try store.catalogue.latestSnapshot(ofRoot: root.bytes, machine: Machine.id)
+            {
+                return latest
+            }
+            return try capture(root, progress: progress).latest
         }
     }
 

@@ -1,4 +1,4 @@
-// Instants as text: RFC 3339, in UTC.
+// Instants as text, RFC 3339 in UTC; in Codable values, too, but for CBOR: there an array of seconds and nanoseconds.
 
 public import FileIO
 
@@ -51,4 +51,30 @@ extension Timestamp {
 extension Timestamp: CustomStringConvertible {
     /// The instant as RFC 3339 text in UTC.
     public var description: String { rfc3339 }
+}
+
+extension Timestamp: Codable {
+    public init(from decoder: any Decoder) throws {
+        guard decoder is CBORValueDecoder else {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            guard let time = Timestamp(rfc3339: text) else { throw decoder.corrupted("not a time (RFC 3339)") }
+            self = time
+            return
+        }
+        var container = try decoder.unkeyedContainer()
+        self.init(seconds: try container.decode(Int64.self))
+        if !container.isAtEnd { nanoseconds = try container.decode(UInt32.self) }
+        guard nanoseconds < 1_000_000_000, container.isAtEnd else { throw decoder.corrupted("not a time") }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        guard encoder is CBORValueEncoder else {
+            var container = encoder.singleValueContainer()
+            try container.encode(rfc3339)
+            return
+        }
+        var container = encoder.unkeyedContainer()
+        try container.encode(seconds)
+        if nanoseconds != 0 { try container.encode(nanoseconds) }
+    }
 }
