@@ -245,7 +245,7 @@ public final class WatchService: Sendable {
     /// - Returns: what was found, by root.
     public func audit() async throws(ArchiverError) -> [FilePath: AuditResult] {
         var results: [FilePath: AuditResult] = [:]
-        for root in roots.withLock({ $0 }) { results[root.path] = try await root.audit().get() }
+        for root in roots.withLock({ $0 }) { results[root.path] = try await root.audits.run(on: root).get() }
         await outbox.delivered()
         return results
     }

@@ -30,7 +30,7 @@ extension WatchedRoot {
         watch.retime(timing)
         largeFiles.rule = LargeFileRule(remembered)
         followLargeFiles()
-        beginAudits()
+        audits.begin(on: self)
         if let rules, rules != self.rules { try await follow(rules) }
     }
 

@@ -47,8 +47,7 @@ final class WatchedRoot: Sendable {
     let feeds = ControlFeeds()
     /// Which opening of the archive the lock is of.
     let archiveNumber = Locked(0)
-    let audits = Locked<Task<Void, Never>?>(nil)
-    let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
+    let audits = RootAudits()
 
     /// After a failed capture, the next is tried after this long, then twice as long, and so on.
     var firstRetry: Duration { Duration.seconds(1) / service.options.timeScale }
@@ -103,9 +102,9 @@ final class WatchedRoot: Sendable {
         feeds.wake()
         tellProblems(first)
         if service.shouldStop { hasten() }
-        beginAudits()
+        audits.begin(on: self)
         await captureChanges()
-        audits.withLock { $0?.cancel() }
+        audits.end()
         let openGaps = await watch.status()?.openGaps ?? [:]
         watch.stop()
         await record(open: openGaps)
@@ -216,7 +215,7 @@ final class WatchedRoot: Sendable {
             await service.deliver()
             return ControlResponse(isConfigured: true)
         case .audit:
-            let result = await audit()
+            let result = await audits.run(on: self)
             await service.deliver()
             switch result {
             case .success(let result): return ControlResponse(audit: result)
@@ -274,7 +273,7 @@ final class WatchedRoot: Sendable {
     /// - Parameter isLast: whether nothing may be left for later.
     private func take(_ batch: ChangeBatch, isLast: Bool = false) async -> Outcome {
         if !batch.gaps.isEmpty { await record(batch.gaps.map(gap)) }
-        if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audit() } }
+        if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audits.run(on: self) } }
         if !batch.isEmpty || isLast && !largeFiles.waiting.isEmpty {
             journal.add(batch.written)
             do {
