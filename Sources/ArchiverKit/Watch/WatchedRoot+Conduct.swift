@@ -29,7 +29,7 @@ extension WatchedRoot {
         conduct.withLock { $0.settings = remembered }
         watch.retime(timing)
         largeFiles.rule = LargeFileRule(remembered)
-        followLargeFiles()
+        readings.follow(self)
         audits.begin(on: self)
         if let rules, rules != self.rules { try await follow(rules) }
     }

@@ -30,9 +30,7 @@ final class WatchedRoot: Sendable {
     let proofs = ReadProofs()
     /// Large files that are captured on their own.
     let largeFiles: LargeFiles
-    /// The readings of large files: one after another, and the alarm for the next.
-    let readings = Locked<Task<Bool, Never>?>(nil)
-    let readingAlarm = Locked<Task<Void, Never>?>(nil)
+    let readings: LargeFileReadings
     /// Comes to 1 when the root is being watched.
     private let armed = Milestones()
     /// Flushes whose changes are captured.
@@ -66,6 +64,7 @@ final class WatchedRoot: Sendable {
         self.path = path
         conduct = Locked((rules, settings))
         largeFiles = LargeFiles(LargeFileRule(settings))
+        readings = LargeFileReadings(largeFiles)
         self.lock = Locked(lock)
         self.lastWatched = lastWatched
         let archive = try FileStatus.read(Descriptor.open(service.archive.latest.directory, O_RDONLY | O_DIRECTORY))
@@ -239,7 +238,7 @@ final class WatchedRoot: Sendable {
         await armed.wait(for: 1)
         guard let flush = await watch.flush() else { return }
         await captured.wait(for: flush)
-        if withLargeFiles { await captureWaitingFiles() }
+        if withLargeFiles { await readings.captureWaiting(of: self) }
     }
 
     // MARK: Capturing
@@ -255,7 +254,7 @@ final class WatchedRoot: Sendable {
                 retry = min(retry * 2, lastRetry)
             }
         }
-        await endReadings()
+        await readings.end()
         // A batch taken before may lack the last changes: only what a flush of our own makes due has them all.
         guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return }
         _ = await take(last, isLast: true)
@@ -378,7 +377,7 @@ final class WatchedRoot: Sendable {
         }
         journal.captureEnded(ranges, result, of: cause, at: .now)
         largeFiles.looked(at: postpones ? ranges : [.subtree(.root)], began: start)
-        followLargeFiles()
+        readings.follow(self)
         // What is captured is announced, whether or not this succeeds.
         await enterUnrecorded()
         return result
