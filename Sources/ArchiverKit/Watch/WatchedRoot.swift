@@ -40,9 +40,7 @@ final class WatchedRoot: Sendable {
     private let identity = Locked<FileStatus?>(nil)
     /// Whether the root is not there and its appearance is waited for.
     private let isAwaited = Atomic(false)
-    private let server = Locked<ControlServer?>(nil)
-    /// Those who want to know of each snapshot.
-    let feeds = ControlFeeds()
+    let control = RootControl()
     /// Which opening of the archive the lock is of.
     let archiveNumber = Locked(0)
     let audits = RootAudits()
@@ -85,10 +83,10 @@ final class WatchedRoot: Sendable {
         defer {
             armed.end()
             captured.end()
-            feeds.wake(andEnd: true)
+            control.feeds.wake(andEnd: true)
         }
-        try listen()
-        defer { server.withLock { $0 = nil } }
+        control.listen(for: self)
+        defer { control.stopListening() }
         guard let stats = try await arm() else { return service.tell(.stopped(root: path)) }
         armed.reach(1)
         if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
@@ -98,7 +96,7 @@ final class WatchedRoot: Sendable {
             .watching(
                 root: path, directories: stats.watchedDirectories, snapshot: first.latest,
                 isNew: first.snapshot != nil))
-        feeds.wake()
+        control.feeds.wake()
         tellProblems(first)
         if service.shouldStop { hasten() }
         audits.begin(on: self)
@@ -131,8 +129,8 @@ final class WatchedRoot: Sendable {
             var new: FileLock? = new
             lock.withLock { $0 = new.take() }
             // The end of the former one takes the socket's name along.
-            server.withLock { $0 = nil }
-            try? listen()
+            control.stopListening()
+            control.listen(for: self)
         }
         return isNew
     }
@@ -165,62 +163,6 @@ final class WatchedRoot: Sendable {
         } catch {
             if service.shouldStop, error.code == .canceled { return nil }
             throw error
-        }
-    }
-
-    private func listen() throws {
-        let path = RootLock.socket(of: path, in: service.archive.latest.store.layout)
-        let server: ControlServer
-        do {
-            server = try ControlServer(
-                at: path,
-                stream: { [weak self] request, connection in self?.stream(to: connection, after: request.after) }
-            ) { [weak self] request in
-                await self?.answer(request) ?? ControlResponse()
-            }
-        } catch {
-            // Watching goes on without: some file systems have no sockets.
-            return service.tell(
-                .degraded(
-                    root: self.path, message: "the watcher cannot be asked how it is: \(error)",
-                    remedy: "keep the archive on a file system that has sockets"))
-        }
-        self.server.withLock { $0 = server }
-    }
-
-    private func answer(_ request: ControlRequest) async -> ControlResponse {
-        switch request.action {
-        case .status:
-            async let others = request.isForAll == true ? await service.statuses(except: self) : nil
-            let response = await ControlResponse(status: status(), others: others)
-            await service.deliver()
-            return response
-        case .sync:
-            let isSynced = await isSettled(withLargeFiles: true)
-            await service.deliver()
-            return ControlResponse(isSynced: isSynced)
-        case .subscribe:
-            return .notUnderstood
-        case .mark:
-            return await mark(request.name)
-        case .note:
-            return await note(request.text, about: request.snapshot)
-        case .configure:
-            do {
-                try await configure(request.exclusions)
-            } catch {
-                return ControlResponse(failure: WatcherStatus.Trouble(message: error.message, remedy: error.remedy))
-            }
-            await service.deliver()
-            return ControlResponse(isConfigured: true)
-        case .audit:
-            let result = await audits.run(on: self)
-            await service.deliver()
-            switch result {
-            case .success(let result): return ControlResponse(audit: result)
-            case .failure(let error):
-                return ControlResponse(failure: WatcherStatus.Trouble(message: error.message, remedy: error.remedy))
-            }
         }
     }
 
@@ -322,7 +264,7 @@ final class WatchedRoot: Sendable {
     /// Tells everybody of a snapshot that is durable.
     func announce(_ snapshot: ListedSnapshot) {
         service.tell(.snapshot(snapshot))
-        feeds.wake()
+        control.feeds.wake()
     }
 
     /// Waits, but not beyond the service's end.
