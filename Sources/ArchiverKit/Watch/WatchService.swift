@@ -231,7 +231,10 @@ public final class WatchService: Sendable {
     func statuses(except asked: WatchedRoot) async -> [ControlResponse.Other] {
         await withTaskGroup { group in
             for root in roots.withLock({ $0 }) where root !== asked {
-                group.addTask { ControlResponse.Other(root: Data(root.path.bytes), status: await root.status()) }
+                group.addTask {
+                    ControlResponse.Other(
+                        root: Data(root.path.bytes), status: await root.control.status(of: root))
+                }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
@@ -245,7 +248,7 @@ public final class WatchService: Sendable {
     /// - Returns: what was found, by root.
     public func audit() async throws(ArchiverError) -> [FilePath: AuditResult] {
         var results: [FilePath: AuditResult] = [:]
-        for root in roots.withLock({ $0 }) { results[root.path] = try await root.audit().get() }
+        for root in roots.withLock({ $0 }) { results[root.path] = try await root.audits.run(on: root).get() }
         await outbox.delivered()
         return results
     }

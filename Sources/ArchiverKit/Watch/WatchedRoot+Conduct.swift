@@ -29,8 +29,8 @@ extension WatchedRoot {
         conduct.withLock { $0.settings = remembered }
         watch.retime(timing)
         largeFiles.rule = LargeFileRule(remembered)
-        followLargeFiles()
-        beginAudits()
+        readings.follow(self)
+        audits.begin(on: self)
         if let rules, rules != self.rules { try await follow(rules) }
     }
 

@@ -30,9 +30,7 @@ final class WatchedRoot: Sendable {
     let proofs = ReadProofs()
     /// Large files that are captured on their own.
     let largeFiles: LargeFiles
-    /// The readings of large files: one after another, and the alarm for the next.
-    let readings = Locked<Task<Bool, Never>?>(nil)
-    let readingAlarm = Locked<Task<Void, Never>?>(nil)
+    let readings: LargeFileReadings
     /// Comes to 1 when the root is being watched.
     private let armed = Milestones()
     /// Flushes whose changes are captured.
@@ -42,13 +40,10 @@ final class WatchedRoot: Sendable {
     private let identity = Locked<FileStatus?>(nil)
     /// Whether the root is not there and its appearance is waited for.
     private let isAwaited = Atomic(false)
-    private let server = Locked<ControlServer?>(nil)
-    /// Those who want to know of each snapshot.
-    let feeds = ControlFeeds()
+    let control = RootControl()
     /// Which opening of the archive the lock is of.
     let archiveNumber = Locked(0)
-    let audits = Locked<Task<Void, Never>?>(nil)
-    let auditing = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
+    let audits = RootAudits()
 
     /// After a failed capture, the next is tried after this long, then twice as long, and so on.
     var firstRetry: Duration { Duration.seconds(1) / service.options.timeScale }
@@ -67,6 +62,7 @@ final class WatchedRoot: Sendable {
         self.path = path
         conduct = Locked((rules, settings))
         largeFiles = LargeFiles(LargeFileRule(settings))
+        readings = LargeFileReadings(largeFiles)
         self.lock = Locked(lock)
         self.lastWatched = lastWatched
         let archive = try FileStatus.read(Descriptor.open(service.archive.latest.directory, O_RDONLY | O_DIRECTORY))
@@ -87,10 +83,10 @@ final class WatchedRoot: Sendable {
         defer {
             armed.end()
             captured.end()
-            feeds.wake(andEnd: true)
+            control.feeds.wake(andEnd: true)
         }
-        try listen()
-        defer { server.withLock { $0 = nil } }
+        control.listen(for: self)
+        defer { control.stopListening() }
         guard let stats = try await arm() else { return service.tell(.stopped(root: path)) }
         armed.reach(1)
         if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
@@ -100,12 +96,12 @@ final class WatchedRoot: Sendable {
             .watching(
                 root: path, directories: stats.watchedDirectories, snapshot: first.latest,
                 isNew: first.snapshot != nil))
-        feeds.wake()
+        control.feeds.wake()
         tellProblems(first)
         if service.shouldStop { hasten() }
-        beginAudits()
+        audits.begin(on: self)
         await captureChanges()
-        audits.withLock { $0?.cancel() }
+        audits.end()
         let openGaps = await watch.status()?.openGaps ?? [:]
         watch.stop()
         await record(open: openGaps)
@@ -133,8 +129,8 @@ final class WatchedRoot: Sendable {
             var new: FileLock? = new
             lock.withLock { $0 = new.take() }
             // The end of the former one takes the socket's name along.
-            server.withLock { $0 = nil }
-            try? listen()
+            control.stopListening()
+            control.listen(for: self)
         }
         return isNew
     }
@@ -170,62 +166,6 @@ final class WatchedRoot: Sendable {
         }
     }
 
-    private func listen() throws {
-        let path = RootLock.socket(of: path, in: service.archive.latest.store.layout)
-        let server: ControlServer
-        do {
-            server = try ControlServer(
-                at: path,
-                stream: { [weak self] request, connection in self?.stream(to: connection, after: request.after) }
-            ) { [weak self] request in
-                await self?.answer(request) ?? ControlResponse()
-            }
-        } catch {
-            // Watching goes on without: some file systems have no sockets.
-            return service.tell(
-                .degraded(
-                    root: self.path, message: "the watcher cannot be asked how it is: \(error)",
-                    remedy: "keep the archive on a file system that has sockets"))
-        }
-        self.server.withLock { $0 = server }
-    }
-
-    private func answer(_ request: ControlRequest) async -> ControlResponse {
-        switch request.action {
-        case .status:
-            async let others = request.isForAll == true ? await service.statuses(except: self) : nil
-            let response = await ControlResponse(status: status(), others: others)
-            await service.deliver()
-            return response
-        case .sync:
-            let isSynced = await isSettled(withLargeFiles: true)
-            await service.deliver()
-            return ControlResponse(isSynced: isSynced)
-        case .subscribe:
-            return .notUnderstood
-        case .mark:
-            return await mark(request.name)
-        case .note:
-            return await note(request.text, about: request.snapshot)
-        case .configure:
-            do {
-                try await configure(request.exclusions)
-            } catch {
-                return ControlResponse(failure: WatcherStatus.Trouble(message: error.message, remedy: error.remedy))
-            }
-            await service.deliver()
-            return ControlResponse(isConfigured: true)
-        case .audit:
-            let result = await audit()
-            await service.deliver()
-            switch result {
-            case .success(let result): return ControlResponse(audit: result)
-            case .failure(let error):
-                return ControlResponse(failure: WatcherStatus.Trouble(message: error.message, remedy: error.remedy))
-            }
-        }
-    }
-
     /// Makes the next batch due at once: what happened until now is in it.
     func hasten() {
         if isAwaited.load(ordering: .sequentiallyConsistent) { watch.stop() }
@@ -240,7 +180,7 @@ final class WatchedRoot: Sendable {
         await armed.wait(for: 1)
         guard let flush = await watch.flush() else { return }
         await captured.wait(for: flush)
-        if withLargeFiles { await captureWaitingFiles() }
+        if withLargeFiles { await readings.captureWaiting(of: self) }
     }
 
     // MARK: Capturing
@@ -256,7 +196,7 @@ final class WatchedRoot: Sendable {
                 retry = min(retry * 2, lastRetry)
             }
         }
-        await endReadings()
+        await readings.end()
         // A batch taken before may lack the last changes: only what a flush of our own makes due has them all.
         guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return }
         _ = await take(last, isLast: true)
@@ -274,7 +214,7 @@ final class WatchedRoot: Sendable {
     /// - Parameter isLast: whether nothing may be left for later.
     private func take(_ batch: ChangeBatch, isLast: Bool = false) async -> Outcome {
         if !batch.gaps.isEmpty { await record(batch.gaps.map(gap)) }
-        if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audit() } }
+        if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audits.run(on: self) } }
         if !batch.isEmpty || isLast && !largeFiles.waiting.isEmpty {
             journal.add(batch.written)
             do {
@@ -324,7 +264,7 @@ final class WatchedRoot: Sendable {
     /// Tells everybody of a snapshot that is durable.
     func announce(_ snapshot: ListedSnapshot) {
         service.tell(.snapshot(snapshot))
-        feeds.wake()
+        control.feeds.wake()
     }
 
     /// Waits, but not beyond the service's end.
@@ -379,7 +319,7 @@ final class WatchedRoot: Sendable {
         }
         journal.captureEnded(ranges, result, of: cause, at: .now)
         largeFiles.looked(at: postpones ? ranges : [.subtree(.root)], began: start)
-        followLargeFiles()
+        readings.follow(self)
         // What is captured is announced, whether or not this succeeds.
         await enterUnrecorded()
         return result

@@ -1,5 +1,5 @@
-// The audit: everything is compared with the latest snapshot, because some changes give no event (a live memory map, a
-// hard link from outside, another machine).
+// The audits of a root: everything is compared with the latest snapshot, because some changes give no event (a live
+// memory map, a hard link from outside, another machine).
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -13,51 +13,67 @@ internal import SnapshotTree
 internal import SystemPackage
 internal import Threading
 
-extension WatchedRoot {
+/// Audits one root, at intervals and when somebody asks for it.
+///
+/// The root owns its audits and passes itself to each: only one that is under way holds the root.
+final class RootAudits: Sendable {
+    /// Begins an audit at intervals.
+    private let timer = Locked<Task<Void, Never>?>(nil)
+    private let underWay = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
+
     /// Changed paths of an audit that are kept one by one; beyond them everything is captured anew.
     private static let pathsLimit = 65_536
 
     /// Looks at everything, captures what no event had told of, and mends the watching.
     ///
     /// Where an audit is under way already, its result is waited for.
-    func audit() async -> Result<AuditResult, ArchiverError> {
-        let task = auditing.withLock { running in
+    func run(on root: WatchedRoot) async -> Result<AuditResult, ArchiverError> {
+        let task = underWay.withLock { running in
             if let running { return running }
-            let task = Task { await self.runAudit() }
+            let task = Task { await self.audit(root) }
             running = task
             return task
         }
         return await task.value
     }
 
-    /// Audits at intervals from now on, as the settings say.
-    func beginAudits() {
-        audits.withLock { audits in
-            audits?.cancel()
-            audits = Task { [weak self] in await self?.auditPeriodically() }
+    /// Audits at intervals from now on, as the root's settings say.
+    func begin(on root: WatchedRoot) {
+        timer.withLock { timer in
+            timer?.cancel()
+            timer = Task { [weak root] in
+                guard let root else { return }
+                await root.audits.runPeriodically(on: root)
+            }
         }
     }
 
+    /// Begins no further audit; one that is under way goes on.
+    func end() {
+        timer.withLock { $0?.cancel() }
+    }
+
     /// Audits at intervals until cancelled.
-    private func auditPeriodically() async {
-        let interval = settings.usedAuditInterval
+    private func runPeriodically(on root: WatchedRoot) async {
+        let interval = root.settings.usedAuditInterval
         if interval == .zero { return }
         while !Task.isCancelled {
             // The clock goes on while the machine sleeps, so that one is due soon after.
             do { try await Task.sleep(for: interval, tolerance: interval / 10, clock: .continuous) } catch { return }
-            _ = await audit()
+            _ = await run(on: root)
         }
     }
 
-    private func runAudit() async -> Result<AuditResult, ArchiverError> {
-        defer { auditing.withLock { $0 = nil } }
+    private func audit(_ root: WatchedRoot) async -> Result<AuditResult, ArchiverError> {
+        defer { underWay.withLock { $0 = nil } }
+        let (path, journal, service) = (root.path, root.journal, root.service)
         do throws(ArchiverError) {
             guard journal.phase == .watching else {
                 throw ArchiverError(
                     .noSuchDirectory, "\(path) cannot be audited: it is \(journal.phase.rawValue)",
                     remedy: "try again when it is watched", path: path)
             }
-            let result = try await compareAll()
+            let result = try await compareAll(root)
             journal.add(result)
             service.tell(.audited(root: path, result))
             return .success(result)
@@ -67,39 +83,39 @@ extension WatchedRoot {
         }
     }
 
-    private func compareAll() async throws(ArchiverError) -> AuditResult {
+    private func compareAll(_ root: WatchedRoot) async throws(ArchiverError) -> AuditResult {
         let (time, start) = (Timestamp.now, ContinuousClock.now)
-        let watching = await watch.audit()
+        let watching = await root.watch.audit()
         // What others captured meanwhile may be a state that the watcher would not have captured like that.
-        if let caughtUp = try await capture([]).snapshot { announce(caughtUp) }
-        journal.beginCollecting()
+        if let caughtUp = try await root.capture([]).snapshot { root.announce(caughtUp) }
+        root.journal.beginCollecting()
         let progress = OperationProgress()
-        let (archive, rules, path) = (service.archive, rules, path)
+        let (archive, rules, path) = (root.service.archive, root.rules, root.path)
         let changed: [RelativePath]?
         do throws(ArchiverError) {
             // Of low priority, and without the root's lock: captures go on meanwhile.
             changed = try await Blocking.runInBackground { () throws(ArchiverError) in
                 try facing {
                     try archive.current().archive.changedPaths(
-                        of: path, rules, limit: WatchedRoot.pathsLimit, progress)
+                        of: path, rules, limit: RootAudits.pathsLimit, progress)
                 }
             }
         } catch {
-            _ = journal.endCollecting()
+            _ = root.journal.endCollecting()
             throw error
         }
-        await settle()
-        let told = journal.endCollecting()
+        await root.settle()
+        let told = root.journal.endCollecting()
         let ranges = untold(changed, told)
         var result = AuditResult(
             time: time, seconds: 0, entries: progress.reading.entries, found: 0,
             repaired: (watching?.missingWatches ?? 0) + (watching?.strayWatches ?? 0), snapshot: nil)
         if !ranges.isEmpty {
-            let capture = try await capture(ranges, cause: .audit, postpones: false)
+            let capture = try await root.capture(ranges, cause: .audit, postpones: false)
             if let snapshot = capture.snapshot {
                 result.snapshot = snapshot.id
                 result.found = Int(snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed)
-                announce(snapshot)
+                root.announce(snapshot)
             }
         }
         result.seconds = (ContinuousClock.now - start).seconds
@@ -108,7 +124,7 @@ extension WatchedRoot {
 
     /// Where to capture what no event told of.
     private func untold(_ changed: [RelativePath]?, _ told: [PathRange]) -> [PathRange] {
-        guard let changed, changed.count < WatchedRoot.pathsLimit else { return [.subtree(.root)] }
+        guard let changed, changed.count < RootAudits.pathsLimit else { return [.subtree(.root)] }
         return changed.filter { path in !told.contains { $0.covers(path) } }.map { .entry($0) }
     }
 }
