@@ -35,6 +35,8 @@ package struct RecordFilter<Owner: Sendable>: Sendable {
     package var newestFirst: Bool
     /// Whether the snapshots of one root come by time, too.
     package var isByTime = false
+    /// Whether the owner has few records, which are gone through rather than looked for among those of all.
+    var isAmongFew = false
     package var limit: Int?
     /// How many to pass over first.
     package var offset: Int
@@ -70,7 +72,7 @@ extension RecordFilter {
         if let owner {
             // A label or an id leaves next to nothing: the plus keeps SQLite from going through all of the owner's
             // (sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms Using Unary-+").
-            let isFoundByOwner = label == nil && idPrefix == nil && !isByTime
+            let isFoundByOwner = label == nil && idPrefix == nil && (!isByTime || isAmongFew)
             conditions.append((isFoundByOwner ? "" : "+") + column + " = ?")
             arguments += [owner]
         }
@@ -84,7 +86,7 @@ extension RecordFilter {
         }
         // What lies behind a position is within the bound that it was found by: one bound a side, for one use of an index.
         // In the order of sequences, a time must not lead SQLite to another index: the rows would have to be sorted.
-        let time = isBySequence ? "(+seconds, nanoseconds)" : "(seconds, nanoseconds)"
+        let time = isBySequence || isAmongFew ? "(+seconds, nanoseconds)" : "(seconds, nanoseconds)"
         if let until, behind == nil || !newestFirst || isBySequence {
             conditions.append("\(time) <= (?, ?)")
             arguments += [until.seconds, until.nanoseconds]
@@ -116,8 +118,9 @@ extension RecordFilter {
         let isBySequence = hasSequence && owner != nil && label == nil && idPrefix == nil && !isByTime
         let (restriction, arguments) = restriction(column, owner, isBySequence: isBySequence)
         let order = newestFirst ? "DESC" : "ASC"
-        // Few have an id: they are sorted, rather than looked for among all in their order.
-        let seconds = (isBySequence ? "sequence \(order), " : "") + (idPrefix == nil ? "seconds" : "+seconds")
+        // Few have an id: they are sorted, as an owner's few are, rather than looked for among all.
+        let isSorted = idPrefix != nil || isAmongFew
+        let seconds = (isBySequence ? "sequence \(order), " : "") + (isSorted ? "+seconds" : "seconds")
         let sql = """
             SELECT \(columns) FROM \(table) \(restriction)
             ORDER BY \(seconds) \(order), nanoseconds \(order), id \(order) LIMIT ? OFFSET ?

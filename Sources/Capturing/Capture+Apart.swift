@@ -74,7 +74,8 @@ extension Capture {
                 commit.abandon()
                 return result(nil, latest: parent, update, lookedUntil: lookedUntil)
             }
-            let record = try finish(commit, root, parent, tree, rules, update.tally, .now, update.changes)
+            let record = try CaptureParent(record: parent, base: base).commitNext(
+                tree, of: root, self, rules, update.tally, .now, update.changes, to: commit)
             committed(record, parent)
             linkIndex.update(LinkedNames(), to: tree, from: parent.tree)
             if change.problem == nil, let changed = change.new?.signature?.changed {

@@ -24,7 +24,7 @@ extension Catalogue {
 
     /// The snapshots that `filter` lets through: those of one root in their order, those of several by time.
     package func snapshots(_ filter: SnapshotFilter = SnapshotFilter()) throws(StorageError) -> [ListedSnapshot] {
-        let (sql, arguments) = Catalogue.query(filter)
+        let (sql, arguments) = try query(filter)
         return try read { db in
             var records: [ListedSnapshot] = []
             records.reserveCapacity(min(filter.limit ?? 0, 4096))
@@ -46,7 +46,7 @@ extension Catalogue {
 
     /// How SQLite goes about `snapshots(filter)` (EXPLAIN QUERY PLAN), for tests of what that costs.
     package func plan(_ filter: SnapshotFilter) throws(StorageError) -> [String] {
-        let (sql, arguments) = Catalogue.query(filter)
+        let (sql, arguments) = try query(filter)
         return try read { db in
             try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments).map { $0["detail"] }
         }
@@ -63,7 +63,7 @@ extension Catalogue {
         ofRoot path: [UInt8], machine: MachineID
     ) throws(StorageError) -> ListedSnapshot? {
         guard let root = try root(path: path, machine: machine) else { return nil }
-        let (sql, arguments) = Catalogue.query(SnapshotFilter(of: root.number, newestFirst: true))
+        let (sql, arguments) = try query(SnapshotFilter(of: root.number, newestFirst: true))
         return try read { db in
             var found: ListedSnapshot?
             var reader = SnapshotReader(db)
@@ -100,8 +100,18 @@ extension Catalogue {
         }
     }
 
-    private static func query(_ filter: SnapshotFilter) -> (sql: String, arguments: StatementArguments) {
-        filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner, hasSequence: true)
+    /// Snapshots of a root that are sorted by time in a moment.
+    private static let few = 4096
+
+    private func query(_ filter: SnapshotFilter) throws(StorageError) -> (sql: String, arguments: StatementArguments) {
+        var filter = filter
+        if filter.isByTime, let root = filter.owner {
+            // The index of times has those of all roots: a root that is seldom captured has none among very many.
+            let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM snapshot WHERE root = ? LIMIT ?)"
+            let count = try read { db in try Int.fetchOne(db, sql: sql, arguments: [root, Catalogue.few]) ?? 0 }
+            filter.isAmongFew = count < Catalogue.few
+        }
+        return filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner, hasSequence: true)
     }
 
     /// Enters `record`, unless it is known or was forgotten.

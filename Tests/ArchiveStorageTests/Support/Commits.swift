@@ -64,10 +64,12 @@ extension ArchiveStore {
 
 extension ListedSnapshot {
     /// A snapshot that is in no segment.
-    static func sample(_ number: Int, at time: Timestamp, sequence: UInt64 = 1) -> ListedSnapshot {
+    static func sample(
+        _ number: Int, at time: Timestamp, sequence: UInt64 = 1, root: String = "/root"
+    ) -> ListedSnapshot {
         let id = ChunkID(hashing: Array("snapshot \(number)".utf8))
         return ListedSnapshot(
-            id: SnapshotID(id), time: time, rootPath: Array("/root".utf8), host: "host",
+            id: SnapshotID(id), time: time, rootPath: Array(root.utf8), host: "host",
             cause: Cause.allCases[number % Cause.allCases.count], label: number % 3 == 0 ? "label\0\(number)" : nil,
             parent: number % 4 == 0 ? nil : SnapshotID(id), tree: id,
             totals: Totals(files: 1, directories: 2, others: 3, bytes: 4),
