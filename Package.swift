@@ -66,7 +66,7 @@ let package = Package(
             name: "ArchiverCommands",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "Mementos",
-                "TextDiff", "Threading", "Timeline", "TimelineServer",
+                "SavedStates", "TextDiff", "Threading", "Timeline", "TimelineServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -74,10 +74,9 @@ let package = Package(
         .testTarget(
             name: "ArchiverCommandsTests",
             dependencies: [
-                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "TextDiff",
-                "archiver",
-                "examples",
-                "faults",
+                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "SavedStates", "TestSupport",
+                "TestTraits",
+                "TextDiff", "archiver", "examples", "faults",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -86,8 +85,8 @@ let package = Package(
         .target(
             name: "ArchiverKit",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Mementos",
-                "Restoring", "Roots", "SnapshotTree", "TextDiff", "Threading",
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "Checking", "Exclusions", "FileIO", "FileWatching",
+                "Mementos", "Restoring", "Roots", "SavedStates", "SnapshotTree", "TextDiff", "Threading",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -96,8 +95,9 @@ let package = Package(
             name: "ArchiverKitTests",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Capturing", "Compression", "Exclusions",
-                "FileIO", "FileWatching", "Mementos", "Restoring", "Roots", "SnapshotTree", "TestSupport", "TestTraits",
-                "Threading", "TreeScripts", "archiver", "churn", "examples",
+                "FileIO", "FileWatching", "Mementos", "Restoring", "Roots", "SavedStates", "SnapshotTree",
+                "TestSupport",
+                "TestTraits", "Threading", "TreeScripts", "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -148,6 +148,14 @@ let package = Package(
 
         // MARK: CLinux - Linux system calls that Glibc's module map does not show to Swift
         .target(name: "CLinux"),
+
+        // MARK: Checking - is every block of an archive whole, and does what it lists restore?
+        .target(
+            name: "Checking",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "FileIO", "Roots", "SnapshotTree",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
 
         // MARK: Compression - zlib, and libdeflate where the trait asks for it
         .target(
@@ -237,6 +245,15 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
+        // MARK: SavedStates - programs' values to chunks and back, versions and migrations of them
+        .target(
+            name: "SavedStates",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "FileIO", "Mementos", "Roots", "SnapshotTree",
+                "TextDiff",
+                "Threading", .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
         .target(
             name: "SnapshotTree",
@@ -275,7 +292,8 @@ let package = Package(
         .target(
             name: "TimelineServer",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TextDiff", "Threading", "Timeline",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "SavedStates", "TextDiff", "Threading",
+                "Timeline",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "SystemPackage", package: "swift-system"),

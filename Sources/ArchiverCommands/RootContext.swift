@@ -175,7 +175,7 @@ struct RootContext {
     }
 
     /// Says to a person whether `things` of one root or of all are listed.
-    func tellWhich(_ things: String, _ console: Console) {
+    func reportWhich(_ things: String, _ console: Console) {
         guard console.isForPerson, !console.isQuiet else { return }
         let which = root.map { Escaping.text($0.path.bytes) } ?? "all roots"
         try? console.output.line(console.style(.dim, "\(things) of \(which)"))

@@ -51,12 +51,12 @@ struct QuizExample: ParsableCommand {
         let scores = Observable(
             try archive.load(Scores.self, "quiz", startingFrom: URL(filePath: defaults)))
         let autosave = archive.autosave(scores, as: "quiz", settle: .seconds(quiet), maxDelay: .seconds(10 * quiet))
-        let saved = autosave.saved.subscribe { _ in QuizExample.tell("saved") }
+        let saved = autosave.saved.subscribe { _ in QuizExample.report("saved") }
         if let answered {
             for _ in 0..<times { answer(answered, scores) }
         }
         if stay {
-            QuizExample.tell("playing")
+            QuizExample.report("playing")
             while true { pause() }
         }
         saved.cancel()
@@ -72,7 +72,7 @@ struct QuizExample: ParsableCommand {
     }
 
     /// Prints at once, also into a pipe.
-    private static func tell(_ text: String) {
+    private static func report(_ text: String) {
         FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
 

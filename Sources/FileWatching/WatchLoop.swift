@@ -156,7 +156,7 @@ final class WatchLoop {
         sleep(&waits, atMost: timeout)
         let woken = hooks.now()
         if waits[1].revents != 0 { suspends.acknowledge() }
-        if waits[2].revents != 0 { tellMountChanges() }
+        if waits[2].revents != 0 { reportMountChanges() }
         let ready = zip(sources, waits.dropFirst(3)).filter { $1.revents != 0 }.map(\.0)
         if !ready.isEmpty && !isBusy && waits[0].revents == 0 { usleep(WatchLoop.burstPauseMicroseconds) }
         return (ready, woken)
@@ -185,7 +185,7 @@ final class WatchLoop {
     ///
     /// Events are queued inside the system call that causes them: what is waiting now is all there is.
     private func readEverything() {
-        if mounts.hasChanged { tellMountChanges() }
+        if mounts.hasChanged { reportMountChanges() }
         for source in sources.all { read(source, atLeast: source.backlog) }
     }
 
@@ -240,7 +240,7 @@ final class WatchLoop {
         }
     }
 
-    private func tellMountChanges() {
+    private func reportMountChanges() {
         let changes = mounts.takeChanges()
         if changes.isEmpty { return }
         for (_, root) in wakeAll() { root.mountsChanged(at: changes) }

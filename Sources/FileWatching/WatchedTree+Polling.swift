@@ -50,17 +50,17 @@ extension WatchedTree {
     }
 
     /// Tells each cause for which the root is not watched as it should be, once.
-    func tellDegradation() {
-        if let deafness { tell(deafness) }
+    func reportDegradation() {
+        if let deafness { report(deafness) }
         if sources.isEmpty, let limit = sources.missingInotify { shortages.insert(limit) }
         let stats = tracker.tree.stats
         for limit in shortages.sorted(by: { $0.rawValue < $1.rawValue }) {
             let needed = stats.watchedDirectories + stats.polledDirectories
-            tell(.limit(limit, needed: needed, limit: KernelLimits.current[limit]))
+            report(.limit(limit, needed: needed, limit: KernelLimits.current[limit]))
         }
     }
 
-    private func tell(_ degradation: Degradation) {
+    private func report(_ degradation: Degradation) {
         if told.insert(degradation.kind).inserted { settings.events.send(.degraded(degradation)) }
     }
 }

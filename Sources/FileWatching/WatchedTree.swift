@@ -208,7 +208,7 @@ final class WatchedTree {
         endGap(.overflow)
         endGap(.rootUnavailable)
         followPolling()
-        tellDegradation()
+        reportDegradation()
         // Last, so that whoever waited finds everything told.
         if let armed { callers.answerArming(.success(armed)) }
     }

@@ -63,7 +63,7 @@ package struct RestoreElsewhere {
     }
 
     /// Only tells what would be done.
-    package func tell() throws -> RestoreResult {
+    package func plan() throws -> RestoreResult {
         var result = RestoreResult(destination: target, path: source.path)
         try source.forEachEntry { entry in
             var wanted = entry

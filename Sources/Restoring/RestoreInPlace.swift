@@ -266,15 +266,15 @@ package struct RestoreInPlace {
     /// Only tells what would be done.
     ///
     /// - Parameter others: parts of the root that something else decides about.
-    package func tell(besides others: [RelativePath] = []) throws -> RestoreResult {
+    package func plan(besides others: [RelativePath] = []) throws -> RestoreResult {
         var result = RestoreResult(destination: rootPath, path: source.path)
-        func tell(_ step: RestoreStep) {
+        func report(_ step: RestoreStep) {
             guard let action = step.action, !others.contains(where: { $0.contains(step.path) }) else { return }
             onAction?(action)
             result.count(action.kind, bytes: action.bytes)
         }
         guard let root = try existing() else {
-            try source.forEachEntry { tell(RestoreStep(path: $0.path, present: nil, wanted: $0)) }
+            try source.forEachEntry { report(RestoreStep(path: $0.path, present: nil, wanted: $0)) }
             return result
         }
         let restore = try widened(in: root)
@@ -287,7 +287,7 @@ package struct RestoreInPlace {
             if !directories.isEmpty { steps = try restore.steps(in: root, rules, exempt.foreseen(directories)) }
         }
         for step in steps {
-            if let exempt, try exempt.leavesAlone(step) { result.leftOut += 1 } else { tell(step) }
+            if let exempt, try exempt.leavesAlone(step) { result.leftOut += 1 } else { report(step) }
         }
         return result
     }

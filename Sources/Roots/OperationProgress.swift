@@ -54,11 +54,11 @@ public final class OperationProgress: Sendable {
     package func add(entries count: Int = 0, bytes byteCount: UInt64 = 0) {
         if count != 0 { entries.add(UInt64(count), ordering: .relaxed) }
         if byteCount != 0 { bytes.add(byteCount, ordering: .relaxed) }
-        tellObservers()
+        reportObservers()
     }
 
     /// Tells of the counters, unless that was done just before.
-    private func tellObservers() {
+    private func reportObservers() {
         let now = CurrentProcess.monotonicNanoseconds
         let due = nextReading.load(ordering: .relaxed)
         guard now >= due else { return }
@@ -69,7 +69,7 @@ public final class OperationProgress: Sendable {
 
     package func set(bytes byteCount: UInt64) {
         bytes.store(byteCount, ordering: .relaxed)
-        tellObservers()
+        reportObservers()
     }
 
     package func set(storedBytes byteCount: UInt64) {

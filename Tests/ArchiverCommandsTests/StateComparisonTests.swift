@@ -3,6 +3,7 @@
 import ArchiveFormat
 import ArchiverKit
 import Foundation
+import SavedStates
 import TestSupport
 import TestTraits
 import Testing

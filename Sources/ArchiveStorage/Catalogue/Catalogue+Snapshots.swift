@@ -100,8 +100,8 @@ extension Catalogue {
         }
     }
 
-    /// Snapshots of a root that are sorted by time in a moment.
-    private static let few = 4096
+    /// So many snapshots of a root are sorted by time sooner than one in some thousands is found among those of all roots.
+    private static let few = 256
 
     private func query(_ filter: SnapshotFilter) throws(StorageError) -> (sql: String, arguments: StatementArguments) {
         var filter = filter

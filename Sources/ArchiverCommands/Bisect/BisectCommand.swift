@@ -71,7 +71,7 @@ struct BisectCommand: ParsableCommand {
         do {
             result = try history.archive.bisect(
                 history.root, query, interruption: runner.interruption,
-                onProbe: { tell($0, left: $1, history.console) }, test: runner.test)
+                onProbe: { report($0, left: $1, history.console) }, test: runner.test)
         } catch {
             throw runner.isInterrupted ? ExitStatus.interrupted : error
         }
@@ -102,7 +102,7 @@ struct BisectCommand: ParsableCommand {
         if versions.isEmpty { throw try history.noSuchPath(path) }
     }
 
-    private func tell(_ probe: BisectProbe, left: Int, _ console: Console) {
+    private func report(_ probe: BisectProbe, left: Int, _ console: Console) {
         let name = probe.snapshot.name
         if let reason = probe.reason { return console.warn("archiver: skipped \(name): \(Escaping.text(reason))") }
         let more = left == 0 ? "" : "; at most \(Plural.of(left, "more run"))"

@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import SavedStates
 internal import SystemPackage
 
 struct DiffCommand: ParsableCommand {

@@ -99,7 +99,7 @@ struct ListCommand: ParsableCommand {
         query.limit = limit ?? ListCommand.tableLimit
         let (snapshots, gaps) = try newest(query, archive)
         if snapshots.isEmpty { return true }
-        context.tellWhich("snapshots", console)
+        context.reportWhich("snapshots", console)
         let pinned = Set(try archive.pins().map(\.target))
         let table = SnapshotList.table(
             snapshots, gaps, console.style, pinned: pinned, notes: try archive.notesBySnapshot(of: context.root),

@@ -47,7 +47,7 @@ struct OperationsCommand: ParsableCommand {
             let place = context.root.map { " in " + Escaping.text($0.path.bytes) } ?? ""
             return console.note("Nothing has been restored\(place) yet.")
         }
-        context.tellWhich("operations", console)
+        context.reportWhich("operations", console)
         for line in OperationList.lines(operations, console) { try console.output.line(line) }
     }
 }

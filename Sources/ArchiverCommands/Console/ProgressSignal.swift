@@ -19,10 +19,10 @@ enum ProgressSignal {
             return !state.isObserved
         }
         // Where there can be no thread the signal has no effect, which harms nobody.
-        if isFirst { try? Signals.observe(Signals.progress) { _, _ in tell() } }
+        if isFirst { try? Signals.observe(Signals.progress) { _, _ in report() } }
     }
 
-    private static func tell() {
+    private static func report() {
         guard let text = state.withLock({ $0.answer })?() else { return }
         try? Output.error.line(text)
         try? Output.error.flush()

@@ -2,6 +2,7 @@
 
 internal import ArchiveStorage
 internal import ArchiverKit
+internal import SavedStates
 
 /// Writes the differences of two states.
 struct StateDifferenceReport {

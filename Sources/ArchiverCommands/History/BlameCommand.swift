@@ -47,7 +47,7 @@ struct BlameCommand: ParsableCommand {
             throw LineOption.beyond(path, lines: lines.count)
         }
         try write(first <= last ? lines[(first - 1)..<last] : [], history.console)
-        try history.tellDamage()
+        try history.reportDamage()
     }
 
     /// The versions with the one that is asked about as the newest, where damage hides that it is one.

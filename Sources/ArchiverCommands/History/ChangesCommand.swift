@@ -52,7 +52,7 @@ struct ChangesCommand: ParsableCommand {
         if changes.isEmpty { try history.requireKnown(path) }
         let report = ChangesReport(history.console)
         try timeline ? report.writeTimeline(changes) : report.writePaths(changes)
-        try history.tellDamage()
+        try history.reportDamage()
     }
 
     /// Behind which snapshot to begin, and where to look; nil where the latest session began with the first snapshot.

@@ -45,7 +45,7 @@ struct DeletedCommand: ParsableCommand {
         try write(found, history.console)
         if found.isEmpty, !history.console.isJSON, since == nil { try history.requireKnown(path) }
         if restore { try restoreAll(found, history, interruption) }
-        try history.tellDamage()
+        try history.reportDamage()
     }
 
     private func write(_ found: [DeletedPath], _ console: Console) throws {

@@ -71,7 +71,7 @@ struct FindCommand: ParsableCommand {
                 matching: pattern, largerThan: largerThan?.bytes, in: history.root, progress: $0)
         }.filter { name in (!deleted || name.isDeleted) && (kind == nil || name.kind == kind) }
         try write(found, history.console)
-        try history.tellDamage()
+        try history.reportDamage()
     }
 
     /// The pattern that `given` stands for: a plain word is a part of a name.

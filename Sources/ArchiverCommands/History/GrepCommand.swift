@@ -70,7 +70,7 @@ struct GrepCommand: ParsableCommand {
         console.warn(found.unreadable, count: found.unreadable.count) { path in
             "a version of \(Escaping.text(path)) cannot be read; 'archiver check --data' says more"
         }
-        if snapshot == nil { try history.tellDamage() }
+        if snapshot == nil { try history.reportDamage() }
         if !found.unreadable.isEmpty { throw ExitStatus.damaged }
         if found.lines.isEmpty { throw ExitStatus.failed }
     }

@@ -49,7 +49,7 @@ struct HistoryContext {
     /// Says of which snapshots nobody can tell what they changed.
     ///
     /// - Throws: `ExitStatus.damaged` where there are such.
-    func tellDamage() throws {
+    func reportDamage() throws {
         let damaged = try archive.damagedHistory(of: root)
         if damaged.isEmpty { return }
         try console.output.flush()

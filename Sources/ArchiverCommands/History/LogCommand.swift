@@ -78,7 +78,7 @@ struct LogCommand: ParsableCommand {
         } else {
             try listFile(path, query, history)
         }
-        try history.tellDamage()
+        try history.reportDamage()
     }
 
     /// Whether the last thing of that name was a directory.

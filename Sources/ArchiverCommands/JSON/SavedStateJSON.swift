@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import SavedStates
 
 /// A saved state as `list --states --json` shows it.
 struct SavedStateJSON: Encodable {

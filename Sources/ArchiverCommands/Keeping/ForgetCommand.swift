@@ -57,14 +57,14 @@ struct ForgetCommand: ParsableCommand {
                 root: root, since: try since.map { try ListCommand.time($0, isStart: true) },
                 until: try until.map { try ListCommand.time($0, isStart: false) })
             let result = try context.archive.forget(query, isDryRun: dryRun)
-            return try tell(result.forgotten.map(Selected.snapshot), result.kept, console)
+            return try report(result.forgotten.map(Selected.snapshot), result.kept, console)
         }
         let selected = try selectors.map { try context.whole($0, states) }
         try context.archive.forget(selected, isDryRun: dryRun)
-        try tell(selected, [], console)
+        try report(selected, [], console)
     }
 
-    private func tell(
+    private func report(
         _ forgotten: [Selected], _ kept: [(snapshot: ListedSnapshot, reason: ForgettingResult.Reason)],
         _ console: Console
     ) throws {

@@ -90,7 +90,7 @@ struct KeepCommand: ParsableCommand {
         if dryRun || now {
             // What is to be set for all roots does not concern those with a policy of their own.
             let plans = try archive.thin(ThinningOptions(root: root, policy: policy, isDryRun: dryRun))
-            return try tell(plans, console)
+            return try report(plans, console)
         }
         let summary = try KeepingSummary(archive)
         if console.isJSON { return try console.output.line(JSONText.of(KeepingSummaryJSON(summary))) }
@@ -123,7 +123,7 @@ struct KeepCommand: ParsableCommand {
         return budget
     }
 
-    private func tell(_ plans: [ThinningPlan], _ console: Console) throws {
+    private func report(_ plans: [ThinningPlan], _ console: Console) throws {
         if console.isJSON {
             return try console.output.line(JSONText.of(ThinningJSON(plans: plans, isDryRun: dryRun)))
         }

@@ -60,7 +60,7 @@ struct PurgeCommand: ParsableCommand {
         let isInterrupted = Interruptions.flag()
         let (target, archive, plan) = try plan(console, isInterrupted)
         if let plan {
-            if dryRun { return try tell(plan, console) }
+            if dryRun { return try report(plan, console) }
             try confirm(plan, console)
         }
         let progress = OperationProgress()
@@ -70,7 +70,7 @@ struct PurgeCommand: ParsableCommand {
             defer { line.end() }
             result = try Archive.purge(target, in: archive, isCancelled: isInterrupted, progress: progress)
         }
-        try tell(result, console)
+        try report(result, console)
         if !result.isComplete { throw ExitStatus.incomplete }
     }
 
@@ -105,7 +105,7 @@ struct PurgeCommand: ParsableCommand {
             throw Failure.usage(
                 "what is purged cannot be brought back", remedy: "look first with --dry-run, then say --yes")
         }
-        try tell(plan, console)
+        try report(plan, console)
         try console.output.flush()
         console.warn("This cannot be undone. Type 'yes' to go on:")
         guard readLine() == "yes" else { throw Failure.unsuitable("nothing was removed") }
@@ -113,13 +113,13 @@ struct PurgeCommand: ParsableCommand {
 
     // MARK: Telling
 
-    private func tell(_ result: PurgeResult, _ console: Console) throws {
+    private func report(_ result: PurgeResult, _ console: Console) throws {
         if console.isJSON {
             // A question is for people.
             if result.isDryRun, !dryRun { return }
             return try console.output.line(JSONText.of(PurgeJSON(result)))
         }
-        if result.isDryRun { try tell(names: result, console) }
+        if result.isDryRun { try report(names: result, console) }
         try console.summary(PurgeCommand.summary(result))
         if let found = result.verification {
             console.warn(found.findings, count: found.findings.count) { Escaping.text($0) }
@@ -137,7 +137,7 @@ struct PurgeCommand: ParsableCommand {
         if !result.isDryRun { console.note("not reached: \(PurgeResult.beyondReach.joined(separator: "; "))") }
     }
 
-    private func tell(names result: PurgeResult, _ console: Console) throws {
+    private func report(names result: PurgeResult, _ console: Console) throws {
         for name in result.names.prefix(PurgeCommand.namesLimit) {
             try console.output.line("\(Escaping.text(name.path)): in \(Plural.of(name.snapshots, "snapshot"))")
         }

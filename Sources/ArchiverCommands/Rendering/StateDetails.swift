@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import SavedStates
 
 /// Texts about a saved state.
 enum StateDetails {

@@ -93,13 +93,13 @@ final class WatchReport: Sendable {
     /// Writes an event; where that is not possible, watching goes on all the same.
     private func write(_ event: WatchService.Event) {
         let (isClosed, unwritten) = state.withLock { ($0.isClosed, $0.unwritten) }
-        if !console.isJSON || isClosed, tellTrouble(event) { return }
+        if !console.isJSON || isClosed, reportTrouble(event) { return }
         if isClosed { return }
         let missed = WatchService.Event.dropped(events: unwritten, troubles: 0)
         do {
             if console.isJSON, unwritten > 0 { try writeOne(missed) }
             try writeOne(event)
-            if !console.isJSON, unwritten > 0 { _ = tellTrouble(missed) }
+            if !console.isJSON, unwritten > 0 { _ = reportTrouble(missed) }
             state.withLock { $0.unwritten = 0 }
         } catch {
             state.withLock { state in
@@ -115,7 +115,7 @@ final class WatchReport: Sendable {
     /// Writes to stderr where the event tells of something that is not as it should be.
     ///
     /// - Returns: whether it does.
-    private func tellTrouble(_ event: WatchService.Event) -> Bool {
+    private func reportTrouble(_ event: WatchService.Event) -> Bool {
         if case .problems(_, let problems, let count) = event {
             console.warn(problems, count: count) { WatchText.timed($0.text) }
             return true
@@ -148,11 +148,11 @@ final class WatchReport: Sendable {
         case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
             break
         case .maintained(let result) where result.room.isShort:
-            _ = tellTrouble(event)
+            _ = reportTrouble(event)
         case .starting, .watching, .stopped, .waiting, .covered, .audited, .largeFile, .maintained:
             if !console.isQuiet, let text = WatchText.course(event) { try put(WatchText.timed(text)) }
         case .problems, .gap, .degraded, .unavailable, .available, .error, .notMaintained, .dropped:
-            _ = tellTrouble(event)
+            _ = reportTrouble(event)
         }
     }
 

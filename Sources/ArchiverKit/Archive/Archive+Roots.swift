@@ -120,7 +120,7 @@ extension Archive {
                     remedy: "tell of a move before the directory is captured at its new place", path: path)
             }
             let isElsewhere = root.isHere ? nil : Machine.id
-            try tell(root, .moved, to: path, on: isElsewhere)
+            try report(root, .moved, to: path, on: isElsewhere)
             guard root.isHere else { return }
             let old = WatchSettingsFile(of: root.path, in: store.layout)
             let settings = old.read()
@@ -133,10 +133,10 @@ extension Archive {
     ///
     /// It ends when the root is captured again.
     public func retire(_ root: ArchivedRoot) throws(ArchiverError) {
-        try facing { try tell(root, .retired) }
+        try facing { try report(root, .retired) }
     }
 
-    private func tell(
+    private func report(
         _ root: ArchivedRoot, _ kind: RootNoticeKind, to newPath: FilePath? = nil, on newMachine: MachineID? = nil
     ) throws {
         if root.isHere, try RootLock.isWatched(root.path, in: store.layout) {

@@ -9,43 +9,6 @@ public import Roots
 internal import SnapshotTree
 public import SystemPackage
 
-/// A directory that an archive has snapshots of.
-public struct ArchivedRoot: Sendable, Hashable {
-    /// The directory's absolute path.
-    public let path: FilePath
-    /// The machine it is on.
-    public let machine: MachineID
-    /// What that machine was called last; no part of the root's identity.
-    public let host: String
-
-    init(_ record: ListedRoot) {
-        self.init(path: FilePath(bytes: record.path), machine: record.machine, host: record.host)
-    }
-
-    init(path: FilePath, machine: MachineID = .unknown, host: String) {
-        self.path = path
-        self.machine = machine
-        self.host = host
-    }
-
-    /// The root at `path` on this machine.
-    init(here path: FilePath) {
-        self.init(path: path, machine: Machine.id, host: CurrentProcess.hostName)
-    }
-
-    /// Whether it is on the machine that this program runs on.
-    public var isHere: Bool { machine == Machine.id }
-
-    public static func == (left: ArchivedRoot, right: ArchivedRoot) -> Bool {
-        left.path == right.path && left.machine == right.machine
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(path)
-        hasher.combine(machine)
-    }
-}
-
 /// Which snapshots are wanted.
 public struct SnapshotQuery: Sendable {
     /// Of this root only.

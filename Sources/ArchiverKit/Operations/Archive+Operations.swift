@@ -32,13 +32,13 @@ extension Archive {
                 let restore = RestoreElsewhere(
                     source, to: target, interruption: options.interruption,
                     progress: progress, onAction: onAction)
-                return try options.isDryRun ? restore.tell() : restore.run()
+                return try options.isDryRun ? restore.plan() : restore.run()
             }
             let place = try place(of: snapshot, named: options.root)
             let restore = RestoreInPlace(
                 source, rootPath: place, interruption: options.interruption,
                 progress: progress, onAction: onAction)
-            if options.isDryRun { return try restore.tell() }
+            if options.isDryRun { return try restore.plan() }
             let lock = try RootLock.capturing(place, in: store.layout)
             let result = try restore.run(OperationJournal(store, place, .restore))
             withExtendedLifetime(lock) {}

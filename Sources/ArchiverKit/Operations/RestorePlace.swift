@@ -1,23 +1,10 @@
 // Where a snapshot may be put in place: into the root that it is of, and that the caller means.
 
 internal import ArchiveFormat
-public import ArchiveStorage
+internal import ArchiveStorage
 internal import FileIO
 internal import Roots
 internal import SystemPackage
-
-extension ListedSnapshot {
-    /// Whether it is a state of `root`: the one place that says what makes two roots the same.
-    package func isOf(_ root: ArchivedRoot) -> Bool {
-        rootPath == root.path.bytes && machine == root.machine
-    }
-
-    /// The root that it is a state of.
-    public var root: ArchivedRoot { ArchivedRoot(path: FilePath(bytes: rootPath), machine: machine, host: host) }
-
-    /// Whether that root is one of this machine.
-    package var isOfThisMachine: Bool { machine == Machine.id }
-}
 
 extension Archive {
     /// The directory that `snapshot` goes into in place.

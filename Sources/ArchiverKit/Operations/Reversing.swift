@@ -28,7 +28,7 @@ struct Reversing {
     }
 
     func run(_ options: ReversalOptions) throws -> [OperationResult] {
-        if options.isDryRun { return try tell(steps(options.steps)) }
+        if options.isDryRun { return try report(steps(options.steps)) }
         // Held from reading the log to the end, so that two who undo at once go two steps back.
         let lock = try RootLock.capturing(rootPath, in: archive.store.layout)
         // All of them are looked at before the first is done.
@@ -67,7 +67,7 @@ struct Reversing {
         return ReversedOperation(tree: brought?.tree)
     }
 
-    private func tell(_ steps: [OperationLog.Step]) throws -> [OperationResult] {
+    private func report(_ steps: [OperationLog.Step]) throws -> [OperationResult] {
         let sources = try steps.map(source)
         return try steps.indices.map { index in
             let restore = RestoreInPlace(
@@ -75,7 +75,7 @@ struct Reversing {
                 interruption: nil, progress: progress, onAction: onAction)
             // What a later step decides about need not be brought back by this one.
             let others = sources[(index + 1)...].map(\.path)
-            return result(steps[index], sources[index], try restore.tell(besides: others))
+            return result(steps[index], sources[index], try restore.plan(besides: others))
         }
     }
 

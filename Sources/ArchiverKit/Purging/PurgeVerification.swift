@@ -33,16 +33,16 @@ struct PurgeVerification {
         try mark.run(forgottenSince: Timestamp(seconds: .min)) { live.insert($0) }
         let unwanted = gone.union(nodes).union(contents.filter { !live.contains($0) })
         for segment in try store.catalogue.segments() {
-            do { try look(at: segment, unwanted, &found) } catch let error as StorageError {
+            do { try visit(segment, unwanted, &found) } catch let error as StorageError {
                 guard error.code == .damaged || error.code == .newerFormat else { throw error }
                 note("\(error.message): what is in it is not known", &found)
             }
         }
-        try lookAtSnapshots(&found)
+        try visitSnapshots(&found)
     }
 
-    private func look(
-        at segment: ListedSegment, _ unwanted: Set<ChunkID>, _ found: inout PurgeResult.Verification
+    private func visit(
+        _ segment: ListedSegment, _ unwanted: Set<ChunkID>, _ found: inout PurgeResult.Verification
     ) throws {
         let file = try store.open(segment)
         let scan = try SegmentScan(
@@ -66,7 +66,7 @@ struct PurgeVerification {
         }
     }
 
-    private mutating func lookAtSnapshots(_ found: inout PurgeResult.Verification) throws {
+    private mutating func visitSnapshots(_ found: inout PurgeResult.Verification) throws {
         for root in try store.catalogue.roots() {
             if let wanted = target.root, wanted.path.bytes != root.path || wanted.machine != root.machine { continue }
             for record in try store.catalogue.snapshots(Catalogue.SnapshotFilter(of: root.number)) {

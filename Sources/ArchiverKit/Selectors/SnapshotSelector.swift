@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 public import FileIO
 public import Roots
+public import SavedStates
 
 /// A way to name one snapshot: `3fa9c2`, `latest`, `oldest`, `@10m`, `@2026-11-21 10:00`, or a label; followed by `~2`, the
 /// second one before it; `session~1`, the state before the latest session.

@@ -5,6 +5,7 @@ public import ArchiveStorage
 package import FileIO
 public import Foundation
 public import Roots
+public import SavedStates
 
 extension Archive {
     /// Opens the archive in the directory at `url`.

@@ -3,6 +3,7 @@
 internal import Dispatch
 internal import FileWatching
 public import Mementos
+public import SavedStates
 internal import Threading
 
 /// Saves a state again and again, until it is ended or no longer kept.
@@ -79,7 +80,7 @@ public final class Autosave: Sendable {
     /// - Throws: what saving throws; the state remains to be saved, and that is tried again.
     public func flush() throws(StateError) {
         do throws(StateError) {
-            if let memento = try saveNow() { tell(memento) }
+            if let memento = try saveNow() { report(memento) }
         } catch {
             // Whoever came back while it was tried found nothing due.
             schedule()
@@ -122,7 +123,7 @@ public final class Autosave: Sendable {
         return saved ?? nil
     }
 
-    private func tell(_ memento: Memento) {
+    private func report(_ memento: Memento) {
         let isNew = progress.withLock { progress in
             defer { progress.latest = memento }
             return progress.latest?.id != memento.id

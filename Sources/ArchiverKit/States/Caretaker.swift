@@ -1,6 +1,7 @@
 // The Memento pattern's caretaker: keeps the states of one originator and never looks inside.
 
 public import Mementos
+public import SavedStates
 
 /// Keeps the states of one originator in an archive, and brings any of them back.
 ///

@@ -5,6 +5,7 @@ internal import Capturing
 public import Mementos
 internal import Restoring
 public import Roots
+internal import SavedStates
 public import SystemPackage
 
 /// A directory whose states a ``Caretaker`` keeps, as it keeps those of a program.

@@ -1,5 +1,7 @@
 // Where a caretaker keeps states: what programs' states and directories have in common.
 
+internal import SavedStates
+
 /// Keeps the states of one originator.
 ///
 /// All methods block.

@@ -1,6 +1,7 @@
 // A cache on saved states: what is costly to get is got once, within a budget.
 
 internal import Restoring
+public import SavedStates
 internal import Threading
 
 /// Keeps values that are costly to get, such as pictures from a server: each is fetched once and is there from then on,

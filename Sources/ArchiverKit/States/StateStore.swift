@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Roots
+internal import SavedStates
 
 /// Keeps the states of one title in an archive.
 struct StateStore<State: Codable & Sendable>: MementoStore {

@@ -1,8 +1,9 @@
-// Asking the watchers and the catalogue how everything stands, and watchers to capture what has changed.
+// How an archive and its watchers stand: asking them, checking all of it, having watchers capture what has changed.
 
 internal import ArchiveFormat
 public import ArchiveStorage
 internal import Capturing
+public import Checking
 internal import FileIO
 internal import FileWatching
 internal import Glibc
@@ -10,6 +11,17 @@ public import Roots
 public import SystemPackage
 
 extension Archive {
+    /// Checks the archive: the segments' blocks, the catalogue against them, every record, and every snapshot's tree and
+    /// content.
+    ///
+    /// What it passes with `data` restores. Without, it reads what describes the files and not the files' bytes. Damage that
+    /// earlier openings told of and by which nothing is lost any more is not told again.
+    ///
+    /// - Parameter data: whether to read every byte and verify it; else the structure only.
+    public func check(data: Bool, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
+        try facing { try ArchiveCheck.run(store, readingData: data, progress) }
+    }
+
     /// How the archive and the roots of this machine stand; blocks until the watchers have answered.
     ///
     /// - Parameters:

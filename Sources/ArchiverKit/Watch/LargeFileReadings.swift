@@ -25,7 +25,7 @@ final class LargeFileReadings: Sendable {
     /// Reports files that are captured less often from now on, and sees to it that those that wait are read in time.
     func follow(_ root: WatchedRoot) {
         let service = root.service
-        for file in files.takeUntold() { service.tell(.largeFile(root: root.path, WatcherStatus.LargeFile(file))) }
+        for file in files.takeUntold() { service.report(.largeFile(root: root.path, WatcherStatus.LargeFile(file))) }
         alarm.withLock { alarm in
             alarm?.cancel()
             // Asked for in here: of two who follow, the later one knows all.
@@ -104,12 +104,12 @@ final class LargeFileReadings: Sendable {
             guard let result else { return .superseded }
             journal.captureEnded(of: file, result, at: .now)
             if let snapshot = result.snapshot { root.announce(snapshot) }
-            root.tellProblems(result)
+            root.reportProblems(result)
             return .captured
         } catch {
             if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .superseded }
             // At the end, the last capture has the file, and tells if it has not. The same again is no news.
-            if !service.shouldStop, journal.captureFailed(error) { service.tell(.error(root: path, error)) }
+            if !service.shouldStop, journal.captureFailed(error) { service.report(.error(root: path, error)) }
             _ = await root.makesRoom(after: error)
             return .failed
         }

@@ -75,10 +75,10 @@ final class RootAudits: Sendable {
             }
             let result = try await compareAll(root)
             journal.add(result)
-            service.tell(.audited(root: path, result))
+            service.report(.audited(root: path, result))
             return .success(result)
         } catch {
-            if !service.shouldStop { service.tell(.error(root: path, error)) }
+            if !service.shouldStop { service.report(.error(root: path, error)) }
             return .failure(error)
         }
     }

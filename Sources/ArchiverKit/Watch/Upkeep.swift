@@ -89,7 +89,7 @@ final class Upkeep: Sendable {
         while !Task.isCancelled {
             let pause = Upkeep.roomInterval / scale
             do { try await Task.sleep(for: pause, tolerance: pause / 10, clock: .continuous) } catch { return }
-            let isShort = await lookAtRoom()
+            let isShort = await measureRoom()
             // What nothing could be done about is not tried again each time.
             if ContinuousClock.now >= due || isShort && !wasShort {
                 await maintain()
@@ -102,7 +102,7 @@ final class Upkeep: Sendable {
     /// Gives back the space of segments that others have removed and this process has open.
     ///
     /// - Returns: whether there is less room than there should be.
-    private func lookAtRoom() async -> Bool {
+    private func measureRoom() async -> Bool {
         await Blocking.run { [service] in
             let archive = service.archive.latest
             archive.store.closeRemovedSegments()
@@ -120,12 +120,12 @@ final class Upkeep: Sendable {
         guard isFirst else { return }
         defer { state.withLock { $0.isRunning = false } }
         do throws(ArchiverError) {
-            tell(
+            report(
                 try await Blocking.runInBackground { () throws(ArchiverError) in
                     try self.run(isRoomOut: isRoomOut)
                 })
         } catch {
-            tell(error)
+            report(error)
         }
     }
 
@@ -156,21 +156,21 @@ final class Upkeep: Sendable {
         return hasEnded.load(ordering: .relaxed)
     }
 
-    private func tell(_ result: MaintenanceResult) {
+    private func report(_ result: MaintenanceResult) {
         let isNews = state.withLock { state in
             defer { (state.toldError, state.toldShort) = (nil, result.room.isShort) }
             return result.hasChanged || result.room.isShort && !state.toldShort
         }
-        if isNews { service.tell(.maintained(result)) }
+        if isNews { service.report(.maintained(result)) }
     }
 
-    private func tell(_ error: ArchiverError) {
+    private func report(_ error: ArchiverError) {
         // Another process does it, or a check goes on; or this one ends.
         if error.code == .inUse || error.code == .cancelled { return }
         let isNews = state.withLock { state in
             defer { state.toldError = error.message }
             return state.toldError != error.message
         }
-        if isNews { service.tell(.notMaintained(error)) }
+        if isNews { service.report(.notMaintained(error)) }
     }
 }

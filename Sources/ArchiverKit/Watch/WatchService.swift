@@ -215,7 +215,7 @@ public final class WatchService: Sendable {
     }
 
     /// Tells observers of an event, without waiting for them.
-    func tell(_ event: Event) {
+    func report(_ event: Event) {
         unsaved.withLock { unsaved in
             switch event {
             case .watching(let root, _, _, _): unsaved[root] = nil
@@ -262,7 +262,7 @@ public final class WatchService: Sendable {
     private func open() throws -> [WatchedRoot] {
         let archive = archive.latest
         let roots = try WatchedPaths(paths, options, archive, rules: rules)
-        for (inner, outer) in roots.covered { tell(.covered(root: inner, by: outer)) }
+        for (inner, outer) in roots.covered { report(.covered(root: inner, by: outer)) }
         let watcher = try TreeWatcher.make(options.backend)
         let layout = archive.store.layout
         let opened = try roots.paths.map { path in

@@ -47,7 +47,7 @@ extension WatchedRoot {
                 break
             } catch {
                 if service.shouldStop { throw ArchiverError(error) }
-                service.tell(.error(root: path, ArchiverError(error)))
+                service.report(.error(root: path, ArchiverError(error)))
                 await pause(retry)
                 retry = min(retry * 2, lastRetry)
             }

@@ -72,7 +72,7 @@ final class WatchedRoot: Sendable {
         let journal = journal
         subscription = watch.events.subscribe { [weak service] event in
             guard let news = WatchNews.take(event, of: path, into: journal) else { return }
-            service?.tell(news)
+            service?.report(news)
         }
     }
 
@@ -87,17 +87,17 @@ final class WatchedRoot: Sendable {
         }
         control.listen(for: self)
         defer { control.stopListening() }
-        guard let stats = try await arm() else { return service.tell(.stopped(root: path)) }
+        guard let stats = try await arm() else { return service.report(.stopped(root: path)) }
         armed.reach(1)
         if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
         let first = try await captureAll()
         journal.enter(.watching)
-        service.tell(
+        service.report(
             .watching(
                 root: path, directories: stats.watchedDirectories, snapshot: first.latest,
                 isNew: first.snapshot != nil))
         control.feeds.wake()
-        tellProblems(first)
+        reportProblems(first)
         if service.shouldStop { hasten() }
         audits.begin(on: self)
         await captureChanges()
@@ -106,7 +106,7 @@ final class WatchedRoot: Sendable {
         watch.stop()
         await record(open: openGaps)
         touchLock()
-        service.tell(.stopped(root: path))
+        service.report(.stopped(root: path))
     }
 
     /// Lets others watch the root.
@@ -146,11 +146,11 @@ final class WatchedRoot: Sendable {
     private func arm() async throws -> WatchStats? {
         let isThere = (try? RootDirectory.open(path)) != nil
         if isThere || !service.options.waitsForRoots {
-            service.tell(.starting(root: path))
+            service.report(.starting(root: path))
         } else {
             isAwaited.store(true, ordering: .sequentiallyConsistent)
             journal.enter(.waiting)
-            service.tell(.waiting(root: path))
+            service.report(.waiting(root: path))
             // Whoever stopped the service before this was not heard.
             if service.shouldStop { return nil }
         }
@@ -158,7 +158,7 @@ final class WatchedRoot: Sendable {
             let stats = try await watch.arm(waiting: service.options.waitsForRoots)
             isAwaited.store(false, ordering: .sequentiallyConsistent)
             journal.enter(.reading)
-            if !isThere { service.tell(.starting(root: path)) }
+            if !isThere { service.report(.starting(root: path)) }
             return stats
         } catch {
             if service.shouldStop, error.code == .canceled { return nil }
@@ -225,7 +225,7 @@ final class WatchedRoot: Sendable {
                 // A root that goes while it is captured is the watcher's to tell.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .taken }
                 // The same again is no news.
-                if journal.captureFailed(error) { service.tell(.error(root: path, error)) }
+                if journal.captureFailed(error) { service.report(.error(root: path, error)) }
                 return await makesRoom(after: error) ? .roomMade : .failed
             }
         }
@@ -258,12 +258,12 @@ final class WatchedRoot: Sendable {
         let result = try await capture(batch.ranges, postpones: postpones)
         if !batch.polled.isEmpty { watch.polled(found: result.snapshot != nil, took: ContinuousClock.now - start) }
         if let snapshot = result.snapshot { announce(snapshot) }
-        tellProblems(result)
+        reportProblems(result)
     }
 
     /// Tells everybody of a snapshot that is durable.
     func announce(_ snapshot: ListedSnapshot) {
-        service.tell(.snapshot(snapshot))
+        service.report(.snapshot(snapshot))
         control.feeds.wake()
     }
 
@@ -338,18 +338,18 @@ final class WatchedRoot: Sendable {
         identity.withLock { $0 = root.status }
     }
 
-    func tellProblems(_ result: CaptureResult) {
+    func reportProblems(_ result: CaptureResult) {
         guard result.problemCount > 0 else { return }
         if journal.takeAreNew() {
-            service.tell(.problems(root: path, result.problems, count: result.problemCount))
+            service.report(.problems(root: path, result.problems, count: result.problemCount))
         }
         // What kept changing is looked at again; what may not be read waits for its next change.
         watch.markDirty(result.problems.filter { $0.reason == .unstable }.map { .entry($0.path) })
-        lookAgain(at: result.problems.filter(\.mayPass).map { .subtree($0.path) })
+        visitAgain(result.problems.filter(\.mayPass).map { .subtree($0.path) })
     }
 
     /// Looks after a while at places that gave an error, as a disk or a server does: nothing tells when they are well again.
-    private func lookAgain(at ranges: [PathRange]) {
+    private func visitAgain(_ ranges: [PathRange]) {
         guard !ranges.isEmpty, let pause = journal.beginPause(firstRetry, atMost: lastRetry) else { return }
         Task { [weak self] in
             await self?.pause(pause)
@@ -370,7 +370,7 @@ final class WatchedRoot: Sendable {
 
     /// Enters gaps into the archive; where that fails now, with the next capture.
     func record(_ gaps: [GapRecord]) async {
-        for gap in gaps { service.tell(.gap(gap)) }
+        for gap in gaps { service.report(.gap(gap)) }
         journal.add(gaps)
         await enterUnrecorded()
     }
@@ -389,7 +389,7 @@ final class WatchedRoot: Sendable {
             }
         } catch {
             journal.add(unrecorded)
-            service.tell(.error(root: path, error))
+            service.report(.error(root: path, error))
         }
     }
 

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import Hummingbird
+internal import SavedStates
 internal import Timeline
 
 struct StateRoutes {

@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Foundation
 import Glibc
+import SavedStates
 import SystemPackage
 import TestSupport
 import TestTraits

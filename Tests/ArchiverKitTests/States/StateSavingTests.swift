@@ -6,6 +6,7 @@ import ArchiverKit
 import FileIO
 import Foundation
 import Mementos
+import SavedStates
 import SystemPackage
 import TestSupport
 import TestTraits

@@ -2,6 +2,7 @@
 
 import ArchiverKit
 import Foundation
+import SavedStates
 import SystemPackage
 
 /// Runs `body` on `count` threads at once and waits for all of them.

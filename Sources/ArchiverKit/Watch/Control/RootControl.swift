@@ -43,7 +43,7 @@ final class RootControl: Sendable {
             }
         } catch {
             // Watching goes on without: some file systems have no sockets.
-            return root.service.tell(
+            return root.service.report(
                 .degraded(
                     root: root.path, message: "the watcher cannot be asked how it is: \(error)",
                     remedy: "keep the archive on a file system that has sockets"))

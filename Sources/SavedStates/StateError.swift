@@ -119,7 +119,7 @@ extension StateError: CustomStringConvertible {
 }
 
 /// Runs `body` and gives the archive's failures the shape that programs with states meet.
-func stating<Result>(_ body: () throws -> Result) throws(StateError) -> Result {
+package func stating<Result>(_ body: () throws -> Result) throws(StateError) -> Result {
     do { return try body() } catch {
         throw error as? StateError ?? .archive(ArchiverError(any: error))
     }

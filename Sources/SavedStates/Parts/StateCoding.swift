@@ -1,29 +1,35 @@
 // Encoding states, decoding them, and migrating old ones on the way, parts of them as well.
 
 internal import Foundation
-internal import Mementos
+package import Mementos
 
 /// How states of one form are encoded and decoded.
-struct StateCoding: Sendable {
+package struct StateCoding: Sendable {
     let form: StateForm
     /// Where decoded states are from, for errors.
     var source = StateSource.file("")
 
+    /// - Parameter source: where what is decoded comes from, for errors.
+    package init(form: StateForm, source: StateSource = .file("")) {
+        self.form = form
+        self.source = source
+    }
+
     /// The version that `type` writes.
-    static func version(of type: any Any.Type) -> Int {
+    package static func version(of type: any Any.Type) -> Int {
         max(1, (type as? any VersionedState.Type)?.version ?? 1)
     }
 
     // MARK: Whole states
 
     /// The bytes of `state` without its own version.
-    func encode(_ state: some Encodable) throws -> [UInt8] { try form.encode(PartContent(state)) }
+    package func encode(_ state: some Encodable) throws -> [UInt8] { try form.encode(PartContent(state)) }
 
     /// The bytes of `state` with its version.
     func encodeMarked(_ state: some Encodable) throws -> [UInt8] { try form.encode(Part(state)) }
 
     /// The state that `bytes` of `version` are.
-    func decode<State: Decodable>(
+    package func decode<State: Decodable>(
         _ type: State.Type, from bytes: [UInt8], version: Int
     ) throws(StateError) -> State {
         try decoding {
@@ -131,9 +137,9 @@ struct StateCoding: Sendable {
 }
 
 extension StateCoding: StateCoder {
-    func value(of state: some Encodable) throws -> StateValue { try form.value(encode(state)) }
+    package func value(of state: some Encodable) throws -> StateValue { try form.value(encode(state)) }
 
-    func decode<State: Decodable>(_ type: State.Type, from value: StateValue) throws -> State {
+    package func decode<State: Decodable>(_ type: State.Type, from value: StateValue) throws -> State {
         try content(type, from: form.encode(value))
     }
 }

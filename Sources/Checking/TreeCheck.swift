@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
+internal import Roots
 internal import SnapshotTree
 
 /// Checks snapshots; what several share is looked at once.

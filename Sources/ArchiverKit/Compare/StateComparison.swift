@@ -1,6 +1,7 @@
 // Which fields differ between two saved states.
 
 internal import ArchiveFormat
+package import SavedStates
 internal import TextDiff
 
 /// A field that one of two states has and the other has not, or in which they differ.

@@ -40,7 +40,7 @@ struct SegmentCheck {
         try check.checkEarlierLosses()
         try check.deltas.run(&check.found.chunks, store, report)
         try check.collectLosses()
-        check.tellDamage()
+        check.reportDamage()
         return check.found
     }
 
@@ -183,7 +183,7 @@ struct SegmentCheck {
     }
 
     /// Damage whose chunks are all there once more is no loss, nor is what was never finished.
-    private func tellDamage() {
+    private func reportDamage() {
         for damage in damaged where damage.unfinished == nil {
             if damage.chunks?.allSatisfy(found.chunks.contains) ?? false {
                 report.note(spare: damage.message)

@@ -1,6 +1,6 @@
 // The keys of versions in states, and all other keys beside them.
 
-internal import ArchiveFormat
+package import ArchiveFormat
 internal import Mementos
 
 /// A coding key as it stands in a state.
@@ -64,7 +64,7 @@ extension StateValue {
 
 extension StateContent {
     /// A whole state, with its version as a part has it.
-    init(_ bytes: [UInt8], version: Int) throws(FormatError) {
+    package init(_ bytes: [UInt8], version: Int) throws(FormatError) {
         try self.init(version > 1 ? StateContent.marked(bytes, version) : bytes)
     }
 

@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import Foundation
 internal import Mementos
 
-enum StateForm: Sendable {
+package enum StateForm: Sendable {
     case cbor, json
 
     func encode(_ value: some Encodable) throws -> [UInt8] {

@@ -1,7 +1,7 @@
 // Saves one state: its chunks and its record, compressed against the state before.
 
-internal import ArchiveFormat
-internal import ArchiveStorage
+package import ArchiveFormat
+package import ArchiveStorage
 internal import Capturing
 package import FileIO
 internal import Glibc
@@ -15,6 +15,16 @@ package struct StateWriter {
     let title: String
     let type: String
     let version: Int
+
+    /// - Parameters:
+    ///   - type: the state's type, for people.
+    ///   - version: of that type.
+    package init(store: ArchiveStore, title: String, type: String, version: Int) {
+        self.store = store
+        self.title = title
+        self.type = type
+        self.version = version
+    }
 
     /// zlib's effort.
     private static let level = 9
@@ -33,7 +43,7 @@ package struct StateWriter {
     /// Calls `body` with the latest state while nobody else saves under the title, no other thread and no other process.
     ///
     /// - Throws: `titleInUse` where this thread has the title to itself already, and would wait for itself.
-    func exclusively<Result>(_ body: (ListedState?) throws -> Result) throws -> Result {
+    package func exclusively<Result>(_ body: (ListedState?) throws -> Result) throws -> Result {
         let holder = Holder(archive: store.manifest.id, title: title, thread: pthread_self())
         guard StateWriter.held.withLock({ $0.insert(holder).inserted }) else {
             throw StateError.titleInUse(title: title)
@@ -54,7 +64,7 @@ package struct StateWriter {
     ///   - isEqual: whether the state with these bytes is equal although its bytes differ; asked where both are
     ///     the same bytes in another order, as those of sets are whose elements come in another order.
     /// - Returns: the new state, or the latest.
-    func save(
+    package func save(
         _ bytes: [UInt8], label: String?, after latest: ListedState?, isEqual: ([UInt8]) -> Bool
     ) throws -> ListedState {
         guard let latest else { return try commit(bytes, label: label, after: nil, nil) }
@@ -156,7 +166,7 @@ package struct StateWriter {
 
 extension ArchiveStore {
     /// The bytes of a state with the record `record`, verified.
-    func bytes(of record: StateRecord) throws -> [UInt8] {
+    package func bytes(of record: StateRecord) throws -> [UInt8] {
         var pieces = ContentReader(record.content, in: self)
         var bytes: [UInt8] = []
         // A size that lies is found out before it has taken more than this.

@@ -1,7 +1,7 @@
 // A state in the archive, as caretakers list it.
 
 public import ArchiveFormat
-internal import ArchiveStorage
+package import ArchiveStorage
 public import FileIO
 public import Foundation
 
@@ -28,7 +28,7 @@ public struct Memento: Sendable, Hashable {
     /// The id's first 8 hex digits, as lists show them.
     public var short: String { String(id.hex.prefix(8)) }
 
-    init(_ state: ListedState) {
+    package init(_ state: ListedState) {
         id = state.id.chunk
         title = state.title
         time = state.time
@@ -37,7 +37,7 @@ public struct Memento: Sendable, Hashable {
         storedBytes = state.storedBytes
     }
 
-    init(_ snapshot: ListedSnapshot) {
+    package init(_ snapshot: ListedSnapshot) {
         id = snapshot.id.chunk
         title = String(decoding: snapshot.rootPath, as: UTF8.self)
         time = snapshot.time

@@ -1,0 +1,89 @@
+// Checking an archive: are all blocks whole, and does everything that it lists restore?
+
+internal import ArchiveFormat
+package import ArchiveStorage
+package import Roots
+internal import SnapshotTree
+
+/// One check of an archive.
+package enum ArchiveCheck {
+    /// Checks the segments' blocks, the catalogue against them, every record, and every snapshot's tree and content.
+    ///
+    /// - Parameter readingData: whether to read every byte and verify it; else the structure only.
+    package static func run(
+        _ store: ArchiveStore, readingData: Bool, _ progress: OperationProgress?
+    ) throws -> CheckResult {
+        // What moves from one segment to another meanwhile would seem to be lost.
+        let lock = try store.withoutReclaimers()
+        defer { withExtendedLifetime(lock) {} }
+        // What is remembered may be damaged on the disk by now.
+        store.forgetReadBlocks()
+        let nodes = StoredNodes(store)
+        // What is listed now is in the segments by now, whatever others write meanwhile.
+        let listed = try ListedRecords(store.catalogue)
+        let known = try store.catalogue.damage()
+        let report = CheckReport()
+        for finding in store.findings where finding.kind == .unread {
+            report.find(finding.message, remedy: finding.remedy)
+        }
+        let found = try SegmentCheck.run(store, readingData: readingData, report, progress)
+        let contents = ContentCheck(store, found.chunks)
+        try RecordCheck(store, found, contents, report).run(listed)
+        let latest = listed.latest
+        let trees = TreeCheck(store, nodes, contents, latest: latest, report)
+        for snapshot in listed.snapshots { try trees.check(snapshot) }
+        if store.isWritable {
+            try store.catalogue.note(losses: found.lost, ofRoots: try roots(of: latest, in: trees.faulty, store))
+            if report.result.findingCount == 0 { try store.catalogue.forget(damage: known) }
+        }
+        return report.result
+    }
+
+    /// The numbers of the roots whose latest snapshot is `faulty`: a capture has to look at all of them.
+    private static func roots(
+        of latest: [ListedSnapshot], in faulty: Set<SnapshotID>, _ store: ArchiveStore
+    ) throws -> [Int64] {
+        try latest.filter { faulty.contains($0.id) }
+            .compactMap { try store.catalogue.root(path: $0.rootPath, machine: $0.machine)?.number }
+    }
+}
+
+/// The records that the catalogue lists when a check begins.
+struct ListedRecords {
+    let snapshots: [ListedSnapshot]
+    let states: [ListedState]
+    let notices: Set<StoredNotice>
+    let dropped: Set<SegmentID>
+    let forgotten: Set<ChunkID>
+
+    init(_ catalogue: Catalogue) throws {
+        snapshots = try catalogue.snapshots()
+        states = try catalogue.states()
+        notices = try catalogue.notices()
+        dropped = try catalogue.droppedSegments()
+        forgotten = Set(try catalogue.forgotten().map(\.id))
+    }
+
+    /// The latest snapshot of each root.
+    var latest: [ListedSnapshot] {
+        struct Root: Hashable {
+            let path: [UInt8]
+            let machine: MachineID
+        }
+        var latest: [Root: ListedSnapshot] = [:]
+        for record in snapshots {
+            let root = Root(path: record.rootPath, machine: record.machine)
+            if let known = latest[root], !known.isBefore(record) { continue }
+            latest[root] = record
+        }
+        return Array(latest.values)
+    }
+}
+
+extension ListedSnapshot {
+    /// Whether `other`, of the same root, comes later in the order of its snapshots.
+    fileprivate func isBefore(_ other: ListedSnapshot) -> Bool {
+        if sequence != other.sequence { return sequence < other.sequence }
+        return time != other.time ? time < other.time : id.chunk < other.id.chunk
+    }
+}
