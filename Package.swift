@@ -250,7 +250,6 @@ let package = Package(
             name: "SavedStates",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "Capturing", "FileIO", "Mementos", "Roots", "SnapshotTree",
-                "TextDiff",
                 "Threading", .product(name: "SystemPackage", package: "swift-system"),
             ]),
 

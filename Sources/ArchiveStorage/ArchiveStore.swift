@@ -34,7 +34,7 @@ package final class ArchiveStore: Sendable {
     package let isNew: Bool
 
     private init(
-        _ place: ArchiveCreation, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
+        _ place: ArchivePlace, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
         refusal: StorageError? = nil, isNew: Bool = false
     ) {
         self.lock = lock
@@ -69,7 +69,7 @@ package final class ArchiveStore: Sendable {
     package static func open(
         _ directory: FilePath, creating: Bool, segments: (any SegmentStore)? = nil
     ) throws(StorageError) -> ArchiveStore {
-        let place = ArchiveCreation(of: directory, segments)
+        let place = ArchivePlace(of: directory, segments)
         let (manifest, isNew) = try creating ? place.openOrCreate() : (place.open(), false)
         guard directory.isWritable else {
             let refusal = StorageError(
@@ -87,7 +87,7 @@ package final class ArchiveStore: Sendable {
     }
 
     private static func openForWriting(
-        _ place: ArchiveCreation, _ manifest: ArchiveManifest, isNew: Bool
+        _ place: ArchivePlace, _ manifest: ArchiveManifest, isNew: Bool
     ) throws(StorageError) -> ArchiveStore {
         let lock = try UseLock.shared(place.layout)
         do {
@@ -103,7 +103,7 @@ package final class ArchiveStore: Sendable {
     }
 
     static func open(
-        _ place: ArchiveCreation, _ manifest: ArchiveManifest, _ lock: UseLock, isNew: Bool
+        _ place: ArchivePlace, _ manifest: ArchiveManifest, _ lock: UseLock, isNew: Bool
     ) throws(StorageError) -> (store: ArchiveStore, summary: CatalogueUpdate.Summary) {
         let catalogue = try Catalogue(at: place.layout.catalogue)
         let store = ArchiveStore(place, manifest, catalogue, lock: lock, isNew: isNew)
@@ -112,7 +112,7 @@ package final class ArchiveStore: Sendable {
 
     /// Opens an archive without writing anything: its catalogue is made anew in memory.
     private static func openForReading(
-        _ place: ArchiveCreation, _ manifest: ArchiveManifest, _ refusal: StorageError
+        _ place: ArchivePlace, _ manifest: ArchiveManifest, _ refusal: StorageError
     ) throws(StorageError) -> ArchiveStore {
         let catalogue = try Catalogue(inMemoryFor: place.layout.directory)
         let store = ArchiveStore(place, manifest, catalogue, lock: nil, refusal: refusal)
@@ -142,7 +142,7 @@ package final class ArchiveStore: Sendable {
     package static func rebuildCatalogue(
         of directory: FilePath, segments: (any SegmentStore)? = nil
     ) throws(StorageError) -> CatalogueUpdate.Summary {
-        let place = ArchiveCreation(of: directory, segments)
+        let place = ArchivePlace(of: directory, segments)
         do { _ = try place.open() } catch {
             guard error.code == .damaged else { throw error }
         }
@@ -265,7 +265,7 @@ package final class ArchiveStore: Sendable {
 
     func createSegment() throws(StorageError) -> SegmentWriter {
         // Where the archive's disk is gone, nothing is made in its place.
-        guard try ArchiveCreation(layout: layout, segments: segments).open().id == manifest.id else {
+        guard try ArchivePlace(layout: layout, segments: segments).open().id == manifest.id else {
             throw StorageError.replaced(layout.directory)
         }
         return try SegmentWriter.create(in: self)

@@ -5,13 +5,13 @@ package import SystemPackage
 
 /// Keeps everybody else out of an archive as long as it lives.
 package final class SoleUse {
-    private let place: ArchiveCreation
+    private let place: ArchivePlace
     private let manifest: ArchiveManifest
     private let lock: UseLock
 
     /// - Throws: `StorageError` of the code `inUse` where others use the archive.
     package init(of directory: FilePath) throws(StorageError) {
-        place = ArchiveCreation(of: directory)
+        place = ArchivePlace(of: directory)
         manifest = try place.open()
         lock = try UseLock.exclusive(place.layout)
     }

@@ -81,6 +81,18 @@ struct SegmentStoreTests {
         #expect(try path.filesBelow().allSatisfy { !$0.hasPrefix("segments") })
     }
 
+    @Test("a new archive makes nothing in its directory for segments that are elsewhere")
+    func creation() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let (path, segments) = (directory.path.appending("new"), MemorySegments())
+        let commit = try ArchiveStore.open(path, creating: true, segments: segments).commit(1, [Array("one".utf8)])
+        #expect(try ArchiveStore.open(path, creating: false, segments: segments).holds(commit))
+        #expect(try segments.list().segments.count == 1)
+        #expect(FileStatus.size(at: path.appending("segments")) == nil)
+        // Its directory alone is an archive without snapshots.
+        #expect(try ArchiveStore.rebuildCatalogue(of: path).snapshots == 0)
+    }
+
     @Test(
         "whichever call of the store fails, once or for good, all that was promised is there afterwards",
         arguments: [false, true])

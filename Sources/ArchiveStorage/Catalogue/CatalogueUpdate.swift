@@ -242,7 +242,8 @@ package struct CatalogueUpdate {
 
     /// Whether a segment is of this archive, and was not dropped.
     ///
-    /// A segment of a newer format is refused, not passed over: what is in it would seem not to exist. Where its header is damaged it is taken for ours: the blocks prove themselves.
+    /// A segment of a newer format is refused, not passed over: what is in it would seem not to exist. Where its header is
+    /// damaged it is taken for ours: the blocks prove themselves.
     private func checkHeader(
         of file: Segment, _ length: Int, _ name: inout SegmentID?, _ damage: inout [String],
         _ summary: inout Summary

@@ -39,11 +39,17 @@ final class RootAudits: Sendable {
 
     /// Audits at intervals from now on, as the root's settings say.
     func begin(on root: WatchedRoot) {
+        let interval = root.settings.usedAuditInterval
         timer.withLock { timer in
             timer?.cancel()
+            if interval == .zero { return timer = nil }
             timer = Task { [weak root] in
-                guard let root else { return }
-                await root.audits.runPeriodically(on: root)
+                while !Task.isCancelled {
+                    // The clock goes on while the machine sleeps, so that one is due soon after.
+                    let slept: ()? = try? await Task.sleep(for: interval, tolerance: interval / 10, clock: .continuous)
+                    guard slept != nil, let root else { return }
+                    _ = await root.audits.run(on: root)
+                }
             }
         }
     }
@@ -51,17 +57,6 @@ final class RootAudits: Sendable {
     /// Begins no further audit; one that is under way goes on.
     func end() {
         timer.withLock { $0?.cancel() }
-    }
-
-    /// Audits at intervals until cancelled.
-    private func runPeriodically(on root: WatchedRoot) async {
-        let interval = root.settings.usedAuditInterval
-        if interval == .zero { return }
-        while !Task.isCancelled {
-            // The clock goes on while the machine sleeps, so that one is due soon after.
-            do { try await Task.sleep(for: interval, tolerance: interval / 10, clock: .continuous) } catch { return }
-            _ = await run(on: root)
-        }
     }
 
     private func audit(_ root: WatchedRoot) async -> Result<AuditResult, ArchiverError> {

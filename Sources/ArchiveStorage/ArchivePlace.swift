@@ -1,12 +1,12 @@
-// Making an archive, and telling an archive from any other directory.
+// The place of an archive: telling it from any other directory, making an archive there.
 
 internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// An archive's directory before the archive is open.
-struct ArchiveCreation {
+/// Where an archive is, or is to be: its directory, and what keeps its segments.
+struct ArchivePlace {
     let layout: ArchiveLayout
     let segments: any SegmentStore
 
