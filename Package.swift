@@ -43,6 +43,7 @@ let package = Package(
                 "ArchiveFormat", "Compression", "FileIO", "Threading",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(
@@ -57,6 +58,15 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["FileIO", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TestSupport"),
+
+        // MARK: Archives - an archive that is open: its roots and snapshots, differences, history, operations
+        .target(
+            name: "Archives",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Restoring",
+                "Roots", "SnapshotTree", "TextDiff", "Threading", "WatchControl",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
 
         // MARK: archiver - the program
         .executableTarget(name: "archiver", dependencies: ["ArchiverCommands"]),
@@ -74,30 +84,29 @@ let package = Package(
         .testTarget(
             name: "ArchiverCommandsTests",
             dependencies: [
-                "ArchiveFormat", "ArchiverCommands", "ArchiverKit", "FileIO", "SavedStates", "TestSupport",
-                "TestTraits",
-                "TextDiff", "archiver", "examples", "faults",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverCommands", "ArchiverKit", "FileIO", "SavedStates",
+                "TestSupport", "TestTraits", "TextDiff", "WatchControl", "archiver", "examples", "faults",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
 
-        // MARK: ArchiverKit - the face of the library: capture, list, compare, restore, check, watch
+        // MARK: ArchiverKit - the face of the library: hands on what is public below it; how an archive and its watchers stand
         .target(
             name: "ArchiverKit",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "Checking", "Exclusions", "FileIO", "FileWatching",
-                "Mementos", "Restoring", "Roots", "SavedStates", "SnapshotTree", "TextDiff", "Threading",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Checking", "Exclusions", "FileIO",
+                "FileWatching", "Keeping", "Restoring", "Roots", "SavedStates", "SnapshotTree", "WatchControl",
+                "Watching",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(
             name: "ArchiverKitTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Capturing", "Compression", "Exclusions",
-                "FileIO", "FileWatching", "Mementos", "Restoring", "Roots", "SavedStates", "SnapshotTree",
-                "TestSupport",
-                "TestTraits", "Threading", "TreeScripts", "archiver", "churn", "examples",
+                "ArchiveFormat", "ArchiveStorage", "Archives", "ArchiverKit", "CLinux", "Capturing", "Checking",
+                "Compression", "Exclusions", "FileIO", "FileWatching", "Keeping", "Mementos", "Restoring", "Roots",
+                "SavedStates", "SnapshotTree", "TestSupport", "TestTraits", "Threading", "TreeScripts", "WatchControl",
+                "Watching", "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -225,6 +234,16 @@ let package = Package(
             name: "FuzzTargets", dependencies: ["ArchiveFormat", "Compression", "Exclusions"],
             path: "Tests/FuzzTargets"),
 
+        // MARK: Keeping - what is kept and what may go: policies, pins, thinning, room, purging, usage
+        .target(
+            name: "Keeping",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "Roots",
+                "SnapshotTree",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: Mementos - Observer, Memento, Command as a small library
         .target(name: "Mementos", dependencies: ["Threading"]),
         .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
@@ -249,8 +268,9 @@ let package = Package(
         .target(
             name: "SavedStates",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "FileIO", "Mementos", "Roots", "SnapshotTree",
-                "Threading", .product(name: "SystemPackage", package: "swift-system"),
+                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "FileIO", "FileWatching", "Keeping",
+                "Mementos", "Restoring", "Roots", "SnapshotTree", "TextDiff", "Threading",
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
         // MARK: SnapshotTree - the history-independent ordered map from paths to entries
@@ -314,6 +334,23 @@ let package = Package(
             name: "TreeScripts",
             dependencies: ["CLinux", "Threading", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TreeScripts"),
+
+        // MARK: WatchControl - asking the process that watches a root, and what it is told about watching
+        .target(
+            name: "WatchControl",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "Roots", "Threading",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
+        // MARK: Watching - roots are watched, and what changes is captured
+        .target(
+            name: "Watching",
+            dependencies: [
+                "ArchiveFormat", "Archives", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching",
+                "Keeping", "Mementos", "Roots", "SnapshotTree", "Threading", "WatchControl",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -2,6 +2,7 @@
 
 public import ArchiveFormat
 package import ArchiveStorage
+public import Archives
 public import FileIO
 public import Foundation
 
@@ -45,4 +46,9 @@ public struct Memento: Sendable, Hashable {
         bytes = snapshot.totals.bytes
         storedBytes = snapshot.storedBytes
     }
+}
+
+extension SnapshotSelector {
+    /// The state that `memento` stands for, whatever is saved or labelled meanwhile.
+    public init(_ memento: Memento) { self.init(id: memento.id) }
 }

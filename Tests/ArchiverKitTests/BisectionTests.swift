@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ArchiverKit
+@testable import Archives
 
 @Suite struct BisectionTests {
     @Test(

@@ -9,6 +9,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import WatchControl
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct ControlTests {
     private let sandbox: Sandbox

@@ -11,6 +11,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Archives
 @testable import Capturing
 
 @Suite("The index of paths", .blocking) struct HistoryIndexTests {

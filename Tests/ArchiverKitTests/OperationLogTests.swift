@@ -8,6 +8,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Archives
 
 @Suite("The operation log", .blocking)
 struct OperationLogTests {

@@ -60,3 +60,21 @@ enum RootConcerns {
             remedy: failure?.remedy ?? "end it and watch again")
     }
 }
+
+extension Concern {
+    /// That an archive's budget is not kept; nil where it is.
+    init?(_ room: ArchiveRoom) {
+        guard room.isShort else { return nil }
+        func text(_ bytes: UInt64) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
+        if let limit = room.budget.maxSize, room.usedBytes > limit {
+            self.init(
+                "the archive takes \(text(room.usedBytes)), which is more than the \(text(limit)) that it may",
+                remedy: "'archiver prune' forgets old snapshots; 'archiver keep --max-size' gives it more room")
+        } else {
+            let least = room.budget.minFree(of: room.totalBytes)
+            self.init(
+                "\(text(room.freeBytes)) are free where the archive is, which is to leave \(text(least))",
+                remedy: "free some space, or run 'archiver prune', which forgets old snapshots")
+        }
+    }
+}

@@ -12,6 +12,7 @@ import Testing
 
 @testable import ArchiverCommands
 @testable import ArchiverKit
+@testable import WatchControl
 
 @Suite(.blocking)
 struct JSONArticleTests {

@@ -10,6 +10,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Keeping
 
 @Suite("Looking after an archive", .blocking) struct MaintenanceTests {
     /// Versions of files that cannot be compressed, each with a snapshot.

@@ -11,6 +11,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import Keeping
 
 @Suite("Thinning", .blocking)
 struct ThinningTests {

@@ -7,6 +7,7 @@ import Testing
 import Threading
 
 @testable import ArchiverKit
+@testable import SavedStates
 
 /// Gives pictures, and counts how often it was asked.
 private final class Server: Sendable {

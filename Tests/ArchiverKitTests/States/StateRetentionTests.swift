@@ -9,6 +9,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
+@testable import SavedStates
 
 @Suite("Caretakers that keep some states", .blocking)
 struct StateRetentionTests {

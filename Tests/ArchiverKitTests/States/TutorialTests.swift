@@ -91,7 +91,7 @@ struct TutorialTests {
             .map { try CodeBlocks.file("\(folder)/\($0).swift") }.joined()
         let declaration = /\npublic (?:final class|struct|enum|protocol|actor|class) (\w+)/
         var names: Set<String> = []
-        for folder in ["Sources/Mementos", "Sources/ArchiverKit/States"] {
+        for folder in ["Sources/Mementos", "Sources/SavedStates"] {
             for source in try CodeBlocks.sources(in: folder) {
                 names.formUnion(source.matches(of: declaration).map { String($0.output.1) })
             }

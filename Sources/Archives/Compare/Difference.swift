@@ -1,0 +1,52 @@
+// What differs between two states at one path.
+
+public import ArchiveFormat
+public import FileIO
+
+/// A path at which two states differ.
+public struct Difference: Sendable {
+    /// How the path differs, seen from the left state.
+    public enum Kind: String, Sendable {
+        case added
+        case modified
+        case removed
+    }
+
+    public let path: RelativePath
+    /// The left state's entry; nil where it has none.
+    public let left: Entry?
+    /// The right state's entry; nil where it has none.
+    public let right: Entry?
+
+    package init?(left: Entry?, right: Entry?) {
+        guard let path = left?.path ?? right?.path else { return nil }
+        self.path = path
+        self.left = left
+        self.right = right
+    }
+
+    public var kind: Kind {
+        left == nil ? .added : right == nil ? .removed : .modified
+    }
+
+    /// Whether a directory's time is all that differs, which every file that came and went leaves behind.
+    public var isDirectoryTimeOnly: Bool {
+        left?.kind == .directory && right?.kind == .directory && aspects == ["time"]
+    }
+
+    /// What differs in a modified entry, in words: "kind", "content", "target", "permissions", "owner", "time",
+    /// "attributes", "device", "links".
+    public var aspects: [String] {
+        guard let left, let right else { return [] }
+        if left.kind != right.kind { return ["kind"] }
+        var aspects: [String] = []
+        if left.content != right.content { aspects.append(left.kind == .symbolicLink ? "target" : "content") }
+        if left.permissions != right.permissions { aspects.append("permissions") }
+        if left.owner != right.owner || left.group != right.group { aspects.append("owner") }
+        if left.modified != right.modified { aspects.append("time") }
+        if left.attributes != right.attributes { aspects.append("attributes") }
+        if left.device != right.device { aspects.append("device") }
+        if left.linkGroup != right.linkGroup { aspects.append("links") }
+        return aspects
+    }
+}

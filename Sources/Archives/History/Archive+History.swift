@@ -1,0 +1,158 @@
+// The versions of a file or a directory, newest first.
+
+internal import ArchiveFormat
+public import ArchiveStorage
+public import FileIO
+public import Roots
+internal import SnapshotTree
+
+extension Archive {
+    /// The versions of what is, or was, at `path`: each snapshot that changed it, the newest first.
+    ///
+    /// Reads what belongs to the answer, however many snapshots there are. The first time, snapshots of which nobody
+    /// knows what they changed are compared with those before them.
+    ///
+    /// - Parameter progress: moved forward by a count of snapshots where some are to be compared first.
+    /// - Returns: nothing where no snapshot of the root ever held the path.
+    public func history(
+        of path: RelativePath, in root: ArchivedRoot, _ query: HistoryQuery = HistoryQuery(),
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> [PathVersion] {
+        try facing {
+            guard let number = try indexed(root, progress) else { return [] }
+            return try VersionSearch(archive: self, root: number, query: query).versions(of: path)
+        }
+    }
+
+    /// The snapshots that changed the directory at `path` or something below it, the newest first.
+    public func history(
+        ofDirectory path: RelativePath, in root: ArchivedRoot, _ query: HistoryQuery = HistoryQuery(),
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> [DirectoryVersion] {
+        try facing {
+            guard let number = try indexed(root, progress) else { return [] }
+            return try VersionSearch(archive: self, root: number, query: query).versions(ofDirectory: path)
+        }
+    }
+
+    /// The snapshots of which nobody can tell what they changed, as a part of their trees cannot be read.
+    public func damagedHistory(of root: ArchivedRoot) throws(ArchiverError) -> [ListedSnapshot] {
+        try facing { try number(of: root).map { try store.catalogue.damagedHistory(root: $0) } ?? [] }
+    }
+
+    /// How many snapshots of a root the next question has to compare first.
+    public func unknownHistoryCount(of root: ArchivedRoot) throws(ArchiverError) -> Int {
+        try facing { try number(of: root).map { try store.catalogue.unknownHistoryCount(root: $0) } ?? 0 }
+    }
+
+    /// The root's number, its index of paths complete; nil where the archive has no snapshots of it.
+    func indexed(_ root: ArchivedRoot, _ progress: OperationProgress? = nil) throws -> Int64? {
+        guard let number = try number(of: root) else { return nil }
+        try indexHistory(root: number, progress: progress)
+        return number
+    }
+}
+
+/// One search for versions.
+private struct VersionSearch {
+    let archive: Archive
+    let root: Int64
+    let query: HistoryQuery
+
+    private var catalogue: Catalogue { archive.store.catalogue }
+
+    /// Versions that are read at once.
+    private static let step = 512
+
+    func versions(of path: RelativePath) throws -> [PathVersion] {
+        var (path, end, oldest) = (path, query.end, PathChange.Kind?.none)
+        var found: [PathVersion] = []
+        search: while true {
+            let step = min(query.until == nil ? query.limit ?? .max : .max, VersionSearch.step)
+            let changes = try catalogue.changes(of: path, root: root, before: end, limit: step)
+            for placed in changes {
+                (end, oldest) = (placed.place, placed.change.kind)
+                guard let snapshot = try catalogue.snapshot(at: placed.place, root: root) else { continue }
+                if let since = query.since, snapshot.time < since { return found }
+                if query.accepts(snapshot) { found.append(PathVersion(snapshot, placed.change)) }
+                if found.count == query.limit { return found }
+                if query.followsRenames, placed.change.kind == .added, let other = placed.change.other {
+                    (path, oldest) = (other, nil)
+                    continue search
+                }
+            }
+            if changes.count < step { break }
+        }
+        if oldest != .added, let first = try firstVersion(of: path, before: end), query.accepts(first.snapshot) {
+            found.append(first)
+        }
+        return found
+    }
+
+    /// The version that a root's first snapshot has; nil where it has none, or comes behind `end`.
+    private func firstVersion(of path: RelativePath, before end: HistoryPlace) throws -> PathVersion? {
+        guard let first = try catalogue.firstSnapshot(root: root), HistoryPlace(first) < end,
+            let entry = try archive.readableEntry(at: path, in: first)
+        else { return nil }
+        return PathVersion(
+            first, PathChange(path: path, kind: .added, object: entry.kind, size: entry.size))
+    }
+
+    func versions(ofDirectory path: RelativePath) throws -> [DirectoryVersion] {
+        var (path, end) = (path, query.end)
+        var found: [DirectoryVersion] = []
+        while true {
+            let renaming = try query.followsRenames ? catalogue.renaming(to: path, root: root, before: end) : nil
+            // What was before that is not asked for.
+            guard try addVersions(ofDirectory: path, from: renaming?.place, before: end, to: &found) else {
+                return found
+            }
+            guard let renaming, let other = renaming.change.other else { break }
+            (path, end) = (other, renaming.place)
+        }
+        if let first = try catalogue.firstSnapshot(root: root), HistoryPlace(first) < end, query.accepts(first),
+            try archive.readableEntry(at: path, in: first) != nil
+        {
+            let counts = ChangeCounts()
+            found.append(DirectoryVersion(snapshot: first, path: path, counts: counts, isFirst: true))
+        }
+        return found
+    }
+
+    /// Adds what happened in a directory while it had one name.
+    ///
+    /// - Parameter start: where it got that name.
+    /// - Returns: false where no more is wanted.
+    private func addVersions(
+        ofDirectory path: RelativePath, from start: HistoryPlace?, before end: HistoryPlace,
+        to found: inout [DirectoryVersion]
+    ) throws -> Bool {
+        var end = end
+        while true {
+            let step = query.limit.map { query.until == nil ? $0 - found.count : max($0, VersionSearch.step) }
+            let placed = try catalogue.counts(below: path, root: root, before: end, limit: step)
+            for version in placed {
+                if let start, version.place < start { return true }
+                end = version.place
+                guard let snapshot = try catalogue.snapshot(at: version.place, root: root) else { continue }
+                if let since = query.since, snapshot.time < since { return false }
+                if query.accepts(snapshot) {
+                    found.append(
+                        DirectoryVersion(snapshot: snapshot, path: path, counts: version.counts, isFirst: false))
+                }
+                if found.count == query.limit { return false }
+            }
+            guard let step, placed.count == step else { return true }
+        }
+    }
+}
+
+extension Archive {
+    /// What a snapshot holds at `path`; nil for nothing, and where that cannot be read.
+    func readableEntry(at path: RelativePath, in snapshot: ListedSnapshot) throws(StorageError) -> Entry? {
+        do { return try Tree(snapshot.tree, in: nodes).entry(at: path) } catch {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// Catching up with the index of paths: trees are compared for the snapshots whose commits did not tell what changed.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Capturing
+internal import FileIO
+package import Roots
+internal import SnapshotTree
+
+/// Finds out what those snapshots of a root changed of which nobody knows it yet: large ones, those of other writers,
+/// all where the catalogue was made anew.
+struct HistoryIndexing {
+    let store: ArchiveStore
+    let nodes: StoredNodes
+    let progress: OperationProgress?
+
+    /// Snapshots that are compared before what was found is entered.
+    private static let step = 256
+    /// Changes that wait to be entered.
+    private static let waitingLimit = 1 << 16
+
+    /// Compares what is still to be compared.
+    func run(root: Int64) throws {
+        let catalogue = store.catalogue
+        var unknown = try catalogue.unknownHistory(root: root, limit: HistoryIndexing.step)
+        if unknown.isEmpty { return }
+        progress?.expect(entries: UInt64(clamping: try catalogue.unknownHistoryCount(root: root)), bytes: nil)
+        while !unknown.isEmpty {
+            var found: [FoundHistory] = []
+            var waiting = 0
+            for next in unknown {
+                let changes = try changes(of: next)
+                waiting += changes?.count ?? 0
+                found.append(FoundHistory(next, changes: changes))
+                progress?.add(entries: 1)
+                if waiting >= HistoryIndexing.waitingLimit { break }
+            }
+            try catalogue.enter(found, root: root)
+            unknown = try catalogue.unknownHistory(root: root, limit: HistoryIndexing.step)
+        }
+    }
+
+    /// What a snapshot changed; nil where it or the one before cannot be read.
+    private func changes(of unknown: UnknownHistory) throws -> [PathChange]? {
+        // A root's first snapshot changes nothing: its tree answers.
+        guard let predecessor = unknown.predecessor else { return [] }
+        do {
+            return try changes(from: predecessor.tree, to: unknown.snapshot.tree)
+        } catch {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            return nil
+        }
+    }
+
+    private func changes(from left: ChunkID, to right: ChunkID) throws(StorageError) -> [PathChange] {
+        var changes = PathChanges()
+        var diff = try TreeDiff(left: left, right: right, in: nodes)
+        while let found = try diff.next() { changes.add(found.left, found.right) }
+        return changes.linked()
+    }
+}
+
+extension Archive {
+    /// Finds out what the snapshots of a root changed of which nobody knows it yet.
+    package func indexHistory(root: Int64, progress: OperationProgress? = nil) throws {
+        try HistoryIndexing(store: store, nodes: nodes, progress: progress).run(root: root)
+    }
+}

@@ -1,0 +1,130 @@
+// A moment before a turn: what an assistant or a script asks for before it changes a root.
+
+public import ArchiveFormat
+internal import ArchiveStorage
+public import FileIO
+internal import Restoring
+public import Roots
+public import SystemPackage
+internal import WatchControl
+
+/// A state of a root that somebody has marked, because a turn of changes was to begin.
+public struct Mark: Sendable, Hashable, Identifiable {
+    public let id: OperationID
+    public let name: String
+    public let time: Timestamp
+    /// The snapshot with the state then.
+    public let snapshot: SnapshotID
+
+    init?(_ stored: StoredOperation) {
+        guard stored.record.kind == .mark, let snapshot = stored.record.before else { return nil }
+        id = stored.id
+        name = stored.record.name ?? ""
+        time = stored.record.time
+        self.snapshot = snapshot
+    }
+
+    /// Marks the latest snapshot of `root`, which holds its present state.
+    ///
+    /// - Parameter mustStop: says when to wait no longer for a capture's end.
+    package init(_ name: String, of root: FilePath, in archive: Archive, unless mustStop: () -> Bool) throws {
+        try Mark.check(name)
+        let lock = try RootLock.capturing(root, in: archive.store.layout, unless: mustStop)
+        guard
+            let latest = try archive.store.catalogue.latestRegularSnapshot(ofRoot: root.bytes, machine: Machine.id)
+        else {
+            throw ArchiverError(
+                .noSuchSnapshot, "the archive holds no snapshots of \(root)", remedy: "'archiver watch' makes them",
+                path: root)
+        }
+        let journal = OperationJournal(archive.store, root, .mark, name: name)
+        let id = try journal.begin(before: latest.id, nil, at: .root)
+        withExtendedLifetime(lock) {}
+        guard
+            let mark = Mark(
+                StoredOperation(id: id, record: try archive.store.record(id.chunk)))
+        else {
+            throw ArchiverError(.damaged, "mark \(id.short) is not what was written", path: root)
+        }
+        self = mark
+    }
+
+    /// The longest name of a mark or a run, in bytes.
+    public static let nameLimit = 1000
+
+    /// Refuses what can be no name of a mark or a run.
+    ///
+    /// - Throws: `ArchiverError` of the code `unsuitableSettings`.
+    static func check(_ name: String) throws(ArchiverError) {
+        let scalars = name.unicodeScalars
+        let reason: String? =
+            if scalars.allSatisfy({ $0.properties.isWhitespace }) {
+                "it is blank"
+            } else if scalars.contains(where: { $0.properties.generalCategory == .control }) {
+                "it has control characters"
+            } else if name.utf8.count > nameLimit {
+                "it has more than \(nameLimit) bytes"
+            } else {
+                nil
+            }
+        guard let reason else { return }
+        throw ArchiverError(
+            .unsuitableSettings, "'\(name.prefix(40))' cannot be a name: \(reason)", remedy: "choose another name")
+    }
+}
+
+extension Archive {
+    /// Marks the present state of a directory, before a turn of changes begins.
+    ///
+    /// Its watcher captures what has changed until now, which takes milliseconds however large the directory is. Where it
+    /// takes longer than `patience`, this throws, and the watcher makes the mark when it is done: what was changed in
+    /// between is then part of the marked state.
+    ///
+    /// - Parameters:
+    ///   - name: what `turns` shows.
+    ///   - patience: how long to wait; nil for as long as it takes, and where nobody watches, to capture the directory here.
+    /// - Throws: `ArchiverError`, with the code `notWatched` where nobody watches the directory.
+    public func mark(
+        _ name: String, in directory: FilePath, patience: Duration? = .milliseconds(150),
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> Mark {
+        try facing {
+            try Mark.check(name)
+            let root = try RootDirectory.resolvedAsFarAsItExists(directory)
+            let start = ContinuousClock.now
+            let response: ControlResponse?
+            do throws(ArchiverError) {
+                response = try ControlClient.ask(.mark, about: root, in: store.layout, patience: patience, name: name)
+            } catch {
+                guard let patience, ContinuousClock.now - start >= patience else { throw error }
+                throw ArchiverError(
+                    .system, "the watcher of \(root) is still capturing: it makes the mark when it is done",
+                    remedy:
+                        "what is changed until then belongs to the state before; 'archiver mark --wait' waits for it",
+                    path: root)
+            }
+            if let response {
+                guard let id = response.mark.flatMap({ OperationID(hex: $0) }),
+                    let mark = Mark(
+                        StoredOperation(id: id, record: try store.record(id.chunk)))
+                else { throw ControlClient.silence(root) }
+                return mark
+            }
+            guard patience == nil else {
+                throw ArchiverError(
+                    .notWatched, "nobody watches \(root): to capture all of it now could take long",
+                    remedy: "run 'archiver watch', or let 'archiver mark --wait' capture it", path: root)
+            }
+            _ = try capture(root, progress: progress)
+            return try Mark(name, of: root, in: self) { false }
+        }
+    }
+
+    /// The marks of a root, the newest first.
+    public func marks(of root: ArchivedRoot) throws(ArchiverError) -> [Mark] {
+        try facing {
+            guard let number = try number(of: root) else { return [] }
+            return try store.catalogue.operations(root: number).reversed().compactMap(Mark.init)
+        }
+    }
+}

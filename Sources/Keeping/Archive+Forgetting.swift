@@ -1,0 +1,206 @@
+// Forgetting snapshots, and bringing them back. Nothing is removed here: what is forgotten is listed no more.
+
+public import ArchiveFormat
+public import ArchiveStorage
+public import Archives
+public import FileIO
+public import Roots
+internal import SystemPackage
+
+/// A snapshot or a saved state that is forgotten; it can be brought back until its bytes are reclaimed.
+public struct ForgottenSelection: Sendable, Hashable {
+    /// The id of the snapshot or the state.
+    public let id: ChunkID
+    /// When it was forgotten.
+    public let forgotten: Timestamp
+    /// Why.
+    public let reason: ForgettingReason
+    /// What it is; nil where it cannot be read any more.
+    public let selected: Selected?
+}
+
+/// What forgetting a range of snapshots came to, or would.
+public struct ForgettingResult: Sendable {
+    /// Why a snapshot stays that is in the range.
+    public enum Reason: String, Sendable, CaseIterable {
+        case pinned
+        case labelled
+        /// It is the newest of its root.
+        case newest
+    }
+
+    /// What was forgotten, the oldest first.
+    public internal(set) var forgotten: [ListedSnapshot] = []
+    /// What stays all the same.
+    public internal(set) var kept: [(snapshot: ListedSnapshot, reason: Reason)] = []
+}
+
+extension Archive {
+    /// Forgets snapshots and saved states: they are listed no more, and can be brought back until they are reclaimed.
+    ///
+    /// - Parameter isDryRun: whether only to find out if that can be done.
+    /// - Throws: `ArchiverError`: `pinned`, `lastSnapshot` where a root would have no snapshot left, `readOnly`…; then
+    ///   nothing is forgotten.
+    public func forget(_ selected: [Selected], isDryRun: Bool = false) throws(ArchiverError) {
+        let names = Dictionary(selected.map { ($0.id, $0.name) }) { first, _ in first }
+        try whileKeeping {
+            for one in selected { try requireListed(one) }
+            try requireUnpinned(names.keys) { names[$0] ?? $0.hex }
+            try requireOneLeft(selected)
+            if !isDryRun { try store.forget(Set(names.keys)) }
+        }
+    }
+
+    /// Forgets the snapshots that `query` asks for, but for pinned and labelled ones, and the newest of each root.
+    ///
+    /// - Parameter isDryRun: whether only to tell what would be forgotten.
+    public func forget(_ query: SnapshotQuery, isDryRun: Bool = false) throws(ArchiverError) -> ForgettingResult {
+        try whileKeeping {
+            var result = ForgettingResult()
+            let pins = try store.catalogue.pins()
+            let now = Timestamp.now
+            let newest = try newestSnapshots()
+            for snapshot in try snapshots(query).sorted(by: { ($0.time, $0.id.chunk) < ($1.time, $1.id.chunk) }) {
+                if pins[snapshot.id.chunk]?.holds(at: now) ?? false {
+                    result.kept.append((snapshot, .pinned))
+                } else if snapshot.label != nil, snapshot.label != query.label {
+                    result.kept.append((snapshot, .labelled))
+                } else if newest.contains(snapshot.id) {
+                    result.kept.append((snapshot, .newest))
+                } else {
+                    result.forgotten.append(snapshot)
+                }
+            }
+            if !isDryRun { try store.forget(Set(result.forgotten.map(\.id.chunk))) }
+            return result
+        }
+    }
+
+    /// Lists forgotten snapshots and saved states again.
+    ///
+    /// - Throws: `ArchiverError`: `noSuchSnapshot` where one is not forgotten, or its bytes were reclaimed, `inUse` while
+    ///   another process gives space back; then nothing is brought back.
+    public func unforget(_ forgotten: [ForgottenSelection]) throws(ArchiverError) {
+        try whileKeeping {
+            // What is found now must be there when it is listed.
+            let lock = try store.withoutReclaimers(isWaiting: false)
+            defer { withExtendedLifetime(lock) {} }
+            for one in forgotten {
+                guard try store.catalogue.isForgotten(one.id) else {
+                    throw ArchiverError(
+                        .noSuchSnapshot, "\(one.id.hex.prefix(8)) is not forgotten",
+                        remedy: "'archiver list --forgotten' shows what is")
+                }
+                // What has taken its place is listed.
+                guard one.reason != .purged, try isWhole(forgotten: one.id) else { throw Archive.reclaimed(one.id) }
+            }
+            try store.unforget(Set(forgotten.map(\.id)))
+        }
+    }
+
+    /// What is forgotten and still in the archive, what was forgotten last first.
+    ///
+    /// - Parameter limit: the most to give.
+    public func forgotten(limit: Int? = nil) throws(ArchiverError) -> [ForgottenSelection] {
+        try facing {
+            var found: [ForgottenSelection] = []
+            for record in try store.catalogue.forgotten(newestFirst: true) {
+                if let limit, found.count >= limit { break }
+                // The space of others was given back.
+                if try store.catalogue.location(of: record.id) != nil { found.append(try selection(record)) }
+            }
+            return found
+        }
+    }
+
+    /// What was forgotten last: all that was forgotten together.
+    public func forgottenLast() throws(ArchiverError) -> [ForgottenSelection] {
+        try facing {
+            guard let last = try store.catalogue.forgotten(newestFirst: true, limit: 1).first else { return [] }
+            return try store.catalogue.forgotten(since: last.time, until: last.time).map(selection)
+        }
+    }
+
+    /// What is forgotten and has an id that begins with `digits`.
+    ///
+    /// - Throws: `ArchiverError`: `noSuchSnapshot`, `ambiguousSelector`.
+    public func forgotten(withIDPrefix digits: String) throws(ArchiverError) -> ForgottenSelection {
+        try facing {
+            let found =
+                Archive.mayBeID(digits)
+                ? try store.catalogue.forgotten(idPrefix: digits.lowercased(), limit: Archive.candidatesLimit) : []
+            guard let first = found.first else {
+                throw ArchiverError(
+                    .noSuchSnapshot, "nothing that is forgotten has an id that begins with '\(digits)'",
+                    remedy: "'archiver list --forgotten' shows what is")
+            }
+            let selections = try found.map(selection)
+            _ = try Archive.only(
+                selections.compactMap(\.selected), "'\(digits)' is the beginning of several ids of forgotten records")
+            guard let only = selections.first(where: { $0.selected != nil }) else { throw Archive.reclaimed(first.id) }
+            return only
+        }
+    }
+
+    private static func reclaimed(_ id: ChunkID) -> ArchiverError {
+        ArchiverError(
+            .noSuchSnapshot, "\(id.hex.prefix(8)) cannot be brought back: its bytes are not in the archive any more")
+    }
+
+    /// Whether the archive has all that a forgotten record needs.
+    private func isWhole(forgotten id: ChunkID) throws -> Bool {
+        guard try selected(forgotten: id) != nil else { return false }
+        var (mark, isWhole) = (LiveMark(store), true)
+        do {
+            try mark.visit(forgotten: id) { if try !store.catalogue.holds($0) { isWhole = false } }
+        } catch let error as StorageError {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            return false
+        }
+        return isWhole
+    }
+
+    private func selection(_ record: ListedForgotten) throws -> ForgottenSelection {
+        ForgottenSelection(
+            id: record.id, forgotten: record.time, reason: record.reason, selected: try selected(forgotten: record.id))
+    }
+
+    /// What a forgotten record is; nil where it cannot be read any more.
+    private func selected(forgotten id: ChunkID) throws -> Selected? {
+        do throws(StorageError) {
+            switch try store.forgottenValue(id) {
+            case .snapshot(let record): return .snapshot(record)
+            case .state(let state): return .state(state)
+            case nil: return nil
+            }
+        } catch {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            return nil
+        }
+    }
+
+    /// The newest snapshot of each root, and the newest that was not made aside.
+    func newestSnapshots() throws -> Set<SnapshotID> {
+        var newest: Set<SnapshotID> = []
+        for root in try store.catalogue.roots() {
+            let latest = try store.catalogue.latestSnapshot(ofRoot: root.path, machine: root.machine)
+            let regular = try store.catalogue.latestRegularSnapshot(ofRoot: root.path, machine: root.machine)
+            newest.formUnion([latest?.id, regular?.id].compactMap { $0 })
+        }
+        return newest
+    }
+
+    /// Refuses to forget the last snapshot of a root.
+    private func requireOneLeft(_ selected: [Selected]) throws {
+        var going: [ArchivedRoot: Set<SnapshotID>] = [:]
+        for case .snapshot(let record) in selected {
+            let root = ArchivedRoot(path: FilePath(bytes: record.rootPath), machine: record.machine, host: record.host)
+            going[root, default: []].insert(record.id)
+        }
+        for (root, ids) in going where try snapshotCount(SnapshotQuery(root: root)) <= ids.count {
+            throw ArchiverError(
+                .lastSnapshot, "\(root.path) would have no snapshot left",
+                remedy: "'archiver roots forget' gives up a directory and keeps its snapshots", path: root.path)
+        }
+    }
+}

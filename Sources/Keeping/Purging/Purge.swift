@@ -1,0 +1,266 @@
+// Removing something from all history: snapshots are made anew without it, then every segment that holds anything which
+// nothing needs is written anew, then every byte is looked at.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+public import Archives
+internal import FileIO
+internal import Glibc
+public import Roots
+internal import SnapshotTree
+public import SystemPackage
+
+extension Archive {
+    /// What removing `target` from all history would do.
+    ///
+    /// - Throws: `ArchiverError`: `noSuchPath` where no snapshot has any of it.
+    public func plannedPurge(
+        of target: PurgeTarget, isCancelled: @escaping @Sendable () -> Bool = { false },
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> PurgeResult {
+        try facing {
+            var purge = try Purge(target, isDryRun: true, store, isCancelled, progress)
+            try purge.find()
+            return purge.result
+        }
+    }
+
+    /// Removes `target` from all history, for good: no command brings it back.
+    ///
+    /// Snapshots that have it are made anew without it, at the same time and with the same label; their ids change. What is
+    /// forgotten goes as a whole where it has it or tells that it was removed. The directory itself is not touched: what is
+    /// there still is captured again.
+    ///
+    /// It can be ended at any moment, by killing the process, too: nothing else is lost, and the same call does the rest.
+    ///
+    /// - Parameters:
+    ///   - directory: the archive's; nil for `defaultDirectory`.
+    ///   - isCancelled: asked now and then whether to end early.
+    ///   - progress: counters that are moved forward meanwhile: entries that were looked at, then bytes of segments.
+    /// - Throws: `ArchiverError`: `noSuchPath` where no snapshot has any of it, `inUse` while another process has the archive
+    ///   open, `damaged` where it cannot be told what is needed, `noSpace`, `readOnly`, `cancelled` after an early end.
+    public static func purge(
+        _ target: PurgeTarget, in directory: FilePath? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }, progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> PurgeResult {
+        try facing {
+            let directory = try (directory ?? defaultDirectory).absolute
+            let use = try SoleUse(of: directory)
+            let store = try use.open()
+            try store.requireWritable()
+            // Of what an earlier call has replaced, some may be out of the catalogue, and the rest in it.
+            try Reclaimer(store).tidy()
+            var purge = try Purge(target, isDryRun: false, store, isCancelled, progress)
+            try purge.find()
+            try purge.remove()
+            let cleaned = try use.reopen(store)
+            try purge.verify(cleaned)
+            try purge.certify(cleaned)
+            try UnfinishedPurge(cleaned.layout).end()
+            return purge.result
+        }
+    }
+}
+
+/// One purge.
+private struct Purge {
+    private let store: ArchiveStore
+    private let target: PurgeTarget
+    private let isCancelled: @Sendable () -> Bool
+    private let progress: OperationProgress?
+    private var rewrite: HistoryRewrite
+    /// Records that are to be in no segment afterwards.
+    private var gone: Set<ChunkID> = []
+    /// What is forgotten and can be brought back no more: the rest of it goes, too.
+    private var lost: Set<ChunkID> = []
+    private(set) var result: PurgeResult
+
+    private static let stillThereLimit = 10
+
+    init(
+        _ target: PurgeTarget, isDryRun: Bool, _ store: ArchiveStore, _ isCancelled: @escaping @Sendable () -> Bool,
+        _ progress: OperationProgress?
+    ) throws {
+        self.store = store
+        self.target = target
+        self.isCancelled = isCancelled
+        self.progress = progress
+        rewrite = HistoryRewrite(
+            try PurgeSearch(target, in: store, progress), in: store, isCancelled: isCancelled)
+        result = PurgeResult(isDryRun: isDryRun)
+    }
+
+    /// Finds what is to be removed and, unless this is a dry run, makes snapshots anew without it.
+    mutating func find() throws {
+        let segments = try store.catalogue.segments()
+        result.segmentsBefore = segments.map(\.path).sorted()
+        result.bytesBefore = segments.reduce(0) { $0 + UInt64($1.indexedLength) }
+        for root in try store.catalogue.roots() where isMeant(root) {
+            let listed = try store.catalogue.snapshots(Catalogue.SnapshotFilter(of: root.number))
+            try rewrite.run(listed.sorted(by: Purge.isBefore), isDryRun: result.isDryRun)
+        }
+        try findForgotten()
+        try findStates()
+        result.replaced = try replaced()
+        result.names = rewrite.names.sorted { $0.key < $1.key }.map { (path: $0.key, snapshots: $0.value) }
+        // One that was killed late has left nothing that is listed, and perhaps files.
+        if result.replaced.isEmpty, gone.isEmpty, !UnfinishedPurge(store.layout).exists {
+            throw ArchiverError(
+                .noSuchPath, "no snapshot has anything of that kind",
+                remedy: "'archiver find' lists the names that ever were, 'archiver grep' finds what was in files")
+        }
+        try findStillThere()
+    }
+
+    private func isMeant(_ root: ListedRoot) -> Bool {
+        guard let wanted = target.root else { return true }
+        return wanted.path.bytes == root.path && wanted.machine == root.machine
+    }
+
+    private static func isBefore(_ one: ListedSnapshot, _ other: ListedSnapshot) -> Bool {
+        (one.sequence, one.time, one.id.chunk) < (other.sequence, other.time, other.id.chunk)
+    }
+
+    // MARK: Finding
+
+    /// What stands in the place of what, also of an earlier call that ended too soon.
+    private mutating func replaced() throws -> [SnapshotID: SnapshotID] {
+        var replaced = rewrite.replaced
+        if result.isDryRun { return replaced }
+        for (old, new) in try UnfinishedPurge(store.layout).replaced() where replaced[old] == nil {
+            let new = rewrite.replaced[new] ?? new
+            // One that ended before it forgot anything has changed nothing.
+            guard try !store.catalogue.hasSnapshot(old), try store.catalogue.hasSnapshot(new) else { continue }
+            replaced[old] = new
+            result.earlier += 1
+        }
+        return replaced
+    }
+
+    /// Finds forgotten snapshots and saved states that have it; what an earlier call has replaced, in any case.
+    private mutating func findForgotten() throws {
+        var search = rewrite.search
+        for forgotten in try store.catalogue.forgotten() where try store.catalogue.location(of: forgotten.id) != nil {
+            if forgotten.reason == .purged {
+                gone.insert(forgotten.id)
+                continue
+            }
+            switch try isTouched(forgotten.id, &search) {
+            case true?:
+                gone.insert(forgotten.id)
+                result.forgotten += 1
+            case false?: continue
+            case nil: lost.insert(forgotten.id)
+            }
+        }
+    }
+
+    /// Whether something forgotten has what is to be removed; nil where a part of it is in no segment any more, and nobody
+    /// knows what was in that.
+    private func isTouched(_ id: ChunkID, _ search: inout PurgeSearch) throws -> Bool? {
+        do {
+            switch try store.forgottenValue(id) {
+            case .snapshot(let record):
+                let root = try store.catalogue.root(path: record.rootPath, machine: record.machine)
+                return try root.map(isMeant) ?? true && search.touches(store.snapshot(record.id))
+            case .state(let state):
+                guard case .content = target else { return false }
+                return try search.touches(store.stateRecord(state.id))
+            case nil: return false
+            }
+        } catch let error as StorageError {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            return nil
+        }
+    }
+
+    private mutating func findStates() throws {
+        guard case .content = target else { return }
+        var search = rewrite.search
+        for id in try store.catalogue.stateIDs() where try search.touches(store.stateRecord(id)) {
+            gone.insert(id.chunk)
+            result.states += 1
+        }
+    }
+
+    private mutating func findStillThere() throws {
+        for (path, _) in result.names where result.stillThere.count < Purge.stillThereLimit {
+            for root in try store.catalogue.roots() where isMeant(root) && root.machine == Machine.id {
+                let place = FilePath(bytes: root.path + [UInt8(ascii: "/")] + path.bytes)
+                var status = stat()
+                if place.withPlatformString({ lstat($0, &status) }) == 0 { result.stillThere.append(place) }
+            }
+        }
+    }
+
+    // MARK: Removing
+
+    /// Forgets what was made anew and what has nothing else in it, and has it in no segment any more.
+    mutating func remove() throws {
+        try UnfinishedPurge(store.layout).begin(replacing: result.replaced)
+        var records = RecordRewrite(store, result.replaced)
+        let matcher = rewrite.search.matcher
+        try records.run { operation in
+            guard !operation.path.isRoot, matcher.names(operation.path, isDirectory: true) else { return false }
+            let root = try store.catalogue.root(path: operation.rootPath, machine: operation.machine)
+            return root.map(isMeant) ?? false
+        }
+        result.operations = records.gone.count
+        gone.formUnion(rewrite.replaced.keys.map(\.chunk))
+        gone.formUnion(lost)
+        try store.forget(gone, reason: .purged)
+        gone.formUnion(records.gone)
+        try reclaim()
+        try removeSalvage()
+    }
+
+    private func reclaim() throws {
+        var options = Reclaimer.Options()
+        options.purged = gone
+        options.isCancelled = isCancelled
+        options.onProgress = { [progress] done, all in
+            progress?.expect(entries: nil, bytes: UInt64(all))
+            progress?.set(bytes: UInt64(done))
+        }
+        let since = Timestamp(seconds: Timestamp.now.seconds - Archive.defaultGrace.components.seconds)
+        var mark = LiveMark(store, progress, isCancelled: isCancelled)
+        let reclaimer = try Reclaimer(store, options)
+        _ = try reclaimer.run { live in
+            try mark.run(forgottenSince: since, without: gone) { live.insert($0) }
+        }
+    }
+
+    /// Removes what was cut off damaged segments: nobody knows what is in it.
+    private func removeSalvage() throws {
+        let path = store.layout.salvage
+        let folder: Descriptor
+        do throws(FileError) { folder = try Descriptor.open(path, O_RDONLY | O_DIRECTORY) } catch {
+            if error.code == .noSuchFileOrDirectory { return }
+            throw error
+        }
+        for item in try DirectoryReader.list(folder, path: .root) {
+            let file = FilePath(bytes: path.bytes + [UInt8(ascii: "/")] + item.name)
+            if file.withPlatformString({ unlink($0) }) != 0 { throw FileError("remove", file, .current) }
+        }
+        try folder.synchronize(path: path)
+    }
+
+    // MARK: Verifying
+
+    /// Looks at every byte of the archive, as if nothing were known of it.
+    mutating func verify(_ cleaned: ArchiveStore) throws {
+        let segments = try cleaned.catalogue.segments()
+        result.segmentsAfter = segments.map(\.path).sorted()
+        result.bytesAfter = segments.reduce(0) { $0 + UInt64($1.indexedLength) }
+        var found = PurgeResult.Verification()
+        var verification = try PurgeVerification(cleaned, target, progress)
+        try verification.run(gone: gone, nodes: rewrite.search.touchedNodes, contents: rewrite.contents, &found)
+        result.verification = found
+    }
+
+    /// Writes down what was done.
+    mutating func certify(_ cleaned: ArchiveStore) throws {
+        result.certificate = try PurgeCertificate(target, result, digest: rewrite.search.matcher.content)
+            .write(to: cleaned.layout)
+    }
+}

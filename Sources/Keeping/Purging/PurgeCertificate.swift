@@ -1,0 +1,77 @@
+// What was removed from all history, written down for whoever asks later.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import FoundationEssentials
+internal import Roots
+internal import SystemPackage
+
+/// What was asked for, what was done, and what a look at every byte found.
+struct PurgeCertificate: Encodable {
+    private struct Asked: Encodable {
+        var root: String?
+        var paths: [String]?
+        var pattern: String?
+        var contentSHA256: String?
+        var contentBytes: UInt64?
+    }
+
+    private struct Replacement: Encodable {
+        let old: String
+        let new: String
+    }
+
+    private struct Verified: Encodable {
+        let blocks: Int
+        let chunks: Int
+        let findings: [String]
+    }
+
+    private let time: String
+    private let asked: Asked
+    private let names: Int
+    private let snapshots: [Replacement]
+    private let states: Int
+    private let forgotten: Int
+    private let operations: Int
+    private let segmentsBefore: [String]
+    private let segmentsAfter: [String]
+    private let bytesBefore: UInt64
+    private let bytesAfter: UInt64
+    private let verification: Verified
+    private let beyondReach: [String]
+
+    /// - Parameter digest: what was looked for; nil where that was names.
+    init(_ target: PurgeTarget, _ result: PurgeResult, digest: ContentDigest?) {
+        time = Timestamp.now.rfc3339
+        var asked = Asked(root: target.root.map { String(decoding: $0.path.bytes, as: UTF8.self) })
+        switch target {
+        case .paths(let paths, _): asked.paths = paths.map { String(decoding: $0.bytes, as: UTF8.self) }
+        case .pattern(let pattern, _): asked.pattern = String(decoding: pattern, as: UTF8.self)
+        case .content:
+            asked.contentSHA256 = digest.map { Hex.string($0.hash) }
+            asked.contentBytes = digest?.byteCount
+        }
+        self.asked = asked
+        names = result.names.count
+        snapshots = result.replaced.map { Replacement(old: $0.key.hex, new: $0.value.hex) }.sorted { $0.old < $1.old }
+        (states, forgotten, operations) = (result.states, result.forgotten, result.operations)
+        (segmentsBefore, segmentsAfter) = (result.segmentsBefore, result.segmentsAfter)
+        (bytesBefore, bytesAfter) = (result.bytesBefore, result.bytesAfter)
+        let found = result.verification ?? PurgeResult.Verification()
+        verification = Verified(blocks: found.blocks, chunks: found.chunks, findings: found.findings)
+        beyondReach = PurgeResult.beyondReach
+    }
+
+    /// Writes it into the archive's directory.
+    func write(to layout: ArchiveLayout) throws -> FilePath {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let folder = layout.certificates
+        try Directory.create(folder, permissions: 0o700, durable: true)
+        let name = "purge-\(time).json"
+        try DurableFile.replace(directory: folder, name: name, contents: Array(try encoder.encode(self)) + [0x0A])
+        return folder.appending(name)
+    }
+}

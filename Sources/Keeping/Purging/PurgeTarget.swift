@@ -1,0 +1,168 @@
+// What is to be removed from all history.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Crypto
+internal import Exclusions
+public import FileIO
+internal import Glibc
+public import Roots
+internal import SnapshotTree
+public import SystemPackage
+
+/// What is to be removed from all history.
+public enum PurgeTarget: Sendable, Hashable {
+    /// What is at these paths of a root, directories with all that is in them; not the root itself.
+    case paths([RelativePath], of: ArchivedRoot)
+    /// What a gitignore(5) pattern selects in a root, directories with all that is in them.
+    case pattern([UInt8], of: ArchivedRoot)
+    /// All files with exactly the bytes of this one, in all roots and under all names, and saved states likewise.
+    case content(of: FilePath)
+
+    /// The root that it is about; nil for all.
+    var root: ArchivedRoot? {
+        switch self {
+        case .paths(_, let root), .pattern(_, let root): root
+        case .content: nil
+        }
+    }
+}
+
+/// Tells of entries whether they are to be removed.
+struct PurgeMatcher {
+    private enum Rule {
+        case paths([RelativePath])
+        case pattern(NamePattern)
+        case content(ContentDigest)
+    }
+
+    private let store: ArchiveStore
+    private let rule: Rule
+    /// What contents of the right size came to.
+    private var equal: [Content: Bool] = [:]
+
+    /// - Throws: `ArchiverError` where the target makes no sense or cannot be read.
+    init(_ target: PurgeTarget, in store: ArchiveStore) throws {
+        self.store = store
+        switch target {
+        case .paths(let paths, _):
+            if paths.contains(where: \.isRoot) {
+                throw ArchiverError(
+                    .noSuchPath, "the root itself cannot be purged",
+                    remedy: "'archiver forget' forgets snapshots, 'archiver prune --now' removes what is forgotten")
+            }
+            rule = .paths(paths)
+        case .pattern(let bytes, _):
+            guard let pattern = NamePattern(bytes) else {
+                throw ArchiverError(
+                    .unsuitableSettings, "'\(String(decoding: bytes, as: UTF8.self))' is no pattern for names",
+                    remedy: "write it as in a .gitignore file: '*.key', '/docs/*.md', 'cache/'")
+            }
+            rule = .pattern(pattern)
+        case .content(let file):
+            rule = .content(try ContentDigest(of: file))
+        }
+    }
+
+    /// What is looked for; nil where that is names.
+    var content: ContentDigest? {
+        if case .content(let digest) = rule { return digest }
+        return nil
+    }
+
+    mutating func matches(_ entry: Entry) throws -> Bool {
+        if entry.path.isRoot { return false }
+        switch rule {
+        case .paths, .pattern: return names(entry.path, isDirectory: entry.kind == .directory)
+        case .content(let digest): return try entry.kind == .file && matches(entry.content, digest)
+        }
+    }
+
+    /// Whether the content is what is looked for; never where names are.
+    mutating func matches(_ content: Content) throws -> Bool {
+        guard case .content(let digest) = rule else { return false }
+        return try matches(content, digest)
+    }
+
+    private mutating func matches(_ content: Content, _ digest: ContentDigest) throws -> Bool {
+        guard content.size == digest.byteCount else { return false }
+        if let known = equal[content] { return known }
+        let isEqual = try ContentDigest(of: content, in: store) == digest
+        equal[content] = isEqual
+        return isEqual
+    }
+
+    /// Whether what is at `path` is meant by its name, or by that of a directory that it is in.
+    func names(_ path: RelativePath, isDirectory: Bool) -> Bool {
+        switch rule {
+        case .content: return false
+        case .paths(let paths): return paths.contains { $0.contains(path) }
+        case .pattern(let pattern):
+            var (place, isDirectory): (RelativePath?, Bool) = (path, isDirectory)
+            while let next = place, !next.isRoot {
+                if pattern.matches(next.bytes, isDirectory: isDirectory) { return true }
+                (place, isDirectory) = (next.parent, true)
+            }
+            return false
+        }
+    }
+}
+
+/// What a file's bytes come to.
+struct ContentDigest: Hashable {
+    let byteCount: UInt64
+    /// SHA-256 (FIPS 180-4).
+    let hash: [UInt8]
+    /// The first bytes, by which others are found that have them in their midst.
+    let beginning: [UInt8]
+
+    private static let beginningLimit = 4096
+    private static let pieceBytes = 1 << 20
+
+    /// The digest of a file on disk.
+    init(of file: FilePath) throws {
+        let path = file.absolute
+        let descriptor = try Descriptor.openFile(path, O_RDONLY)
+        var hash = SHA256()
+        var (count, beginning): (UInt64, [UInt8]) = (0, [])
+        var buffer = [UInt8](repeating: 0, count: ContentDigest.pieceBytes)
+        while true {
+            let read = try buffer.withUnsafeMutableBytes { try descriptor.read(into: $0, at: count, path: path) }
+            if read == 0 { break }
+            hash.update(data: buffer[..<read])
+            beginning += buffer[..<min(read, ContentDigest.beginningLimit - beginning.count)]
+            count += UInt64(read)
+        }
+        if count == 0 {
+            throw ArchiverError(
+                .unsuitableSettings, "\(path) is empty: nothing can be told by its content", path: path)
+        }
+        (self.byteCount, self.hash, self.beginning) = (count, Array(hash.finalize()), beginning)
+    }
+
+    /// The digest of a content in the archive.
+    init(of content: Content, in store: ArchiveStore) throws {
+        var hash = SHA256()
+        var (count, beginning): (UInt64, [UInt8]) = (0, [])
+        let zeros = [UInt8](repeating: 0, count: ContentDigest.pieceBytes)
+        func take(_ bytes: ArraySlice<UInt8>) {
+            hash.update(data: bytes)
+            beginning += bytes.prefix(ContentDigest.beginningLimit - beginning.count)
+            count += UInt64(bytes.count)
+        }
+        var reader = ContentReader(content, in: store)
+        while let piece = try reader.next() {
+            switch piece {
+            case .data(let bytes): take(bytes[...])
+            case .hole(let length):
+                var left = length
+                while left > 0 {
+                    let part = Int(min(left, UInt64(zeros.count)))
+                    take(zeros[..<part])
+                    left -= UInt64(part)
+                }
+            }
+        }
+        (self.byteCount, self.hash, self.beginning) = (count, Array(hash.finalize()), beginning)
+    }
+}

@@ -1,0 +1,166 @@
+// Which snapshots of a root a policy lets go, and why the others stay: decided in one pass over them.
+
+public import ArchiveFormat
+package import ArchiveStorage
+internal import Archives
+public import FileIO
+public import Roots
+
+/// What thinning a root comes to.
+public struct ThinningPlan: Sendable {
+    /// Why a snapshot stays.
+    public enum Reason: String, Sendable, CaseIterable {
+        /// The policy keeps it: it is the first of its minute, hour, day or week, or young enough.
+        case policy
+        /// It is the newest of its root, or the newest that was not made aside.
+        case newest
+        case pinned
+        case labelled
+        /// An operation that can still be undone needs it.
+        case operation
+        /// It ends a burst of work, or begins the next one.
+        case burst
+        /// Much of the root was removed or rewritten at once right after it, or by it.
+        case massChange
+        /// It is the last one with a file that was deleted, after the file had been there for long.
+        case deletedFile
+    }
+
+    /// A snapshot that goes.
+    public struct Going: Sendable, Hashable {
+        public let id: SnapshotID
+        public let time: Timestamp
+        /// What it added to the archive when it was made; what its going frees may be more or less.
+        public let storedBytes: UInt64
+    }
+
+    public let root: ArchivedRoot
+    /// The policy that was followed.
+    public let policy: RetentionPolicy
+    /// What goes, in the order of the snapshots.
+    public private(set) var going: [Going] = []
+    /// How many stay, by the first reason.
+    public private(set) var kept: [Reason: Int] = [:]
+    /// How many snapshots the root has now.
+    public var count: Int { going.count + kept.values.reduce(0, +) }
+
+    /// What the decision depends on besides the snapshots themselves.
+    package struct Circumstances {
+        /// The instant that ages are counted up to.
+        var now: Timestamp
+        var pinned: Set<ChunkID> = []
+        /// Snapshots that operations need which can still be undone.
+        var operations: Set<SnapshotID> = []
+        /// How long the longest-lived file had lived that a snapshot removed, in seconds.
+        var lifetimes: [HistoryPlace: Int64] = [:]
+        /// Snapshots of which nobody can tell what they removed.
+        var unknown: Set<SnapshotID> = []
+
+        package init(now: Timestamp) { self.now = now }
+    }
+
+    /// A change of at least this share of the entries, and of at least so many, is a mass change.
+    private static let massShare: UInt64 = 10
+    private static let massLeast: UInt64 = 20
+
+    /// Decides about `rows`, all snapshots of a root in their order.
+    package init(_ root: ArchivedRoot, _ policy: RetentionPolicy, _ rows: [ThinningRow], _ circumstances: Circumstances)
+    {
+        self.root = root
+        self.policy = policy
+        var buckets = Buckets(policy)
+        let newest = Set([rows.last, rows.last { !$0.isAside }].compactMap { $0?.id })
+        for (index, row) in rows.enumerated() {
+            let before = index > 0 ? rows[index - 1] : nil
+            let after = index + 1 < rows.count ? rows[index + 1] : nil
+            let age = circumstances.now.seconds.subtractingReportingOverflow(row.time.seconds)
+            // What is dated in the future is young; so is what no number can tell the age of.
+            let seconds = age.overflow || age.partialValue < 0 ? 0 : UInt64(age.partialValue)
+            if buckets.isFirst(row.time, policy.width(atAge: seconds)) {
+                kept[.policy, default: 0] += 1
+            } else if newest.contains(row.id) {
+                kept[.newest, default: 0] += 1
+            } else if let reason = Self.reason(row, before, after, circumstances)
+                ?? Self.reason(row, before, after, age: seconds, policy, circumstances)
+            {
+                kept[reason, default: 0] += 1
+            } else {
+                going.append(Going(id: row.id, time: row.time, storedBytes: row.storedBytes))
+            }
+        }
+    }
+
+    /// What keeps a snapshot at any age.
+    private static func reason(
+        _ row: ThinningRow, _ before: ThinningRow?, _ after: ThinningRow?, _ circumstances: Circumstances
+    ) -> Reason? {
+        if circumstances.pinned.contains(row.id.chunk) { return .pinned }
+        if row.hasLabel { return .labelled }
+        if circumstances.operations.contains(row.id) { return .operation }
+        // Both stay, so that the next run finds the same: what has become of a snapshot, its successor says.
+        if let before, isMassChange(from: before, to: row) { return .massChange }
+        if let after, isMassChange(from: row, to: after) { return .massChange }
+        return nil
+    }
+
+    /// What keeps a snapshot up to an age.
+    private static func reason(
+        _ row: ThinningRow, _ before: ThinningRow?, _ after: ThinningRow?, age: UInt64, _ policy: RetentionPolicy,
+        _ circumstances: Circumstances
+    ) -> Reason? {
+        if policy.ageOfBursts.map({ age <= $0 }) ?? true {
+            if let before, isPause(from: before, to: row) { return .burst }
+            if let after, isPause(from: row, to: after) { return .burst }
+        }
+        if let after {
+            if circumstances.unknown.contains(after.id) { return .deletedFile }
+            let place = HistoryPlace(sequence: Int64(clamping: after.sequence), seconds: after.time.seconds)
+            let least = policy.width(atAge: age) ?? policy.tiers.last?.age ?? 0
+            if let lifetime = circumstances.lifetimes[place], lifetime > Int64(clamping: least) { return .deletedFile }
+        }
+        return nil
+    }
+
+    /// Whether nothing was captured for long between two snapshots, of which the second was made right after the first.
+    private static func isPause(from earlier: ThinningRow, to later: ThinningRow) -> Bool {
+        guard later.parent == earlier.id else { return false }
+        let pause = later.time.seconds.subtractingReportingOverflow(earlier.time.seconds)
+        return pause.overflow || pause.partialValue >= WorkSession.pause
+    }
+
+    private static func isMassChange(from earlier: ThinningRow, to later: ThinningRow) -> Bool {
+        later.parent == earlier.id && later.overwritten >= massLeast
+            && later.overwritten >= earlier.entries / massShare
+    }
+}
+
+/// Which spans of time have had their first snapshot.
+private struct Buckets {
+    private let widths: [UInt64]
+    /// For each width, the spans that had one.
+    private var seen: [Set<Int64>]
+
+    init(_ policy: RetentionPolicy) {
+        widths = policy.tiers.map(\.width).filter { $0 > 0 }
+        seen = widths.map { _ in [] }
+    }
+
+    /// Takes a snapshot in, and says whether it is the first in its span of `width`; of width 0, any is; of nil, none.
+    mutating func isFirst(_ time: Timestamp, _ width: UInt64?) -> Bool {
+        var isFirst = width == 0
+        for (index, known) in widths.enumerated() {
+            let isNew = seen[index].insert(Buckets.number(of: time, known)).inserted
+            if isNew, known == width { isFirst = true }
+        }
+        return isFirst
+    }
+
+    /// Weeks begin on Mondays, in UTC, and so do the spans of any other width with one of them.
+    private static func number(of time: Timestamp, _ width: UInt64) -> Int64 {
+        let (monday, width): (Int64, Int64) = (4 * 86_400, Int64(clamping: width))
+        let (seconds, overflow) = time.seconds.subtractingReportingOverflow(monday)
+        if overflow { return .min }
+        // Towards the past, also before 1970.
+        return seconds >= 0 ? seconds / width : -1 - (-1 - seconds) / width
+    }
+}

@@ -1,0 +1,85 @@
+// Asking what takes the space in an archive.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+public import Archives
+internal import FileIO
+public import Roots
+
+extension Archive {
+    /// What takes the space, by root or by path.
+    ///
+    /// All nodes of all snapshots are read, each once. What several use is no one's own. Blocks hold several chunks: each
+    /// counts with its share of the packed bytes.
+    ///
+    /// - Parameters:
+    ///   - grouping: how the bytes are told apart.
+    ///   - progress: counts the entries that were looked at.
+    public func usage(
+        by grouping: ArchiveUsage.Grouping = .root, progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> ArchiveUsage {
+        try facing {
+            var survey = UsageSurvey(store, nodes, by: grouping, progress)
+            var going: Set<ChunkID> = []
+            let now = Timestamp.now
+            for record in try store.catalogue.roots() {
+                let root = ArchivedRoot(record)
+                let rows = try store.catalogue.thinningRows(root: record.number)
+                try survey.visit(rows.map(\.id), of: root, number: record.number)
+                going.formUnion(try plan(root, record.number, .usual, now: now).going.map(\.id.chunk))
+            }
+            try survey.visitStates()
+            var kept = ChunkSet()
+            var mark = LiveMark(store)
+            try mark.run(forgottenSince: Timestamp(seconds: .max), without: going) { kept.insert($0) }
+            let shares = try ChunkShares(store, of: survey.uses, owners: survey.owners.count, kept: kept)
+            let items = zip(survey.owners, zip(shares.bytes, survey.versions)).map { owner, figures in
+                ArchiveUsage.Item(owner: owner, ownBytes: figures.0, versions: figures.1)
+            }
+            .filter { $0.ownBytes > 0 || $0.versions > 0 }
+            let needed = shares.bytes.reduce(0, +)
+            let stored = try store.storedBytes()
+            return ArchiveUsage(
+                items: items.sorted { ($0.ownBytes, $0.versions) > ($1.ownBytes, $1.versions) },
+                unneededBytes: stored > needed ? stored - needed : 0, room: try room(),
+                thinning: (going.count, shares.goingBytes), dailyBytes: try dailyBytes())
+        }
+    }
+
+    /// What the snapshots of each day added, the first day first.
+    ///
+    /// - Parameter root: of this root only; nil for all.
+    public func dailyUsage(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [DailyUsage] {
+        try facing {
+            var days: [Int64: (snapshots: Int, bytes: UInt64)] = [:]
+            try forEachSnapshot(SnapshotQuery(root: root)) { snapshot in
+                let (seconds, day) = (snapshot.time.seconds, Archive.secondsADay)
+                let number = seconds >= 0 ? seconds / day : -1 - (-1 - seconds) / day
+                days[number, default: (0, 0)].snapshots += 1
+                let sum = days[number, default: (0, 0)].bytes.addingReportingOverflow(snapshot.storedBytes)
+                days[number, default: (0, 0)].bytes = sum.overflow ? .max : sum.partialValue
+                return true
+            }
+            return days.sorted { $0.key < $1.key }.map { number, figures in
+                DailyUsage(
+                    day: Timestamp(seconds: number * Archive.secondsADay), snapshots: figures.snapshots,
+                    storedBytes: figures.bytes)
+            }
+        }
+    }
+
+    private static let secondsADay: Int64 = 86_400
+    private static let lookBackSeconds: Int64 = 30 * secondsADay
+
+    /// By how many bytes the archive grew a day of late.
+    private func dailyBytes() throws -> UInt64 {
+        let now = Timestamp.now.seconds
+        let recent = try snapshots(SnapshotQuery(since: Timestamp(seconds: now - Archive.lookBackSeconds)))
+        guard let first = recent.map(\.time.seconds).min() else { return 0 }
+        let bytes = recent.reduce(UInt64(0)) { sum, snapshot in
+            let (next, overflow) = sum.addingReportingOverflow(snapshot.storedBytes)
+            return overflow ? .max : next
+        }
+        return bytes / UInt64(max(1, (now - first + Archive.secondsADay - 1) / Archive.secondsADay))
+    }
+}

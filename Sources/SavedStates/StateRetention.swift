@@ -1,0 +1,64 @@
+// Which of a program's states are kept: old ones are forgotten as new ones are saved.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Archives
+internal import FileIO
+public import Keeping
+internal import Roots
+internal import SystemPackage
+
+/// Which of its states a ``Caretaker`` keeps.
+///
+/// The newest state stays in any case, and so does what is pinned or labelled. What is forgotten can be brought back until its
+/// bytes are reclaimed.
+public enum StateRetention: Sendable, Hashable {
+    /// All of them.
+    case everything
+    /// The newest so many, at least one; a tenth more may be there for a while, as they are forgotten several at a time.
+    case latest(Int)
+    /// Those that the tiers keep; looked at by the first save of each hour.
+    case tiers(RetentionPolicy)
+}
+
+extension Archive {
+    /// Forgets the states of a title that are kept no longer.
+    ///
+    /// - Parameters:
+    ///   - former: the state before the one that was saved just now; nil where that was the first.
+    ///   - saved: when the new one was saved.
+    func letGo(_ title: String, keeping retention: StateRetention, after former: Timestamp?, saved: Timestamp) throws {
+        var going: [ListedState] = []
+        switch retention {
+        case .everything: return
+        case .latest(let count):
+            let count = max(1, count)
+            guard try store.catalogue.count(.init(of: title)) > count + count / 10 else { return }
+            going = try store.catalogue.states(.init(of: title, newestFirst: true, offset: count))
+        case .tiers(let policy):
+            if let former, former.seconds / 3600 == saved.seconds / 3600 { return }
+            going = try states(of: title, letGoBy: policy, at: saved)
+        }
+        let pinned = Set(try pins().map(\.target))
+        let ids = going.filter { $0.label == nil && !pinned.contains($0.id.chunk) }.map(\.id.chunk)
+        if ids.isEmpty { return }
+        try whileKeeping {
+            try requireUnpinned(ids) { "state \($0.hex.prefix(8))" }
+            try store.forget(Set(ids))
+        }
+    }
+
+    private func states(
+        of title: String, letGoBy policy: RetentionPolicy, at time: Timestamp
+    ) throws -> [ListedState] {
+        let states = try store.catalogue.states(.init(of: title))
+        let rows = states.enumerated().map { index, state in
+            ThinningRow(
+                id: SnapshotID(state.id.chunk), sequence: UInt64(index), time: state.time, hasLabel: state.label != nil)
+        }
+        let nowhere = ArchivedRoot(path: "/", host: "")
+        let plan = ThinningPlan(nowhere, policy, rows, ThinningPlan.Circumstances(now: time))
+        let going = Set(plan.going.map(\.id.chunk))
+        return states.filter { going.contains($0.id.chunk) }
+    }
+}

@@ -1,0 +1,108 @@
+// Asking the process that watches a root.
+
+package import ArchiveStorage
+package import Exclusions
+internal import FileIO
+package import Roots
+package import SystemPackage
+
+/// The other side of `ControlServer`.
+package enum ControlClient {
+    /// Asks the watcher of `root`.
+    ///
+    /// - Parameters:
+    ///   - patience: how long it may take to answer; nil for as long as it lives.
+    ///   - isForAll: whether the other roots of the process are asked about, too.
+    ///   - name: what a mark is called.
+    ///   - exclusions: what is to be left out from now on.
+    /// - Returns: nil where nobody listens.
+    /// - Throws: `ArchiverError` where the watcher does not answer, or says that it cannot.
+    package static func ask(
+        _ action: ControlRequest.Action, about root: FilePath, in layout: ArchiveLayout, patience: Duration?,
+        isForAll: Bool = false, name: String? = nil, exclusions: ExclusionRules? = nil
+    ) throws(ArchiverError) -> ControlResponse? {
+        var request = ControlRequest(action: action)
+        request.isForAll = isForAll ? true : nil
+        request.name = name
+        request.exclusions = exclusions
+        return try ask(request, about: root, at: RootLock.socket(of: root, in: layout), patience: patience)
+    }
+
+    /// Asks whoever listens at `path`.
+    package static func ask(
+        _ request: ControlRequest, about root: FilePath, at path: FilePath, patience: Duration?
+    ) throws(ArchiverError) -> ControlResponse? {
+        try facing {
+            let deadline = patience.map { ContinuousClock.now + $0 }
+            let question = try ControlMessage.line(request)
+            guard let socket = try connect(to: path, deadline, root) else { return nil }
+            guard let line = try answer(to: question, socket, deadline) else { throw silence(root) }
+            guard let response: ControlResponse = try? ControlMessage.decode(line) else {
+                throw ArchiverError(
+                    .system, "the process that watches \(root) answers in words that are not understood",
+                    remedy: "end it and watch again, so that it runs this version of the program", path: root)
+            }
+            if let failure = response.failure {
+                throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
+            }
+            return response
+        }
+    }
+
+    /// Calls `body` with what the watcher of `root` tells, until it returns false or the watcher has gone.
+    ///
+    /// - Throws: `ArchiverError`, with the code `notWatched` where nobody listens.
+    package static func follow(
+        _ root: FilePath, in layout: ArchiveLayout, after last: String?, _ body: (ControlNews) throws -> Bool
+    ) throws {
+        guard let socket = try connect(to: RootLock.socket(of: root, in: layout), nil, root) else {
+            throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: "'archiver watch' does", path: root)
+        }
+        var request = ControlRequest(action: .subscribe)
+        request.after = last
+        try socket.writeLine(ControlMessage.line(request))
+        var rest: [UInt8] = []
+        while let line = try socket.readLine(after: &rest) {
+            if let news: ControlNews = try? ControlMessage.decode(line) {
+                guard try body(news) else { return }
+                continue
+            }
+            let response: ControlResponse? = try? ControlMessage.decode(line)
+            guard let failure = response?.failure else { throw silence(root) }
+            throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
+        }
+    }
+
+    private static func connect(
+        to path: FilePath, _ deadline: ContinuousClock.Instant?, _ root: FilePath
+    ) throws -> LocalSocket? {
+        do throws(FileError) {
+            return try LocalSocket.connect(to: path, by: deadline)
+        } catch {
+            throw error.code == .timedOut ? silence(root) : error as any Error
+        }
+    }
+
+    /// - Returns: nil where none came in time.
+    private static func answer(
+        to question: [UInt8], _ socket: borrowing LocalSocket, _ deadline: ContinuousClock.Instant?
+    ) throws(FileError) -> [UInt8]? {
+        do {
+            try socket.writeLine(question, by: deadline)
+            return try socket.readLine(limit: answerLimit, by: deadline)
+        } catch {
+            guard [.timedOut, .brokenPipe, .connectionReset].contains(error.code) else { throw error }
+            return nil
+        }
+    }
+
+    /// Bytes of the longest answer: a root has about 700.
+    private static let answerLimit = 64 << 20
+
+    /// That the watcher of `root` does not answer.
+    package static func silence(_ root: FilePath) -> ArchiverError {
+        ArchiverError(
+            .system, "the process that watches \(root) does not answer",
+            remedy: "look whether it is stopped or overloaded; end it and watch again", path: root)
+    }
+}

@@ -1,0 +1,151 @@
+// How a root is watched, as far as its user said so.
+
+internal import ArchiveFormat
+package import ArchiveStorage
+internal import Capturing
+internal import FileIO
+internal import Glibc
+package import Roots
+package import SystemPackage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// How changes of a root are gathered: remembered with the archive, as is what is left out of the root.
+public struct WatchSettings: Sendable, Hashable {
+    /// A capture starts when the root was quiet for this long; nil for the usual 100 ms.
+    public var settle: Duration?
+    /// A capture starts at the latest this long after the first change; nil for the usual 2 s.
+    public var maxDelay: Duration?
+    /// How often everything is compared with the latest snapshot, zero for never; nil for the usual hour.
+    public var auditInterval: Duration?
+    /// Files of this many bytes and more are captured on their own, and less often where they change all the time; zero for
+    /// none, nil for the usual 512 MiB.
+    public var largeFile: UInt64?
+    /// Such a file is captured at the latest this long after a change; nil for the usual 5 minutes.
+    public var largeFileDelay: Duration?
+
+    public init(
+        settle: Duration? = nil, maxDelay: Duration? = nil, auditInterval: Duration? = nil, largeFile: UInt64? = nil,
+        largeFileDelay: Duration? = nil
+    ) {
+        self.settle = settle
+        self.maxDelay = maxDelay
+        self.auditInterval = auditInterval
+        self.largeFile = largeFile
+        self.largeFileDelay = largeFileDelay
+    }
+
+    /// How long a root must be quiet.
+    public var usedSettle: Duration { settle ?? .milliseconds(100) }
+    /// How long a capture may wait for that.
+    public var usedMaxDelay: Duration { maxDelay ?? .seconds(2) }
+    /// How often everything is compared, zero for never.
+    public var usedAuditInterval: Duration { auditInterval ?? .seconds(3600) }
+    /// From how many bytes on a file is captured on its own, zero for none.
+    public var usedLargeFile: UInt64 { largeFile ?? 512 << 20 }
+    /// How long after a change such a file is captured at the latest.
+    public var usedLargeFileDelay: Duration { max(largeFileDelay ?? .seconds(300), usedMaxDelay) }
+
+    /// These settings, and where they say nothing, those of `former`.
+    package func filled(from former: WatchSettings) -> WatchSettings {
+        WatchSettings(
+            settle: settle ?? former.settle, maxDelay: maxDelay ?? former.maxDelay,
+            auditInterval: auditInterval ?? former.auditInterval, largeFile: largeFile ?? former.largeFile,
+            largeFileDelay: largeFileDelay ?? former.largeFileDelay)
+    }
+
+    /// - Throws: `ArchiverError` where a capture would be due before it may be.
+    package func check(_ root: FilePath) throws(ArchiverError) {
+        guard usedSettle > usedMaxDelay else { return }
+        throw ArchiverError(
+            .unsuitableSettings,
+            "\(root) would have to be quiet for \(usedSettle.words), but a capture may wait no longer than "
+                + usedMaxDelay.words,
+            remedy: "give --settle and --max-delay together", path: root)
+    }
+}
+
+extension Duration {
+    /// The whole duration in seconds.
+    package var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+
+    /// "1 second", "120 seconds", "0.25 seconds".
+    var words: String {
+        let milliseconds = (seconds * 1000).rounded() / 1000
+        if milliseconds == 1 { return "1 second" }
+        return milliseconds == milliseconds.rounded() && milliseconds < 1e15
+            ? "\(Int64(milliseconds)) seconds" : "\(milliseconds) seconds"
+    }
+}
+
+/// The file that remembers a root's settings, in the archive's folder `settings`.
+///
+/// It says how this machine watches, not what was seen: it is no part of the segments. Where it is lost or damaged, the
+/// root is watched as usual.
+package struct WatchSettingsFile {
+    private struct Content: Codable {
+        var root: String
+        var settleSeconds: Double?
+        var maxDelaySeconds: Double?
+        var auditSeconds: Double?
+        var largeFileBytes: UInt64?
+        var largeFileDelaySeconds: Double?
+    }
+
+    private let root: FilePath
+    private let folder: FilePath
+    private let name: String
+
+    package init(of root: FilePath, in layout: ArchiveLayout) {
+        self.root = root
+        folder = layout.directory.appending("settings")
+        name = "watch-\(ChunkID(hashing: Machine.id.bytes + root.bytes).hex.prefix(16)).json"
+    }
+
+    package func read() -> WatchSettings {
+        let path = folder.appending(name)
+        guard let file = try? Descriptor.openFile(path, O_RDONLY),
+            let bytes = try? file.readToEnd(limit: 1 << 16, path: path),
+            let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
+        else { return WatchSettings() }
+        return WatchSettings(
+            settle: Self.duration(content.settleSeconds), maxDelay: Self.duration(content.maxDelaySeconds),
+            auditInterval: Self.duration(content.auditSeconds), largeFile: content.largeFileBytes,
+            largeFileDelay: Self.duration(content.largeFileDelaySeconds))
+    }
+
+    package func write(_ settings: WatchSettings) throws {
+        let content = Content(
+            root: root.string, settleSeconds: settings.settle?.seconds, maxDelaySeconds: settings.maxDelay?.seconds,
+            auditSeconds: settings.auditInterval?.seconds, largeFileBytes: settings.largeFile,
+            largeFileDelaySeconds: settings.largeFileDelay?.seconds)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try Directory.create(folder, permissions: 0o700, durable: true)
+        try DurableFile.replace(directory: folder, name: name, contents: Array(try encoder.encode(content)) + [0x0A])
+    }
+
+    package func remove() {
+        _ = folder.appending(name).withPlatformString { unlink($0) }
+    }
+
+    /// - Returns: nil where the file says something that is no span of time.
+    private static func duration(_ seconds: Double?) -> Duration? {
+        seconds.flatMap { (0...1e6).contains($0) ? .milliseconds(Int64(($0 * 1000).rounded())) : nil }
+    }
+}
+
+extension LargeFileRule {
+    /// What `settings` say of large files.
+    package init(_ settings: WatchSettings) {
+        self.init(
+            smallest: settings.usedLargeFile == 0 ? nil : settings.usedLargeFile,
+            longestDelay: settings.usedLargeFileDelay)
+    }
+}

@@ -1,0 +1,249 @@
+// What the watcher of a root answers to those who ask it.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Archives
+internal import Capturing
+internal import FileIO
+internal import FileWatching
+internal import Glibc
+internal import Keeping
+internal import Roots
+internal import SystemPackage
+internal import Threading
+internal import WatchControl
+
+/// Listens for questions about one root, and answers them.
+///
+/// The root owns its control and passes itself to each call: only an answer that is being found holds the root.
+final class RootControl: Sendable {
+    private let server = Locked<ControlServer?>(nil)
+    /// Those who want to know of each snapshot.
+    let feeds = ControlFeeds()
+
+    /// How long an answer may wait for what changed just before the question.
+    private static let probeLimit = Duration.seconds(10)
+    /// The most large files that are reported.
+    private static let reportedFiles = 20
+    /// Snapshots that are read at once.
+    private static let step = 256
+
+    // MARK: Listening
+
+    func listen(for root: WatchedRoot) {
+        let path = RootLock.socket(of: root.path, in: root.service.archive.latest.store.layout)
+        let server: ControlServer
+        do {
+            server = try ControlServer(
+                at: path,
+                stream: { [weak root] request, connection in
+                    guard let root else { return }
+                    root.control.stream(root, to: connection, after: request.after)
+                }
+            ) { [weak root] request in
+                guard let root else { return ControlResponse() }
+                return await root.control.answer(request, about: root)
+            }
+        } catch {
+            // Watching goes on without: some file systems have no sockets.
+            return root.service.report(
+                .degraded(
+                    root: root.path, message: "the watcher cannot be asked how it is: \(error)",
+                    remedy: "keep the archive on a file system that has sockets"))
+        }
+        self.server.withLock { $0 = server }
+    }
+
+    /// Ends the listening; the socket's name goes with it.
+    func stopListening() {
+        server.withLock { $0 = nil }
+    }
+
+    private func answer(_ request: ControlRequest, about root: WatchedRoot) async -> ControlResponse {
+        let service = root.service
+        switch request.action {
+        case .status:
+            async let others = request.isForAll == true ? await service.statuses(except: root) : nil
+            let response = await ControlResponse(status: status(of: root), others: others)
+            await service.deliver()
+            return response
+        case .sync:
+            let isSynced = await isSettled(root, withLargeFiles: true)
+            await service.deliver()
+            return ControlResponse(isSynced: isSynced)
+        case .subscribe:
+            return .notUnderstood
+        case .mark:
+            return await mark(request.name, of: root)
+        case .note:
+            return await note(request.text, about: request.snapshot, of: root)
+        case .configure:
+            do {
+                try await root.configure(request.exclusions)
+            } catch {
+                return ControlResponse(failure: error)
+            }
+            await service.deliver()
+            return ControlResponse(isConfigured: true)
+        case .audit:
+            let result = await root.audits.run(on: root)
+            await service.deliver()
+            switch result {
+            case .success(let result): return ControlResponse(audit: result)
+            case .failure(let error):
+                return ControlResponse(failure: error)
+            }
+        }
+    }
+
+    // MARK: Status
+
+    /// How the watching stands.
+    ///
+    /// The proof that it is alive and complete is the answer itself: everything that the kernel had queued when the
+    /// question came was read, and captured if it could be within a moment.
+    func status(of root: WatchedRoot) async -> WatcherStatus {
+        let start = ContinuousClock.now
+        let isCurrent = await isSettled(root, withLargeFiles: false)
+        let kernel = await root.watch.status()
+        let (stats, journal) = (kernel?.stats, root.journal)
+        var status = WatcherStatus(
+            process: getpid(), phase: journal.phase, backend: RootControl.backends(stats), since: journal.since,
+            isCurrent: isCurrent, probeSeconds: (ContinuousClock.now - start).seconds, lastEvent: kernel?.lastEvent,
+            backlog: (kernel?.dirtyRanges ?? 0) + (kernel?.pendingCrawls ?? 0),
+            directories: WatcherStatus.Directories(
+                watched: stats?.watchedDirectories ?? 0, polled: stats?.polledDirectories ?? 0,
+                unreadable: stats?.unreadableDirectories ?? 0, mountPoints: stats?.mountPoints ?? 0,
+                leftOut: stats?.excludedDirectories ?? 0))
+        status.largeFiles = root.largeFiles.waiting.prefix(RootControl.reportedFiles).map(WatcherStatus.LargeFile.init)
+        status.openGaps = (kernel?.openGaps ?? [:]).map { WatcherStatus.OpenGap(cause: $0.recorded, start: $1) }
+            .sorted { $0.start < $1.start }
+        journal.fill(&status)
+        return status
+    }
+
+    /// How the directories are watched, in one word.
+    private static func backends(_ stats: WatchStats?) -> String {
+        guard let stats else { return "none" }
+        let used = [
+            ("inotify", stats.inotifyDirectories), ("fanotify", stats.fanotifyDirectories),
+            ("poll", stats.polledDirectories),
+        ].filter { $0.1 > 0 }
+        return used.isEmpty ? "none" : used.map(\.0).joined(separator: "+")
+    }
+
+    /// Whether everything that changed before the call is captured, after a wait of at most `probeLimit`.
+    ///
+    /// - Parameter withLargeFiles: whether those that are captured less often count.
+    private func isSettled(_ root: WatchedRoot, withLargeFiles: Bool) async -> Bool {
+        guard root.journal.phase == .watching else { return false }
+        let isDone = await FirstAnswer.isDone(within: RootControl.probeLimit) {
+            await root.settle(withLargeFiles: withLargeFiles)
+        }
+        // The end of the watching ends the wait as well.
+        return isDone && !root.service.shouldStop
+    }
+
+    // MARK: Marks and notes
+
+    /// Captures what has changed until now, and marks that state.
+    ///
+    /// Whoever asked may have gone long before: the mark is made all the same.
+    private func mark(_ name: String?, of root: WatchedRoot) async -> ControlResponse {
+        guard let name else { return .notUnderstood }
+        guard await isSettled(root, withLargeFiles: true) else {
+            let message = RootControl.unsettled(root)
+            return ControlResponse(failure: WatcherStatus.Trouble(message: message, remedy: "mark again later"))
+        }
+        let (archive, path, service) = (root.service.archive, root.path, root.service)
+        do {
+            let mark = try await Blocking.run { () throws(ArchiverError) in
+                try facing {
+                    try Mark(name, of: path, in: archive.current().archive) { service.mustStop }
+                }
+            }
+            return ControlResponse(mark: mark.id.hex)
+        } catch {
+            return ControlResponse(failure: error)
+        }
+    }
+
+    private static func unsettled(_ root: WatchedRoot) -> String {
+        root.journal.phase == .watching
+            ? "the last changes of \(root.path) are not captured yet"
+            : "\(root.path) is still being read for the first time"
+    }
+
+    /// Writes down `text` about a snapshot of the root.
+    ///
+    /// - Parameter snapshot: the snapshot's id in hex digits; nil for the latest, which holds what was captured until
+    ///   now.
+    private func note(_ text: String?, about snapshot: String?, of root: WatchedRoot) async -> ControlResponse {
+        guard let text else { return .notUnderstood }
+        let (service, archived) = (root.service, ArchivedRoot(here: root.path))
+        do {
+            let note = try await Blocking.run { () throws(ArchiverError) in
+                try facing {
+                    let archive = try service.archive.current().archive
+                    let about =
+                        try snapshot.map { try RootControl.snapshot($0, of: archived) }
+                        ?? archive.latestSnapshot(of: archived)?.id
+                    return try archive.note(text, about: archived, snapshot: about)
+                }
+            }
+            return ControlResponse(note: note.id.hex)
+        } catch {
+            return ControlResponse(failure: error)
+        }
+    }
+
+    private static func snapshot(_ digits: String, of root: ArchivedRoot) throws(ArchiverError) -> SnapshotID {
+        if let id = SnapshotID(hex: digits) { return id }
+        throw ArchiverError(
+            .noSuchSnapshot, "'\(digits.prefix(64))' is not the id of a snapshot", remedy: "give all 64 hex digits",
+            path: root.path)
+    }
+
+    // MARK: Feeds
+
+    /// Writes the root's snapshots to a subscriber until it is gone or the watching ends.
+    ///
+    /// - Parameter last: the id of the last snapshot that it knows, in hex digits; nil for those from now on.
+    private func stream(_ root: WatchedRoot, to connection: ControlServer.Connection, after last: String?) {
+        guard let feed = feeds.add() else {
+            return connection.respond(
+                ControlResponse(
+                    failure: WatcherStatus.Trouble(message: "too many have subscribed", remedy: "end some of them")))
+        }
+        defer { feeds.remove(feed) }
+        do throws(ArchiverError) {
+            try facing {
+                let start = try start(of: root, after: last)
+                try feed.run(on: connection, from: start) { try snapshots(of: root, behind: $0) }
+            }
+        } catch {
+            connection.respond(ControlResponse(failure: error))
+        }
+    }
+
+    private func start(of root: WatchedRoot, after last: String?) throws -> ListedSnapshot? {
+        let (archive, path) = (root.service.archive.latest, root.path)
+        guard let last else {
+            return try archive.store.catalogue.latestSnapshot(ofRoot: path.bytes, machine: Machine.id)
+        }
+        let id = SnapshotID(hex: last)
+        let found = try id.map { try archive.store.catalogue.snapshots(.init(idPrefix: $0.hex, limit: 1)).first } ?? nil
+        if let found, found.isOf(ArchivedRoot(here: path)) { return found }
+        throw ArchiverError(
+            .noSuchSnapshot, "the archive holds no snapshot \(last.prefix(64)) of \(path)",
+            remedy: "subscribe without one, and list what there is", path: path)
+    }
+
+    private func snapshots(of root: WatchedRoot, behind last: ListedSnapshot?) throws -> [ListedSnapshot] {
+        let archive = root.service.archive.latest
+        guard let number = try archive.number(of: ArchivedRoot(here: root.path)) else { return [] }
+        var filter = Catalogue.SnapshotFilter(of: number, limit: RootControl.step)
+        filter.behind = last.map { .init(sequence: $0.sequence, time: $0.time, id: $0.id.chunk) }
+        return try archive.store.catalogue.snapshots(filter)
+    }
+}

@@ -1,0 +1,162 @@
+// The audits of a root: everything is compared with the latest snapshot, because some changes give no event (a live
+// memory map, a hard link from outside, another machine).
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Archives
+internal import Capturing
+internal import Exclusions
+internal import FileIO
+internal import FileWatching
+internal import Mementos
+internal import Roots
+internal import SnapshotTree
+internal import SystemPackage
+internal import Threading
+internal import WatchControl
+
+/// Audits one root, at intervals and when somebody asks for it.
+///
+/// The root owns its audits and passes itself to each: only one that is under way holds the root.
+final class RootAudits: Sendable {
+    /// Begins an audit at intervals.
+    private let timer = Locked<Task<Void, Never>?>(nil)
+    private let underWay = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
+
+    /// Changed paths of an audit that are kept one by one; beyond them everything is captured anew.
+    private static let pathsLimit = 65_536
+
+    /// Looks at everything, captures what no event had told of, and mends the watching.
+    ///
+    /// Where an audit is under way already, its result is waited for.
+    func run(on root: WatchedRoot) async -> Result<AuditResult, ArchiverError> {
+        let task = underWay.withLock { running in
+            if let running { return running }
+            let task = Task { await self.audit(root) }
+            running = task
+            return task
+        }
+        return await task.value
+    }
+
+    /// Audits at intervals from now on, as the root's settings say.
+    func begin(on root: WatchedRoot) {
+        let interval = root.settings.usedAuditInterval
+        timer.withLock { timer in
+            timer?.cancel()
+            if interval == .zero { return timer = nil }
+            timer = Task { [weak root] in
+                while !Task.isCancelled {
+                    // The clock goes on while the machine sleeps, so that one is due soon after.
+                    let slept: ()? = try? await Task.sleep(for: interval, tolerance: interval / 10, clock: .continuous)
+                    guard slept != nil, let root else { return }
+                    _ = await root.audits.run(on: root)
+                }
+            }
+        }
+    }
+
+    /// Begins no further audit; one that is under way goes on.
+    func end() {
+        timer.withLock { $0?.cancel() }
+    }
+
+    private func audit(_ root: WatchedRoot) async -> Result<AuditResult, ArchiverError> {
+        defer { underWay.withLock { $0 = nil } }
+        let (path, journal, service) = (root.path, root.journal, root.service)
+        do throws(ArchiverError) {
+            guard journal.phase == .watching else {
+                throw ArchiverError(
+                    .noSuchDirectory, "\(path) cannot be audited: it is \(journal.phase.rawValue)",
+                    remedy: "try again when it is watched", path: path)
+            }
+            let result = try await compareAll(root)
+            journal.add(result)
+            service.report(.audited(root: path, result))
+            return .success(result)
+        } catch {
+            if !service.shouldStop { service.report(.error(root: path, error)) }
+            return .failure(error)
+        }
+    }
+
+    private func compareAll(_ root: WatchedRoot) async throws(ArchiverError) -> AuditResult {
+        let (time, start) = (Timestamp.now, ContinuousClock.now)
+        let watching = await root.watch.audit()
+        // What others captured meanwhile may be a state that the watcher would not have captured like that.
+        if let caughtUp = try await root.capture([]).snapshot { root.announce(caughtUp) }
+        root.journal.beginCollecting()
+        let progress = OperationProgress()
+        let (archive, rules, path) = (root.service.archive, root.rules, root.path)
+        let changed: [RelativePath]?
+        do throws(ArchiverError) {
+            // Of low priority, and without the root's lock: captures go on meanwhile.
+            changed = try await Blocking.runInBackground { () throws(ArchiverError) in
+                try facing {
+                    try archive.current().archive.changedPaths(
+                        of: path, rules, limit: RootAudits.pathsLimit, progress)
+                }
+            }
+        } catch {
+            _ = root.journal.endCollecting()
+            throw error
+        }
+        await root.settle()
+        let told = root.journal.endCollecting()
+        let ranges = untold(changed, told)
+        var result = AuditResult(
+            time: time, entries: progress.reading.entries,
+            repaired: (watching?.missingWatches ?? 0) + (watching?.strayWatches ?? 0))
+        if !ranges.isEmpty {
+            let capture = try await root.capture(ranges, cause: .audit, postpones: false)
+            if let snapshot = capture.snapshot {
+                result.snapshot = snapshot.id
+                result.found = Int(snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed)
+                root.announce(snapshot)
+            }
+        }
+        result.seconds = (ContinuousClock.now - start).seconds
+        return result
+    }
+
+    /// Where to capture what no event told of.
+    private func untold(_ changed: [RelativePath]?, _ told: [PathRange]) -> [PathRange] {
+        guard let changed, changed.count < RootAudits.pathsLimit else { return [.subtree(.root)] }
+        return changed.filter { path in !told.contains { $0.covers(path) } }.map { .entry($0) }
+    }
+}
+
+extension Archive {
+    /// The paths at which a root differs from its latest snapshot, in walk order, at most `limit`.
+    ///
+    /// The snapshot's tree is read from the disk, whatever of it is remembered.
+    ///
+    /// - Returns: nil where that tree is damaged. The next capture then looks at all of the root.
+    func changedPaths(
+        of path: FilePath, _ rules: ExclusionRules, limit: Int, _ progress: OperationProgress
+    ) throws -> [RelativePath]? {
+        let root = try RootDirectory.open(path)
+        let parent = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: Machine.id)
+        guard let latest = parent else { return [] }
+        var paths: [RelativePath] = []
+        store.forgetReadBlocks()
+        do {
+            let scan = TreeScan(comparing: StoredNodes(store), rules, removesExcluded: true, progress)
+            try scan.run(root, base: latest.tree, ranges: [.subtree(.root)]) { change in
+                guard change.problem == nil, change.isDifference,
+                    let difference = Difference(left: change.old, right: change.new), !difference.isDirectoryTimeOnly
+                else { return }
+                paths.append(difference.path)
+                if paths.count >= limit { throw Enough() }
+            }
+        } catch is Enough {
+        } catch let error as StorageError {
+            guard error.code == .damaged else { throw error }
+            try store.catalogue.noteLoss(ofRoot: root.path.bytes, machine: Machine.id)
+            return nil
+        }
+        return paths
+    }
+
+    private struct Enough: Error {}
+}

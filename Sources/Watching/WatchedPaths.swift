@@ -1,0 +1,81 @@
+// Which directories a service watches: each once, and those inside others with them.
+
+internal import Archives
+internal import Capturing
+internal import Exclusions
+internal import FileIO
+internal import FileWatching
+internal import Roots
+internal import SystemPackage
+
+/// The paths that a user gave, put in order.
+struct WatchedPaths {
+    /// The paths to be watched, absolute and without symbolic links as far as they exist.
+    private(set) var paths: [FilePath] = []
+    /// Roots that lie in other roots, which capture them.
+    private(set) var covered: [(inner: FilePath, outer: FilePath)] = []
+
+    /// - Parameter rules: what is left out of a root.
+    /// - Throws: `ArchiverError` where one of them cannot be a root.
+    init(
+        _ given: [FilePath], _ options: WatchService.Options, _ archive: Archive,
+        rules: (FilePath) throws -> ExclusionRules
+    ) throws {
+        var roots: [FilePath: RootDirectory?] = [:]
+        for path in given {
+            let (resolved, root) = try WatchedPaths.open(path, options, archive)
+            if roots.updateValue(root, forKey: resolved) == nil { paths.append(resolved) }
+        }
+        for inner in paths {
+            guard let outer = WatchedPaths.innermost(of: roots, above: inner), let root = roots[outer] ?? nil else {
+                continue
+            }
+            if try WatchedPaths.captures(root, inner, roots[inner] ?? nil, rules(outer)) {
+                covered.append((inner, outer))
+            }
+        }
+        let inners = Set(covered.map(\.inner))
+        paths.removeAll(where: inners.contains)
+    }
+
+    /// The nearest of `roots` above `path`: as many are asked for as it has directories above it, not as there are roots.
+    private static func innermost(of roots: [FilePath: RootDirectory?], above path: FilePath) -> FilePath? {
+        var above = path
+        while above.removeLastComponent() {
+            if roots[above] != nil { return above }
+        }
+        return nil
+    }
+
+    /// - Returns: the root's real path and its directory; none where it is waited for.
+    private static func open(
+        _ path: FilePath, _ options: WatchService.Options, _ archive: Archive
+    ) throws -> (FilePath, RootDirectory?) {
+        do {
+            let root = try RootDirectory.open(path, capturedInto: archive.directory)
+            return (root.path, root)
+        } catch let error as ArchiverError {
+            guard error.code == .noSuchDirectory else { throw error }
+            guard options.waitsForRoots else {
+                throw ArchiverError(
+                    error.code, error.message, remedy: "check the spelling, or wait for it with --wait",
+                    path: error.path)
+            }
+            let resolved = try RootDirectory.resolvedAsFarAsItExists(path)
+            try RootDirectory.checkIsOutside(archive.directory, resolved, as: path)
+            return (resolved, nil)
+        }
+    }
+
+    /// Whether a capture of `outer` holds what is in `inner`.
+    private static func captures(
+        _ outer: RootDirectory, _ inner: FilePath, _ root: RootDirectory?, _ rules: ExclusionRules
+    ) throws -> Bool {
+        guard let root else { return false }
+        let isSameMount = root.status.device == outer.status.device && root.status.mount == outer.status.mount
+        guard isSameMount || rules.crossesMounts else { return false }
+        var rest = inner
+        guard rest.removePrefix(outer.path), let below = RelativePath(rest.bytes) else { return false }
+        return try DirectoryScopes(outer, rules).scope(of: below) != nil
+    }
+}

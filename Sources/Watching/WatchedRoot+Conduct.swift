@@ -1,0 +1,69 @@
+// How a root is watched may change while it is watched.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Archives
+internal import Capturing
+internal import Exclusions
+internal import FileIO
+internal import FileWatching
+internal import Roots
+internal import Threading
+internal import WatchControl
+
+extension WatchedRoot {
+    /// What is left out.
+    var rules: ExclusionRules { conduct.withLock { $0.rules } }
+    /// How changes are gathered.
+    var settings: WatchSettings { conduct.withLock { $0.settings } }
+
+    private var timing: WatchTiming { WatchTiming(settings, timeScale: service.options.timeScale) }
+
+    /// Takes up the settings that are remembered, and other rules; returns once they are in force, and what they let in is
+    /// captured.
+    func configure(_ rules: ExclusionRules?) async throws(ArchiverError) {
+        guard journal.phase == .watching else {
+            throw ArchiverError(
+                .noSuchDirectory, "\(path) is \(journal.phase.rawValue): its watcher takes up nothing now",
+                remedy: "try again when it is watched", path: path)
+        }
+        let remembered = WatchSettingsFile(of: path, in: service.archive.latest.store.layout).read()
+        conduct.withLock { $0.settings = remembered }
+        watch.retime(timing)
+        largeFiles.rule = LargeFileRule(remembered)
+        readings.follow(self)
+        audits.begin(on: self)
+        if let rules, rules != self.rules { try await follow(rules) }
+    }
+
+    /// Begins to watch anew, with other rules.
+    private func follow(_ rules: ExclusionRules) async throws(ArchiverError) {
+        // What changed until now is captured as it was to be until now.
+        await settle()
+        let start = Timestamp.now
+        conduct.withLock { $0.rules = rules }
+        var retry = firstRetry
+        while true {
+            do {
+                _ = try await watch.begin(anew: rules, timing: timing)
+                break
+            } catch {
+                if service.shouldStop { throw ArchiverError(error) }
+                service.report(.error(root: path, ArchiverError(error)))
+                await pause(retry)
+                retry = min(retry * 2, lastRetry)
+            }
+        }
+        journal.enter(.watching)
+        // What came and went while the watches were made anew may be missing.
+        await record([gap(.downtime, from: start, to: .now)])
+        watch.markDirty([.subtree(.root)])
+        await settle()
+    }
+}
+
+extension WatchTiming {
+    init(_ settings: WatchSettings, timeScale: Int) {
+        self.init(settle: settings.usedSettle, maxDelay: settings.usedMaxDelay, timeScale: timeScale)
+    }
+}
