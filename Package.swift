@@ -33,7 +33,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveFormatTests",
             dependencies: [
-                "ArchiveFormat", "Compression", "Exclusions", "FileIO", "FuzzTargets", "TestSupport", "TestTraits",
+                "ArchiveFormat", "Compression", "Exclusions", "FileIO", "FuzzTargets", "TestSupport",
             ]),
 
         // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
@@ -59,12 +59,12 @@ let package = Package(
             name: "TestSupport", dependencies: ["FileIO", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TestSupport"),
 
-        // MARK: Archives - an archive that is open: its roots and snapshots, differences, history, operations
+        // MARK: Archives - an archive that is open: its roots and snapshots, differences, operations
         .target(
             name: "Archives",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Restoring",
-                "Roots", "SnapshotTree", "TextDiff", "Threading", "WatchControl",
+                "Roots", "SnapshotTree", "WatchControl",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
@@ -95,18 +95,18 @@ let package = Package(
             name: "ArchiverKit",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Checking", "Exclusions", "FileIO",
-                "FileWatching", "Keeping", "Restoring", "Roots", "SavedStates", "SnapshotTree", "WatchControl",
-                "Watching",
+                "FileWatching", "History", "Keeping", "Restoring", "Roots", "SavedStates", "SnapshotTree",
+                "WatchControl", "Watching",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(
             name: "ArchiverKitTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "ArchiverKit", "CLinux", "Capturing", "Checking",
-                "Compression", "Exclusions", "FileIO", "FileWatching", "Keeping", "Mementos", "Restoring", "Roots",
+                "ArchiveFormat", "ArchiveStorage", "Archives", "ArchiverKit", "CLinux", "Capturing", "Compression",
+                "Exclusions", "FileIO", "FileWatching", "History", "Keeping", "Mementos", "Restoring", "Roots",
                 "SavedStates", "SnapshotTree", "TestSupport", "TestTraits", "Threading", "TreeScripts", "WatchControl",
-                "Watching", "archiver", "churn", "examples",
+                "archiver", "churn", "examples",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -170,7 +170,7 @@ let package = Package(
         .target(
             name: "Compression",
             dependencies: ["CZlib", .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"]))]),
-        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport", "TestTraits"]),
+        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
 
         // MARK: CZlib - zlib's headers
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -234,11 +234,21 @@ let package = Package(
             name: "FuzzTargets", dependencies: ["ArchiveFormat", "Compression", "Exclusions"],
             path: "Tests/FuzzTargets"),
 
+        // MARK: History - questions about the past: versions, names, lines, what is gone, bisection
+        .target(
+            name: "History",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "Restoring",
+                "Roots",
+                "SnapshotTree", "TextDiff", "Threading",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: Keeping - what is kept and what may go: policies, pins, thinning, room, purging, usage
         .target(
             name: "Keeping",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "Roots",
+                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "History", "Roots",
                 "SnapshotTree",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -282,7 +292,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "SnapshotTreeTests",
-            dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport", "TestTraits"]),
+            dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport"]),
 
         // MARK: TestTraits - how tests run
         .target(name: "TestTraits", dependencies: ["Threading"], path: "Tests/TestTraits"),
@@ -323,8 +333,7 @@ let package = Package(
         .testTarget(
             name: "TimelineServerTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits",
-                "TimelineServer",
+                "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "TimelineServer",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

@@ -316,7 +316,7 @@ package final class ArchiveStore: Sendable {
         do { try SegmentWriter(row, segment, of: self).seal(catalogue) } catch {
             guard error.code == .damaged else { throw error }
             try catalogue.markSealed(row.number, length: row.indexedLength)
-            try catalogue.note("\(error.message); the segment is not sealed", ofSegment: row.path)
+            try catalogue.record("\(error.message); the segment is not sealed", ofSegment: row.path)
         }
     }
 }

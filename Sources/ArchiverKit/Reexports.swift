@@ -3,6 +3,7 @@
 @_exported public import Archives
 @_exported public import Capturing
 @_exported public import Checking
+@_exported public import History
 @_exported public import Keeping
 @_exported public import Restoring
 @_exported public import Roots

@@ -161,7 +161,7 @@ struct CaptureAttempt {
             outcome = capture.result(record, latest: record, update, lookedUntil: end)
         } else {
             let isHealing = parent.isPassedOver || capture.losses != nil
-            if isHealing || update.seen != nil { try commit.keep() } else { commit.abandon() }
+            if isHealing || update.seen != nil { try commit.commitChunks() } else { commit.abandon() }
             outcome = try unchanged(lookedUntil: lookedUntil ?? end)
         }
         outcome.deferred += torn

@@ -71,13 +71,13 @@ package struct DirectoryScope {
         if !isDirectory, path.bytes.last == UInt8(ascii: "p"), TemporaryFile.isTemporaryName(path.name) { return true }
         guard present.excludes(path, isDirectory: isDirectory) else { return false }
         guard let foreseen, let later else { return true }
-        return !foreseen.takes(path, isDirectory: isDirectory) && later.excludes(path, isDirectory: isDirectory)
+        return !foreseen.includes(path, isDirectory: isDirectory) && later.excludes(path, isDirectory: isDirectory)
     }
 
     /// Whether an object of this status at `path` in the directory is left out.
     package func excludes(_ path: RelativePath, _ status: FileStatus) -> Bool {
         if status.kind == .file, rules.excludes(fileOfSize: status.size),
-            foreseen?.takes(path, isDirectory: false) != true
+            foreseen?.includes(path, isDirectory: false) != true
         {
             return true
         }
@@ -95,7 +95,7 @@ package struct ForeseenRules: Sendable {
     package init(named: RelativePath?) { self.named = named }
 
     /// Whether the path is taken in any case.
-    package func takes(_ path: RelativePath, isDirectory: Bool) -> Bool {
+    package func includes(_ path: RelativePath, isDirectory: Bool) -> Bool {
         guard let named else { return false }
         return named.contains(path) || (isDirectory && path.contains(named))
     }

@@ -85,7 +85,7 @@ package final class LargeFiles: Sendable {
         /// When a reading that failed is tried again.
         var retry: ContinuousClock.Instant?
         /// Whether somebody was told that it is captured less often.
-        var isTold = false
+        var isReported = false
         var isReading = false
 
         /// Whether the archive may have an earlier state of it.
@@ -134,7 +134,7 @@ package final class LargeFiles: Sendable {
         }
     }
 
-    /// Takes in that nothing is at `path` any more.
+    /// Records that nothing is at `path` any more.
     package func forget(_ path: RelativePath) { state.withLock { $0.files[path] = nil } }
 
     /// Says of the files that wait, or are being read, that a snapshot made now has an earlier state of them.
@@ -166,12 +166,12 @@ package final class LargeFiles: Sendable {
         }
     }
 
-    /// Takes in that files were captured that waited: to be called while nobody else captures the root.
+    /// Records that files were captured that waited: to be called while nobody else captures the root.
     package func captured(_ paths: Set<RelativePath>) {
         state.withLock { state in for path in paths { state.files[path]?.changed = nil } }
     }
 
-    /// Takes in that a capture that began at `start` has looked at `ranges`.
+    /// Records that a capture that began at `start` has looked at `ranges`.
     package func looked(at ranges: [PathRange], began start: ContinuousClock.Instant) {
         state.withLock { state in
             for (path, file) in state.files {
@@ -208,7 +208,7 @@ package final class LargeFiles: Sendable {
         }
     }
 
-    /// Takes in how the reading of a file went that began at `start`.
+    /// Records how the reading of a file went that began at `start`.
     package func end(
         _ path: RelativePath, _ outcome: Outcome, began start: ContinuousClock.Instant, took: Duration,
         retryAfter pause: Duration
@@ -234,10 +234,10 @@ package final class LargeFiles: Sendable {
     package var isAnyLeft: Bool { state.withLock { state in state.files.values.contains { $0.left != nil } } }
 
     /// Files that wait because they were read not long ago, and that nobody was told of; from now on somebody is.
-    package func takeUntold(now: ContinuousClock.Instant = .now) -> [Waiting] {
+    package func takeUnreported(now: ContinuousClock.Instant = .now) -> [Waiting] {
         state.withLock { state in
-            let untold = state.files.filter { !$0.value.isTold && (state.rule.due($0.value) ?? now) > now }
-            for path in untold.keys { state.files[path]?.isTold = true }
+            let untold = state.files.filter { !$0.value.isReported && (state.rule.due($0.value) ?? now) > now }
+            for path in untold.keys { state.files[path]?.isReported = true }
             return untold.map { State.waiting($0.key, $0.value, state.rule) }
         }
     }

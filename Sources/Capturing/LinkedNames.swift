@@ -77,7 +77,7 @@ package final class LinkIndex: Sendable {
         return others.filter { changed.changes[$0] == nil }.map { .entry($0) }
     }
 
-    /// Notes that `changed` led to the tree `tree`.
+    /// Records that `changed` led to the tree `tree`.
     func update(_ changed: LinkedNames, to tree: ChunkID, from parent: ChunkID?) {
         state.withLock { state in
             guard state.tree != nil, state.tree == parent else { return }

@@ -47,7 +47,7 @@ struct OldVersion {
         switch content {
         case .slices(let own):
             lists = []
-            take(own, list: 0)
+            add(own, list: 0)
         case .sliceLists(let all): lists = all
         default: lists = []
         }
@@ -77,7 +77,7 @@ struct OldVersion {
         return Array(found.prefix(OldVersion.basesLimit))
     }
 
-    /// Takes in that the new version goes on with `chunk`, of `length` bytes.
+    /// Records that the new version goes on with `chunk`, of `length` bytes.
     mutating func pass(_ chunk: ChunkID, length: Int) {
         let expected = firstPiece(endingBehind: position)
         if expected < pieces.count, pieces[expected].chunk == chunk {
@@ -91,7 +91,7 @@ struct OldVersion {
         common = position
     }
 
-    /// Takes in that the new version goes on with a hole.
+    /// Records that the new version goes on with a hole.
     mutating func passHole(_ length: UInt64) { position += length }
 
     /// The lists of the old version that what was passed since the last call most resembles, in order.
@@ -113,12 +113,12 @@ struct OldVersion {
             loaded = lists.count..<lists.count
             return false
         }
-        take(slices, list: list)
+        add(slices, list: list)
         if loaded.count > OldVersion.listsLimit { dropFirst() }
         return true
     }
 
-    private mutating func take(_ slices: [Slice], list: Int) {
+    private mutating func add(_ slices: [Slice], list: Int) {
         for slice in slices {
             let (upper, isOver) = end.addingReportingOverflow(slice.length)
             guard !isOver, upper <= UInt64(Int64.max) else { return }

@@ -23,7 +23,7 @@ package final class ReadProofs: Sendable {
         known.withLock { $0[path] == status.changed }
     }
 
-    /// Takes in that a file was read, and that what was read is kept.
+    /// Records that a file was read, and that what was read is kept.
     ///
     /// - Parameters:
     ///   - changed: the file's time of change then; it proves the content if it was long enough ago.

@@ -70,7 +70,7 @@ struct TreeUpdate {
         try apply(change)
     }
 
-    /// Takes in that something is not in the tree as it is.
+    /// Records that something is not in the tree as it is.
     mutating func add(_ problem: Problem) throws { try add(ScanChange(old: nil, new: nil, problem: problem)) }
 
     private func matters(_ change: ScanChange) -> Bool {

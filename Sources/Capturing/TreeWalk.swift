@@ -94,9 +94,9 @@ package struct TreeWalk {
         let name = CName(path.name)
         let found: (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)?
         do throws(FileError) {
-            found = try look(at: path, name)
+            found = try locate(at: path, name)
         } catch {
-            return try keepBase(below: path, error)
+            return try retainBase(below: path, error)
         }
         guard let found else { return try removeBase(below: path) }
         guard let scope = found.scope else { return try leaveOut(path) }
@@ -105,7 +105,7 @@ package struct TreeWalk {
 
     /// The directory that holds `path`, its scope unless it is left out, and the status of `name` in it; nil where
     /// there is no such directory.
-    private func look(
+    private func locate(
         at path: RelativePath, _ name: CName
     ) throws(FileError) -> (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)? {
         let parent = path.parent ?? .root
@@ -243,7 +243,7 @@ package struct TreeWalk {
         do {
             status = try look.status(at: index, path: path)
         } catch {
-            return try keepBase(below: path, error)
+            return try retainBase(below: path, error)
         }
         guard let status, !isHidden(status) else { return }
         if look.scope.excludes(path, status) { return try leaveOut(path) }
@@ -303,7 +303,7 @@ package struct TreeWalk {
             if let look { return frames.append(Frame(path: path, look: look, isDescending: descending)) }
         } catch {
             if error.meansAbsence { return try removeBase(below: path) }
-            return try keepBase(below: path, error)
+            return try retainBase(below: path, error)
         }
         try skipBase(below: path)
     }
@@ -349,12 +349,12 @@ package struct TreeWalk {
         if removesExcluded { try removeBase(below: path) } else { try skipBase(below: path) }
     }
 
-    /// Keeps everything that the base tree has at `path`, if it was not taken yet, and below: it cannot be looked at.
+    /// Retains everything that the base tree has at `path`, if it was not taken yet, and below: it cannot be looked at.
     ///
     /// Whatever the reason, access that is denied, a disk that fails, a server that is gone: it is that place's.
     ///
     /// - Throws: `error` where it is not of the place, or of the root as a whole, which nothing can be known of then.
-    private mutating func keepBase(below path: RelativePath, _ error: FileError) throws {
+    private mutating func retainBase(below path: RelativePath, _ error: FileError) throws {
         let isDenied = error.code == .permissionDenied || error.code == .notPermitted
         if error.isOfProcess || path.isRoot && !isDenied { throw error }
         try emit(.problem(Problem(path: path, reason: .unreadable, detail: error.code.description)))

@@ -33,7 +33,7 @@ package enum ArchiveCheck {
         let trees = TreeCheck(store, nodes, contents, latest: latest, report)
         for snapshot in listed.snapshots { try trees.check(snapshot) }
         if store.isWritable {
-            try store.catalogue.note(losses: found.lost, ofRoots: try roots(of: latest, in: trees.faulty, store))
+            try store.catalogue.record(losses: found.lost, ofRoots: try roots(of: latest, in: trees.faulty, store))
             if report.result.findingCount == 0 { try store.catalogue.forget(damage: known) }
         }
         return report.result

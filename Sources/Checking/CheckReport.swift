@@ -17,7 +17,7 @@ final class CheckReport {
     }
 
     /// Damage of what is there once more.
-    func note(spare message: String) {
+    func record(spare message: String) {
         result.spareDamageCount += 1
         if result.spareDamage.count < CheckReport.findingsLimit { result.spareDamage.append(message) }
     }

@@ -60,7 +60,7 @@ final class ContentCheck {
     private func list(_ listed: ListedSlices) -> List {
         if let known = lists[listed] { return known }
         let list = read(listed)
-        lists.keep(list, for: listed)
+        lists.insert(list, for: listed)
         return list
     }
 

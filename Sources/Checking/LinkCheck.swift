@@ -26,7 +26,7 @@ struct LinkCheck {
         let key = hasher.finalize()
         if let known = known[key] { return known }
         let found = try compare(leaves)
-        known.keep(found, for: key)
+        known.insert(found, for: key)
         return found
     }
 

@@ -96,15 +96,15 @@ struct SegmentCheck {
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: readsData, passingDamage: true
         ) { blocks.append(($0, $1)) }
-        for damage in scan.damage { note(damage, in: file) }
+        for damage in scan.damage { record(damage, in: file) }
         for damage in scan.unfinished where damage.offset < segment.indexedLength {
             let end = blocks.first { $0.offset > damage.offset }?.offset ?? segment.indexedLength
-            note(damage, in: file)
+            record(damage, in: file)
             damaged[damaged.count - 1].unfinished = (segment.number, damage.offset..<end)
         }
         // Behind what is indexed, another process may be writing at this moment.
         if let tail = scan.tornTail, tail.offset < segment.indexedLength {
-            note(tail, in: file)
+            record(tail, in: file)
         }
         report.result.blocks += blocks.count
         report.result.bytesRead += UInt64(scan.length)
@@ -156,7 +156,7 @@ struct SegmentCheck {
                     if failure != nil { lostBlock = place }
                     return find(error.message)
                 }
-                report.note(spare: error.message)
+                report.record(spare: error.message)
             }
         }
         found.chunks.add(chunk, depth: header.depth)
@@ -177,7 +177,7 @@ struct SegmentCheck {
 
     // MARK: Losses
 
-    private mutating func note(_ damage: SegmentScan.Damage, in file: Segment) {
+    private mutating func record(_ damage: SegmentScan.Damage, in file: Segment) {
         let chunks = (try? file.blockHeader(at: damage.offset))?.chunks.map(\.id)
         damaged.append(Damaged(message: damage.message(in: file.path), chunks: chunks))
     }
@@ -186,7 +186,7 @@ struct SegmentCheck {
     private func reportDamage() {
         for damage in damaged where damage.unfinished == nil {
             if damage.chunks?.allSatisfy(found.chunks.contains) ?? false {
-                report.note(spare: damage.message)
+                report.record(spare: damage.message)
             } else {
                 find(damage.message)
             }
@@ -203,7 +203,7 @@ struct SegmentCheck {
         }
     }
 
-    /// Notes what the catalogue has places for and what is not there.
+    /// Records what the catalogue has places for and what is not there.
     private mutating func collectLosses() throws {
         var lost: [ChunkID] = []
         let unfinished = damaged.indices.filter { damaged[$0].unfinished != nil }

@@ -88,7 +88,7 @@ struct ChangeTracker {
         }
         let path = directory.appending(event.name)
         dirty.mark(.entry(path))
-        if !isDirectory { written.note(event.mask, of: path) }
+        if !isDirectory { written.record(event.mask, of: path) }
         if appears || disappears { dirty.mark(.entry(directory)) }
         return true
     }
@@ -163,7 +163,7 @@ extension ChangeTracker {
         return tree.child(of: place.parent, named: place.name)
     }
 
-    /// Notes that the directory at `item` answers to `watch`.
+    /// Records that the directory at `item` answers to `watch`.
     ///
     /// - Returns: its node; nil where tree and file system contradict each other, and the root is to be crawled anew.
     mutating func found(_ item: CrawlItem, watch: WatchID) -> NodeID? {
@@ -192,7 +192,7 @@ extension ChangeTracker {
         return node
     }
 
-    /// Notes that the directory at `item` has no watch of its own.
+    /// Records that the directory at `item` has no watch of its own.
     mutating func found(_ item: CrawlItem, unwatched state: WatchTree.State) {
         guard let place = item.place else {
             if state != .unreadable || tree.state(of: .root) != .watched { tree.setUnwatched(state, of: .root) }
@@ -210,7 +210,7 @@ extension ChangeTracker {
         tree.setUnwatched(state, of: tree.insert(place.name, in: place.parent))
     }
 
-    /// Notes that there is no directory at `item`.
+    /// Records that there is no directory at `item`.
     mutating func foundNothing(_ item: CrawlItem) {
         guard let place = item.place else { return rootNeedsCheck = true }
         guard let present = tree.child(of: place.parent, named: place.name) else { return }

@@ -40,7 +40,7 @@ extension WatchedTree {
             do {
                 try crawl(item, at: path)
             } catch {
-                note(error, at: item, path)
+                record(error, at: item, path)
             }
         }
     }
@@ -62,15 +62,15 @@ extension WatchedTree {
             tracker.found(item, unwatched: state)
             if item.reports && state == .mountPoint { mark(.subtree(path)) }
             return
-        case .poll: return keepPolling(item, path)
+        case .poll: return poll(item, path)
         }
-        let watch = try sources.add(directory, path: path, noting: &shortages)
+        let watch = try sources.add(directory, path: path, recording: &shortages)
         if item.isRoot && isUnproven {
             isUnproven = false
             if !hears(watch, of: directory, status) {
                 deafness = .silentFileSystem
                 sources.retire([watch])
-                return keepPolling(item, path)
+                return poll(item, path)
             }
         }
         guard let node = tracker.found(item, watch: watch) else {
@@ -83,8 +83,8 @@ extension WatchedTree {
         tracker.listed(node, subdirectories: subdirectories, reports: item.reports)
     }
 
-    /// Takes in why a directory could not be watched.
-    private func note(_ error: FileError, at item: CrawlItem, _ path: RelativePath) {
+    /// Records why a directory could not be watched.
+    private func record(_ error: FileError, at item: CrawlItem, _ path: RelativePath) {
         switch error.code {
         case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels:
             tracker.foundNothing(item)
@@ -96,11 +96,11 @@ extension WatchedTree {
         default:
             // ENOSPC, EMFILE, ENOMEM, a file system without handles, a disk or a server that gives errors (EIO, ENOTCONN,
             // ESTALE, ETIMEDOUT): polling tries to watch it again.
-            keepPolling(item, path)
+            poll(item, path)
         }
     }
 
-    private func keepPolling(_ item: CrawlItem, _ path: RelativePath) {
+    private func poll(_ item: CrawlItem, _ path: RelativePath) {
         tracker.found(item, unwatched: .polled)
         if item.reports { markPolled(path) }
     }

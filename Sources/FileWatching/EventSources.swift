@@ -57,7 +57,7 @@ final class EventSources {
     /// - Throws: `FileError`: why the last source could not.
     func add(
         _ directory: borrowing Descriptor, path: RelativePath, _ interest: WatchInterest = .contents,
-        noting shortages: inout Set<KernelLimit>
+        recording shortages: inout Set<KernelLimit>
     ) throws(FileError) -> WatchID {
         if let missingInotify { shortages.insert(missingInotify) }
         if let inotify, fanotify?.watch(of: directory) == nil {

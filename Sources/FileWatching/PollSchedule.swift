@@ -36,7 +36,7 @@ struct PollSchedule {
         next = now + interval
     }
 
-    /// Takes in how the last look went.
+    /// Records how the last look went.
     ///
     /// - Parameters:
     ///   - found: whether it found a change: then the next comes sooner, otherwise later.

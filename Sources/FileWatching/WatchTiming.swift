@@ -26,7 +26,7 @@ package struct SettleRule {
         self.timing = timing
     }
 
-    package mutating func noteChange(at instant: ContinuousClock.Instant) {
+    package mutating func recordChange(at instant: ContinuousClock.Instant) {
         if firstChange == nil { firstChange = instant }
         lastChange = instant
     }

@@ -110,7 +110,7 @@ extension WatchedTree {
         var path = settings.path.removingLastComponent()
         while true {
             if let directory = try? Descriptor.open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY) {
-                let watch = try? sources.add(directory, path: .root, noting: &shortages)
+                let watch = try? sources.add(directory, path: .root, recording: &shortages)
                 if watch != lookout { giveUpLookout() }
                 lookout = watch
                 return
@@ -135,7 +135,9 @@ extension WatchedTree {
         var path = FilePath(bytes: realPath)
         while path.removeLastComponent() {
             guard let directory = try? Descriptor.open(path, O_RDONLY | O_DIRECTORY) else { continue }
-            if let watch = try? sources.add(directory, path: .root, .place, noting: &limits) { ancestors.insert(watch) }
+            if let watch = try? sources.add(directory, path: .root, .place, recording: &limits) {
+                ancestors.insert(watch)
+            }
         }
     }
 

@@ -100,7 +100,7 @@ extension WatchedTree {
             case .leaveOut(let expected): return state == expected ? .inOrder([]) : .missing([item])
             case .poll: return .missing([item])
             }
-            let watch = try sources.add(directory, path: path, noting: &shortages)
+            let watch = try sources.add(directory, path: path, recording: &shortages)
             guard let node, tracker.tree.node(watchedBy: watch) == node else { return .missing([item]) }
             return try compare(node, with: sources.reader.read(directory, path: path), in: directory)
         } catch {

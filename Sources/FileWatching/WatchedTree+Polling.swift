@@ -21,7 +21,7 @@ extension WatchedTree {
         polling.begin(at: hooks.now())
     }
 
-    /// Takes in how a look at polled ranges went.
+    /// Records how a look at polled ranges went.
     func polled(found: Bool, took: Duration) {
         polling.finish(found: found, took: took, at: hooks.now())
     }

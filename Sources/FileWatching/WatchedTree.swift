@@ -98,7 +98,7 @@ final class WatchedTree {
 
     func mark(_ range: PathRange) {
         tracker.dirty.mark(range)
-        rule.noteChange(at: hooks.now())
+        rule.recordChange(at: hooks.now())
     }
 
     /// Goes on in the place of `former`, which ends: who waits for it waits for this one.
@@ -137,7 +137,7 @@ final class WatchedTree {
             if event.name.isEmpty && !event.mask.isDisjoint(with: .place) { tracker.rootNeedsCheck = true }
             if event.mask.contains(.ignored) { ancestors.remove(event.watch) }
         }
-        if tracker.apply(event) { rule.noteChange(at: heard) }
+        if tracker.apply(event) { rule.recordChange(at: heard) }
     }
 
     /// Looks again at directories that could not be read: the attributes of one may have changed.

@@ -22,8 +22,8 @@ package struct WrittenNames: Sendable {
 
     var isEmpty: Bool { changed.isEmpty && closed.isEmpty }
 
-    /// Takes in the event `mask` of the name `path`.
-    mutating func note(_ mask: EventMask, of path: RelativePath) {
+    /// Records the event `mask` of the name `path`.
+    mutating func record(_ mask: EventMask, of path: RelativePath) {
         if mask.contains(.closeWrite), !isFull { closed.insert(path) }
         if !mask.isDisjoint(with: [.modify, .closeWrite, .attributes]), !isFull { changed.insert(path) }
         // What had the name has another one now, under which it is looked at.

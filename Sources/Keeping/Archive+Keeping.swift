@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 public import Archives
 internal import FileIO
+internal import History
 public import Roots
 
 // MARK: - Policies: records in the archive, so that every machine and a new catalogue know them
@@ -151,7 +152,7 @@ extension Archive {
             if options.isDryRun { return plans }
             if options.isUnattended, !isForRoom { try clock.check(plans) }
             try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: isForRoom ? .room : .policy)
-            clock.note(now)
+            clock.record(now)
             return plans
         }
     }

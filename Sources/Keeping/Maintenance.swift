@@ -109,7 +109,7 @@ private struct Maintenance {
         result.thinned = try thin(step: 0)
         if try isPruningDue(grace: options.grace) { try prune(grace: options.grace) }
         try makeRoom()
-        if !options.isDryRun { takeBallast() }
+        if !options.isDryRun { reserveBallast() }
     }
 
     // MARK: Steps
@@ -129,7 +129,7 @@ private struct Maintenance {
         if !options.isDryRun { options.willPrune() }
         let pruned = try archive.prune(
             grace: grace, isDryRun: options.isDryRun, isCancelled: isCancelled, progress: progress)
-        if !options.isDryRun { PruneHorizon(archive.store.layout).note(end) }
+        if !options.isDryRun { PruneHorizon(archive.store.layout).record(end) }
         result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
     }
 
@@ -140,7 +140,7 @@ private struct Maintenance {
         let end = PruneHorizon.end(grace: grace)
         let foreseen = try archive.prune(grace: grace, isDryRun: true, isCancelled: isCancelled)
         if foreseen.freedBytes >= leastFreedBytes(of: foreseen.bytesBefore) { return true }
-        PruneHorizon(archive.store.layout).note(end)
+        PruneHorizon(archive.store.layout).record(end)
         return false
     }
 
@@ -180,13 +180,13 @@ private struct Maintenance {
     }
 
     /// Takes room for the next time that there is none, unless it is short now.
-    private func takeBallast() {
+    private func reserveBallast() {
         let isSmall = result.room.usedBytes < ArchiveRoom.leastBytes
         let bytes = isSmall ? 0 : min(Maintenance.ballastBytes, result.room.usedBytes / Maintenance.ballastShare)
         if result.room.isShort || result.room.freeBytes < 4 * bytes {
             ballast.release()
         } else {
-            ballast.take(bytes)
+            ballast.reserve(bytes)
         }
     }
 }
@@ -229,8 +229,8 @@ private struct PruneHorizon {
         return time > .now ? nil : time
     }
 
-    /// Remembers that all was dealt with that was forgotten until `end`.
-    func note(_ end: Timestamp) {
+    /// Records that all was dealt with that was forgotten until `end`.
+    func record(_ end: Timestamp) {
         // Where that cannot be written, the next run looks at everything once more.
         try? Directory.create(folder, permissions: 0o700, durable: true)
         try? DurableFile.replace(

@@ -53,8 +53,8 @@ struct ThinningClock {
         return overflow ? wall : min(wall, latest)
     }
 
-    /// Remembers that a run counted ages up to `time`.
-    func note(_ time: Timestamp) {
+    /// Records that a run counted ages up to `time`.
+    func record(_ time: Timestamp) {
         var reading = ThinningClock.present()
         reading.wall = time.seconds
         // Where that cannot be written, the next run believes the wall clock.

@@ -108,7 +108,7 @@ public final class Subject<Event: Sendable>: Sendable {
         let crowd = state.withLock { $0.takeCrowd() }
         guard !crowd.isEmpty else { return }
         for observer in crowd where !observer.isAlive { remove(observer.number) }
-        state.withLock { $0.noteCrowd() }
+        state.withLock { $0.recordCrowd() }
     }
 
     // MARK: Delivery

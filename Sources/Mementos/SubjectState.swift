@@ -109,8 +109,8 @@ struct SubjectState<Event: Sendable>: Sendable {
         return places.compactMap(\.self)
     }
 
-    /// Notes how many are left after a look for those that are no more.
-    mutating func noteCrowd() {
+    /// Records how many are left after a look for those that are no more.
+    mutating func recordCrowd() {
         crowd = max(16, 2 * count)
     }
 

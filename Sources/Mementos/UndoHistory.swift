@@ -104,10 +104,10 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
             isOpen = canJoin
             // The commands are asked outside the lock, as they may look at the history.
             if let last, let joined = last.coalesced(with: step) {
-                note { $0.replaceLast(with: joined) }
+                record { $0.replaceLast(with: joined) }
                 return (result, [last, step])
             }
-            return (result, note { $0.push(step, depth: depth) })
+            return (result, record { $0.push(step, depth: depth) })
         }
     }
 
@@ -121,7 +121,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
             isOpen = false
             guard var step = position.done.last else { return (nil, []) }
             try state.change { (state) throws(CommandError) in try step.undo(on: &state) }
-            note { $0.moveToUndone(step) }
+            record { $0.moveToUndone(step) }
             return (step.name, [])
         }
     }
@@ -136,7 +136,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
             isOpen = false
             guard var step = position.undone.last else { return (nil, []) }
             try state.change { (state) throws(CommandError) in try step.redo(on: &state) }
-            note { $0.moveToDone(step) }
+            record { $0.moveToDone(step) }
             return (step.name, [])
         }
     }
@@ -173,7 +173,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
                 changeState()
                 return (
                     (),
-                    note { former in
+                    record { former in
                         let forgotten = former.done + former.undone
                         former = position
                         return forgotten + former.limit(to: depth)
@@ -208,7 +208,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
 
     /// Changes the position, and the status with it.
     @discardableResult
-    private func note<Result>(_ body: (inout Position) -> Result) -> Result {
+    private func record<Result>(_ body: (inout Position) -> Result) -> Result {
         log.withLock { position in
             let result = body(&position)
             current.change { $0 = UndoStatus(position, changeCount: $0.changeCount + 1) }

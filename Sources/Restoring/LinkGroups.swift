@@ -43,7 +43,7 @@ package struct LinkGroups {
         return members[identity]
     }
 
-    /// Notes that further names are to be those of `path`: the file that had them so far takes none any more.
+    /// Records that further names are to be those of `path`: the file that had them so far takes none any more.
     package mutating func replace(by path: RelativePath, of entry: Entry) {
         if let identity = LinkIdentity(entry) { members[identity] = path }
     }

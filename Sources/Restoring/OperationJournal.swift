@@ -61,7 +61,7 @@ package final class OperationJournal {
         }
     }
 
-    /// Notes that the operation, if it has begun, is done to its end.
+    /// Records that the operation, if it has begun, is done to its end.
     ///
     /// - Parameter after: the snapshot with the state after it; nil where there is none.
     package func complete(after: SnapshotID?) throws(StorageError) {

@@ -60,7 +60,7 @@ public final class Autosave: Sendable {
 
     /// Saves after changes that those tell of to which `subscribe` subscribes.
     func begin(after subscribe: (@escaping @Sendable () -> Void) -> [Subscription]) {
-        let subscriptions = subscribe { [weak self] in self?.noteChange() }
+        let subscriptions = subscribe { [weak self] in self?.recordChange() }
         sources.withLock { $0.changes = subscriptions }
     }
 
@@ -68,7 +68,7 @@ public final class Autosave: Sendable {
     func begin(every interval: Duration) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + .init(interval), repeating: .init(interval))
-        timer.setEventHandler { [weak self] in self?.saveAndTell() }
+        timer.setEventHandler { [weak self] in self?.saveAndReport() }
         timer.resume()
         sources.withLock { $0.timer = timer }
     }
@@ -116,7 +116,7 @@ public final class Autosave: Sendable {
                 savedCount = count
                 return memento
             } catch {
-                progress.withLock { $0.rule.noteChange(at: .now + timing.maxDelay) }
+                progress.withLock { $0.rule.recordChange(at: .now + timing.maxDelay) }
                 throw error
             }
         }
@@ -132,14 +132,14 @@ public final class Autosave: Sendable {
     }
 
     /// Saves what has changed, and tells of a failure.
-    func saveAndTell() {
+    func saveAndReport() {
         do throws(StateError) { try flush() } catch { failed.send(error) }
     }
 
     // MARK: Waiting for quiet
 
-    private func noteChange() {
-        progress.withLock { $0.rule.noteChange(at: .now) }
+    private func recordChange() {
+        progress.withLock { $0.rule.recordChange(at: .now) }
         schedule()
     }
 
@@ -160,7 +160,7 @@ public final class Autosave: Sendable {
             progress.isScheduled = false
             return progress.rule.deadline.map { $0 <= .now } ?? false
         }
-        if isDue { saveAndTell() } else { schedule() }
+        if isDue { saveAndReport() } else { schedule() }
     }
 }
 

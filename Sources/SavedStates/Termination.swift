@@ -95,7 +95,7 @@ enum Termination {
         let isDone = DispatchSemaphore(value: 0)
         do {
             try DetachedThread.start(for: "the last save") {
-                for autosave in autosaves { autosave.saveAndTell() }
+                for autosave in autosaves { autosave.saveAndReport() }
                 isDone.signal()
             }
         } catch { return }

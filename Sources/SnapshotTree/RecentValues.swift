@@ -18,12 +18,12 @@ package struct RecentValues<Key: Hashable, Value> {
         mutating get {
             if let kept = young[key] { return kept.value }
             guard let (value, cost) = old[key] else { return nil }
-            keep(value, for: key, cost: cost)
+            insert(value, for: key, cost: cost)
             return value
         }
     }
 
-    package mutating func keep(_ value: Value, for key: Key, cost: Int = 1) {
+    package mutating func insert(_ value: Value, for key: Key, cost: Int = 1) {
         if youngCost >= capacity {
             old = young
             young = [:]

@@ -35,7 +35,7 @@ package struct TreeSummary: Sendable {
         add(first)
     }
 
-    /// Takes in the next entry.
+    /// Adds the next entry.
     mutating func add(_ entry: Entry) {
         lastPath = entry.path
         lastIsDirectory = entry.kind == .directory
@@ -49,7 +49,7 @@ package struct TreeSummary: Sendable {
         add(entry.size, to: \.totals.bytes)
     }
 
-    /// Takes in the next node.
+    /// Adds the next node.
     mutating func add(_ other: TreeSummary) {
         lastPath = other.lastPath
         lastIsDirectory = other.lastIsDirectory

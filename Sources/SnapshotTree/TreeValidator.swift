@@ -67,12 +67,12 @@ package struct TreeValidator<Source: NodeSource> {
             node = try source.node(id, at: nil)
         } catch {
             visitor.report(TreeFault(path, "a part of its tree is lost: \(error)"))
-            known.keep(.bad, for: id, cost: 256)
+            known.insert(.bad, for: id, cost: 256)
             return nil
         }
         if let level, node.level != level {
             visitor.report(TreeFault(path, "a node of its tree is of level \(node.level) instead of \(level)"))
-            known.keep(.bad, for: id, cost: 256)
+            known.insert(.bad, for: id, cost: 256)
             return nil
         }
         let found =
@@ -80,7 +80,7 @@ package struct TreeValidator<Source: NodeSource> {
             case .leaf(let entries): try summary(of: entries, at: path, visitor)
             case .inner(let level, let children): try summary(of: children, level: level, visitor)
             }
-        known.keep(found.map { .good($0) } ?? .bad, for: id, cost: 256 + (found?.pathBytes ?? 0))
+        known.insert(found.map { .good($0) } ?? .bad, for: id, cost: 256 + (found?.pathBytes ?? 0))
         return found
     }
 

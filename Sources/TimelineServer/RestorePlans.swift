@@ -60,8 +60,8 @@ final class RestorePlans: Sendable {
     private let plans = Locked<[(name: String, plan: RestorePlan)]>([])
     private static let limit = 50
 
-    /// Keeps a plan, and gives it a name.
-    func keep(_ plan: RestorePlan) -> String {
+    /// Adds a plan, and gives it a name.
+    func add(_ plan: RestorePlan) -> String {
         var generator = SystemRandomNumberGenerator()
         let name = String(generator.next() as UInt64, radix: 16)
         plans.withLock { plans in
@@ -71,8 +71,8 @@ final class RestorePlans: Sendable {
         return name
     }
 
-    /// Gives a plan up, to be carried out.
-    func take(_ name: String) -> RestorePlan? {
+    /// Removes a plan, to be carried out.
+    func remove(_ name: String) -> RestorePlan? {
         plans.withLock { plans in
             plans.firstIndex { $0.name == name }.map { plans.remove(at: $0).plan }
         }

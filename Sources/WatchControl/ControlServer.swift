@@ -43,8 +43,8 @@ package final class ControlServer: Sendable {
         let source = DispatchSource.makeReadSource(
             fileDescriptor: listener.socket.number, queue: ControlServer.queue)
         source.setEventHandler {
-            places.take()
-            guard let connection = listener.socket.accept() else { return places.giveBack() }
+            places.acquire()
+            guard let connection = listener.socket.accept() else { return places.release() }
             ControlServer.serve(Connection(connection, patience, places), stream, answer)
         }
         source.setCancelHandler { withExtendedLifetime(listener) {} }
@@ -88,8 +88,8 @@ package final class ControlServer: Sendable {
             for _ in 0..<count { free.signal() }
         }
 
-        func take() { free.wait() }
-        func giveBack() { free.signal() }
+        func acquire() { free.wait() }
+        func release() { free.signal() }
     }
 
     /// A connection that threads and tasks can hold, one after another.
@@ -105,7 +105,7 @@ package final class ControlServer: Sendable {
         }
 
         deinit {
-            places.giveBack()
+            places.release()
         }
 
         /// - Returns: nil where none came.

@@ -27,7 +27,9 @@ final class LargeFileReadings: Sendable {
     /// Reports files that are captured less often from now on, and sees to it that those that wait are read in time.
     func follow(_ root: WatchedRoot) {
         let service = root.service
-        for file in files.takeUntold() { service.report(.largeFile(root: root.path, WatcherStatus.LargeFile(file))) }
+        for file in files.takeUnreported() {
+            service.report(.largeFile(root: root.path, WatcherStatus.LargeFile(file)))
+        }
         alarm.withLock { alarm in
             alarm?.cancel()
             // Asked for in here: of two who follow, the later one knows all.

@@ -152,7 +152,7 @@ extension Archive {
         } catch is Enough {
         } catch let error as StorageError {
             guard error.code == .damaged else { throw error }
-            try store.catalogue.noteLoss(ofRoot: root.path.bytes, machine: Machine.id)
+            try store.catalogue.recordLoss(ofRoot: root.path.bytes, machine: Machine.id)
             return nil
         }
         return paths

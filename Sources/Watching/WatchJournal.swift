@@ -9,7 +9,7 @@ internal import SystemPackage
 internal import Threading
 internal import WatchControl
 
-/// The memory of a root's caretaker; any thread may use it.
+/// The memory of a watched root; any thread may use it.
 final class WatchJournal: Sendable {
     fileprivate struct State {
         var phase = WatcherStatus.Phase.reading
@@ -30,8 +30,6 @@ final class WatchJournal: Sendable {
         var failure: WatcherStatus.Trouble?
         var degradations: [WatcherStatus.Trouble] = []
         var lastAudit: AuditResult?
-        /// Gaps that could not be entered into the archive yet.
-        var unrecorded: [GapRecord] = []
         /// Where captures have looked since an audit asked for it.
         var looked: [PathRange]?
     }
@@ -96,7 +94,7 @@ final class WatchJournal: Sendable {
         }
     }
 
-    /// Takes in that the root was compared with its latest snapshot within `ranges`.
+    /// Records that the root was compared with its latest snapshot within `ranges`.
     ///
     /// The names that were written to belong to the batch that a capture of the cause `watch` is of.
     func captureEnded(_ ranges: [PathRange], _ result: CaptureResult, of cause: Cause, at time: Timestamp) {
@@ -106,16 +104,16 @@ final class WatchJournal: Sendable {
             if cause == .watch { (state.writtenBefore, state.written) = (state.written.withoutClosed, WrittenNames()) }
             state.deferred = state.deferred.filter { range in !ranges.contains { $0.covers(range.path) } }
             state.deferred.formUnion(result.deferred)
-            state.take(result.problems, within: ranges)
+            state.record(result.problems, within: ranges)
         }
     }
 
-    /// Takes in that the large file at `path` was captured on its own.
+    /// Records that the large file at `path` was captured on its own.
     func captureEnded(of path: RelativePath, _ result: CaptureResult, at time: Timestamp) {
         state.withLock { state in
             state.lastCapture = time
             state.failure = nil
-            state.take(result.problems, within: [.entry(path)])
+            state.record(result.problems, within: [.entry(path)])
         }
     }
 
@@ -173,21 +171,7 @@ final class WatchJournal: Sendable {
         state.withLock { $0.lastAudit = audit }
     }
 
-    // MARK: Gaps
-
-    func add(_ gaps: [GapRecord]) {
-        state.withLock { $0.unrecorded += gaps }
-    }
-
-    /// - Returns: the gaps to be entered into the archive; whoever fails to puts them back with `add`.
-    func takeUnrecorded() -> [GapRecord] {
-        state.withLock { state in
-            defer { state.unrecorded = [] }
-            return state.unrecorded
-        }
-    }
-
-    // MARK: Telling
+    // MARK: Status
 
     /// Puts what the journal knows into `status`.
     func fill(_ status: inout WatcherStatus) {
@@ -205,8 +189,8 @@ final class WatchJournal: Sendable {
 }
 
 extension WatchJournal.State {
-    /// Takes in the problems of a capture that looked at `ranges`.
-    fileprivate mutating func take(_ problems: [Problem], within ranges: [PathRange]) {
+    /// Records the problems of a capture that looked at `ranges`.
+    fileprivate mutating func record(_ problems: [Problem], within ranges: [PathRange]) {
         let known = self.problems
         if !known.isEmpty { self.problems = known.filter { path, _ in !ranges.contains { $0.covers(path) } } }
         for problem in problems where self.problems.count < WatchJournal.problemsLimit {

@@ -11,7 +11,7 @@ internal import WatchControl
 enum WatchNews {
     /// - Returns: the service's event; nil where it is told elsewhere: with the first capture, or with the batch that
     ///   makes up for a gap.
-    static func take(_ event: WatchEvent, of path: FilePath, into journal: WatchJournal) -> WatchService.Event? {
+    static func record(_ event: WatchEvent, of path: FilePath, into journal: WatchJournal) -> WatchService.Event? {
         switch event {
         case .armed, .gap, .audited: return nil
         case .degraded(let degradation):

@@ -56,7 +56,7 @@ extension WatchedRoot {
         }
         journal.enter(.watching)
         // What came and went while the watches were made anew may be missing.
-        await record([gap(.downtime, from: start, to: .now)])
+        await gaps.record(.downtime, from: start)
         watch.markDirty([.subtree(.root)])
         await settle()
     }

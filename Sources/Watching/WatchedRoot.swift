@@ -20,6 +20,7 @@ final class WatchedRoot: Sendable {
     let path: FilePath
     let watch: TreeWatch
     let journal = WatchJournal()
+    let gaps: RootGaps
     let service: WatchService
     /// Nobody else may watch the root while this is held.
     private let lock: Locked<FileLock?>
@@ -62,6 +63,7 @@ final class WatchedRoot: Sendable {
     ) throws {
         self.service = service
         self.path = path
+        gaps = RootGaps(of: path, service)
         conduct = Locked((rules, settings))
         largeFiles = LargeFiles(LargeFileRule(settings))
         readings = LargeFileReadings(largeFiles)
@@ -73,7 +75,7 @@ final class WatchedRoot: Sendable {
             timing: WatchTiming(settings, timeScale: service.options.timeScale))
         let journal = journal
         subscription = watch.events.subscribe { [weak service] event in
-            guard let news = WatchNews.take(event, of: path, into: journal) else { return }
+            guard let news = WatchNews.record(event, of: path, into: journal) else { return }
             service?.report(news)
         }
     }
@@ -91,7 +93,7 @@ final class WatchedRoot: Sendable {
         defer { control.stopListening() }
         guard let stats = try await arm() else { return service.report(.stopped(root: path)) }
         armed.reach(1)
-        if let lastWatched { await record([gap(.downtime, from: lastWatched, to: .now)]) }
+        if let lastWatched { await gaps.record(.downtime, from: lastWatched) }
         let first = try await captureAll()
         journal.enter(.watching)
         service.report(
@@ -106,7 +108,7 @@ final class WatchedRoot: Sendable {
         audits.end()
         let openGaps = await watch.status()?.openGaps ?? [:]
         watch.stop()
-        await record(open: openGaps)
+        await gaps.record(open: openGaps)
         touchLock()
         service.report(.stopped(root: path))
     }
@@ -190,8 +192,8 @@ final class WatchedRoot: Sendable {
     private func captureChanges() async {
         var retry = firstRetry
         while !service.shouldStop, let batch = await watch.nextBatch() {
-            switch await take(batch) {
-            case .taken: retry = firstRetry
+            switch await apply(batch) {
+            case .applied: retry = firstRetry
             case .roomMade: continue
             case .failed:
                 await pause(retry)
@@ -201,12 +203,12 @@ final class WatchedRoot: Sendable {
         await readings.end()
         // A batch taken before may lack the last changes: only what a flush of our own makes due has them all.
         guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return }
-        _ = await take(last, isLast: true)
+        _ = await apply(last, isLast: true)
     }
 
     /// How it went to capture what a batch leads to.
     private enum Outcome {
-        case taken
+        case applied
         /// To be tried again: at once, after room was made, or later.
         case roomMade, failed
     }
@@ -214,8 +216,8 @@ final class WatchedRoot: Sendable {
     /// Captures what a batch leads to.
     ///
     /// - Parameter isLast: whether nothing may be left for later.
-    private func take(_ batch: ChangeBatch, isLast: Bool = false) async -> Outcome {
-        if !batch.gaps.isEmpty { await record(batch.gaps.map(gap)) }
+    private func apply(_ batch: ChangeBatch, isLast: Bool = false) async -> Outcome {
+        await gaps.record(batch.gaps)
         if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audits.run(on: self) } }
         if !batch.isEmpty || isLast && !largeFiles.waiting.isEmpty {
             journal.add(batch.written)
@@ -225,14 +227,14 @@ final class WatchedRoot: Sendable {
                 watch.markDirty(batch.ranges)
                 let error = ArchiverError(any: error)
                 // A root that goes while it is captured is the watcher's to tell.
-                if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .taken }
+                if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .applied }
                 // The same again is no news.
                 if journal.captureFailed(error) { service.report(.error(root: path, error)) }
                 return await makesRoom(after: error) ? .roomMade : .failed
             }
         }
         captured.reach(batch.flushes)
-        return .taken
+        return .applied
     }
 
     /// Has room made where a capture has found the disk full.
@@ -323,7 +325,7 @@ final class WatchedRoot: Sendable {
         largeFiles.looked(at: postpones ? ranges : [.subtree(.root)], began: start)
         readings.follow(self)
         // What is captured is announced, whether or not this succeeds.
-        await enterUnrecorded()
+        await gaps.enter()
         return result
     }
 
@@ -357,58 +359,6 @@ final class WatchedRoot: Sendable {
             await self?.pause(pause)
             self?.journal.endPause()
             self?.watch.markDirty(ranges)
-        }
-    }
-
-    // MARK: Gaps
-
-    private func gap(_ gap: Gap) -> GapRecord { self.gap(gap.cause.recorded, from: gap.start, to: gap.end) }
-
-    func gap(_ cause: GapCause, from start: Timestamp, to end: Timestamp) -> GapRecord {
-        GapRecord(
-            rootPath: path.bytes, host: CurrentProcess.hostName, cause: cause, start: start, end: end,
-            machine: Machine.id)
-    }
-
-    /// Enters gaps into the archive; where that fails now, with the next capture.
-    func record(_ gaps: [GapRecord]) async {
-        for gap in gaps { service.report(.gap(gap)) }
-        journal.add(gaps)
-        await enterUnrecorded()
-    }
-
-    /// Enters the gaps that are not in the archive yet; where that fails, they are kept for the next time.
-    private func enterUnrecorded() async {
-        let unrecorded = journal.takeUnrecorded()
-        if unrecorded.isEmpty { return }
-        let (archive, hooks) = (service.archive, service.options.hooks)
-        do {
-            try await Blocking.run { () throws(ArchiverError) in
-                try facing {
-                    try hooks.beforeEnteringGaps()
-                    try archive.current().archive.store.enter(unrecorded)
-                }
-            }
-        } catch {
-            journal.add(unrecorded)
-            service.report(.error(root: path, error))
-        }
-    }
-
-    /// Enters the gaps that the end of the watching ends.
-    private func record(open openGaps: [Gap.Cause: Timestamp]) async {
-        await record(openGaps.map { gap($0.recorded, from: $1, to: .now) })
-    }
-}
-
-extension Gap.Cause {
-    /// The archive's word for it.
-    var recorded: GapCause {
-        switch self {
-        case .overflow: .overflow
-        case .rootUnavailable: .unavailable
-        case .polling: .polling
-        case .suspend: .suspend
         }
     }
 }

@@ -195,7 +195,7 @@ struct CommitProtocolTests {
         let file = try Descriptor.open(segment, O_WRONLY)
         try bytes.withUnsafeBytes { try file.write($0, at: 0, path: segment) }
         try writer.append(encoder.encode([chunks[1]]))
-        #expect(try failure { try writer.keep() } != nil)
+        #expect(try failure { try writer.commitChunks() } != nil)
         writer.abandon()
         let length = try segment.readFile().count
         #expect(try store.catalogue.segments().map(\.indexedLength).max() == length && length > start)

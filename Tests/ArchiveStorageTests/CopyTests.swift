@@ -39,7 +39,7 @@ struct CopyTests {
             let block = try encoder.encode(chunks, bases: bases.map { BaseChunk(id: $0.id, bytes: $0.bytes, depth: 0) })
             let writer = try store.beginCommit()
             try writer.append(block)
-            try writer.keep()
+            try writer.commitChunks()
             let known = Set(segments)
             let new = try store.catalogue.segments().map { store.segments.path(of: $0.path) }.filter {
                 try !known.contains($0)

@@ -319,6 +319,6 @@ extension ArchiveStore {
         let writer = try beginCommit()
         #expect(try writer.claim(chunk.id))
         try writer.append(encoder.encode([chunk]))
-        try writer.keep()
+        try writer.commitChunks()
     }
 }

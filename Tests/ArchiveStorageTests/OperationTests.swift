@@ -147,7 +147,7 @@ struct OperationCrashTests {
             let writer = try store.beginCommit()
             #expect(try writer.claim(nonsense.id))
             try writer.append(encoder.encode([nonsense]))
-            try writer.keep()
+            try writer.commitChunks()
             _ = try store.enter(.sample(1))
         }
         let summary = try ArchiveStore.rebuildCatalogue(of: directory.path)

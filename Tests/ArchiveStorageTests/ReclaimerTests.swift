@@ -37,7 +37,7 @@ struct ReclaimerTests {
             let bases = try base.map { [try #require(try store.base($0))] } ?? []
             try commit.append(store.encode([chunk], bases: bases))
             if !waste.isEmpty { try commit.append(store.encode([RawChunk(kind: .content, bytes: waste)])) }
-            try commit.keep()
+            try commit.commitChunks()
             return chunk.id
         }
     }
@@ -96,7 +96,7 @@ struct ReclaimerTests {
                 let chunks = (0..<1000).map { RawChunk(kind: .content, bytes: Array("\(round) \($0)".utf8)) }
                 for chunk in chunks { #expect(try commit.claim(chunk.id)) }
                 try commit.append(store.encode(chunks))
-                try commit.keep()
+                try commit.commitChunks()
             }
         }
         let before = try #require(FileStatus.size(at: path))

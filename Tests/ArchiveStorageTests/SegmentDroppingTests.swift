@@ -62,7 +62,7 @@ struct SegmentDroppingTests {
         var encoder = try BlockEncoder(level: 1)
         let bytes = try #require(scene.commits[1].chunks[id])
         try writer.append(encoder.encode([RawChunk(kind: .content, bytes: bytes)]))
-        try writer.keep()
+        try writer.commitChunks()
         #expect(try segment(of: id, store).number != old.number)
         #expect(try store.catalogue.holds(id) && store.base(id) != nil)
         #expect(try store.catalogue.acquit(old.number))

@@ -207,6 +207,6 @@ extension ArchiveStore {
         let writer = try beginCommit()
         var encoder = try BlockEncoder(level: 1)
         try writer.append(encoder.encode([RawChunk(kind: type(of: record).kind, bytes: record.encoded())]))
-        try writer.keep()
+        try writer.commitChunks()
     }
 }

@@ -22,7 +22,7 @@ struct UndecodableRecordTests {
             let writer = try store.beginCommit()
             var encoder = try BlockEncoder(level: 1)
             try writer.append(encoder.encode([RawChunk(kind: kind, bytes: [0xFF, 1, 2])]))
-            try writer.keep()
+            try writer.commitChunks()
         }
         _ = try ArchiveStore.rebuildCatalogue(of: directory.path)
         for _ in 0..<2 {

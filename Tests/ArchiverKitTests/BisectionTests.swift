@@ -3,8 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ArchiverKit
-@testable import Archives
+@testable import History
 
 @Suite struct BisectionTests {
     @Test(

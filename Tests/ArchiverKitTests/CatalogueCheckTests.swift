@@ -94,7 +94,7 @@ struct CatalogueCheckTests {
         #expect(try writer.claim(chunk.id))
         var encoder = try BlockEncoder(level: 1)
         try writer.append(encoder.encode([chunk]))
-        try writer.keep()
+        try writer.commitChunks()
         let place = try #require(try store.catalogue.location(of: chunk.id))
         let record = try #require(try store.catalogue.segment(place.segment))
         #expect(try store.catalogue.condemn(record.number))

@@ -178,7 +178,7 @@ struct GoldenArchiveMaking {
             #expect(try writer.claim(chunk.id))
             try writer.append(encoder.encode([chunk]))
         }
-        try writer.keep()
+        try writer.commitChunks()
         let records = try store.catalogue.snapshots().map { try store.catalogue.location(of: $0.id.chunk)?.segment }
         let needed = Set(records.compactMap { $0 })
         let unneeded = try #require(

@@ -11,8 +11,8 @@ import TestTraits
 import Testing
 
 @testable import ArchiverKit
-@testable import Archives
 @testable import Capturing
+@testable import History
 
 @Suite("The index of paths", .blocking) struct HistoryIndexTests {
     @Test("an index made by commits equals one made anew equals a naive scan", arguments: 0..<3)
@@ -46,7 +46,7 @@ import Testing
                     _ = try? sandbox.archive.undo(place)
                 }
             case 11:
-                try sandbox.archive.store.catalogue.noteLoss(ofRoot: root.bytes, machine: Machine.id)
+                try sandbox.archive.store.catalogue.recordLoss(ofRoot: root.bytes, machine: Machine.id)
             default:
                 for _ in 0...random.below(6) { _ = try edits[index].edit() }
                 _ = try sandbox.archive.capture(root, CaptureOptions(label: step % 7 == 0 ? "l\(step)" : nil))

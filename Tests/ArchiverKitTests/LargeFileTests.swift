@@ -131,7 +131,7 @@ import Threading
             let whole = SliceList(slices: slices)
             lists.append(ListedSlices(length: whole.length, list: try add(.sliceList, whole.encoded())))
         }
-        try writer.keep()
+        try writer.commitChunks()
         let entry = Entry(
             path: try .at("file"), kind: .file, permissions: 0o644, modified: Timestamp(seconds: 0),
             content: .sliceLists(lists))

@@ -20,7 +20,7 @@ import Testing
         let commit = try sandbox.archive.store.beginCommit()
         let node = RawChunk(kind: .node, bytes: Node.leaf([]).encoded())
         if try commit.claim(node.id) { try commit.append(sandbox.archive.store.encode([node])) }
-        try commit.keep()
+        try commit.commitChunks()
         tree = node.id
     }
 

@@ -27,7 +27,7 @@ import Testing
     func deadlines(_ example: Case) {
         let start = ContinuousClock.now
         var rule = SettleRule(timing: WatchTiming(settle: .milliseconds(100), maxDelay: .seconds(2)))
-        for change in example.changes { rule.noteChange(at: start + .milliseconds(change)) }
+        for change in example.changes { rule.recordChange(at: start + .milliseconds(change)) }
         #expect(rule.deadline == example.deadline.map { start + .milliseconds($0) })
         #expect(rule.firstChange == example.changes.first.map { start + .milliseconds($0) })
         rule.reset()

@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: cases) func events(_ test: Case) {
         var names = WrittenNames()
-        for (mask, path) in test.events { names.note(mask, of: path) }
+        for (mask, path) in test.events { names.record(mask, of: path) }
         #expect(names.changed == test.changed)
         #expect(names.closed == test.closed)
         #expect(names.isEmpty == test.changed.isEmpty)
@@ -45,7 +45,7 @@ import Testing
 
     private func names(_ range: Range<Int>, _ mask: EventMask) -> WrittenNames {
         var names = WrittenNames()
-        for number in range { names.note(mask, of: RelativePath(unchecked: Array("\(number)".utf8))) }
+        for number in range { names.record(mask, of: RelativePath(unchecked: Array("\(number)".utf8))) }
         return names
     }
 
@@ -61,7 +61,7 @@ import Testing
         let limit = WrittenNames.limit
         var names = names(0..<(limit + 10), .modify)
         #expect(names.changed.count == limit)
-        names.note(.closeWrite, of: "x")
+        names.record(.closeWrite, of: "x")
         #expect(names.changed.count + names.closed.count == limit)
         names.formUnion(self.names(limit..<(limit + 10), [.modify, .closeWrite]))
         #expect(names.changed.count + names.closed.count == limit)

@@ -82,7 +82,7 @@ import Testing
         let commit = try archive.store.beginCommit()
         let node = RawChunk(kind: .node, bytes: Node.leaf([]).encoded())
         if try commit.claim(node.id) { try commit.append(archive.store.encode([node])) }
-        try commit.keep()
+        try commit.commitChunks()
         var (sequence, time) = (UInt64(0), Int64(1_000_000))
         func add(_ count: Int) throws {
             for _ in 0..<count {

@@ -114,7 +114,7 @@ extension Catalogue {
         try write { db in
             try insert(places, into: db)
             try insert(blocks, into: db)
-            try noteStored(places, in: db)
+            try recordStored(places, in: db)
             try db.cachedStatement(sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?")
                 .execute(arguments: [length, segment])
             for record in records.records { try record.insert(into: db, of: self) }

@@ -38,7 +38,7 @@ extension Catalogue {
         }
     }
 
-    /// Notes that a record is forgotten, or kept after all.
+    /// Records that a record is forgotten, or kept after all.
     ///
     /// - Returns: whether that is new; of what is said of a record the latest counts, and at one time that it is kept.
     fileprivate func say(
@@ -57,8 +57,8 @@ extension Catalogue {
         return db.changesCount > 0
     }
 
-    /// Notes how many bytes a forgotten record had stored, which is found after what says that it is forgotten.
-    func note(storedBytes: UInt64, ofForgotten id: ChunkID, in db: Database) throws {
+    /// Records how many bytes a forgotten record had stored, which is found after what says that it is forgotten.
+    func recordStoredBytes(_ storedBytes: UInt64, ofForgotten id: ChunkID, in db: Database) throws {
         try db.cachedStatement(sql: "UPDATE forgotten SET storedBytes = ? WHERE id = ? AND NOT isKept")
             .execute(arguments: [Int64(clamping: storedBytes), Data(id.bytes)])
     }

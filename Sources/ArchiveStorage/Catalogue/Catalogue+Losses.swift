@@ -24,10 +24,10 @@ extension Catalogue {
         }
     }
 
-    /// Notes which chunks are lost, in place of what was noted before, and which roots have to be looked at whole.
+    /// Records which chunks are lost, in place of what was noted before, and which roots have to be looked at whole.
     ///
     /// - Parameter roots: by their numbers.
-    package func note(losses: [ChunkID], ofRoots roots: [Int64]) throws(StorageError) {
+    package func record(losses: [ChunkID], ofRoots roots: [Int64]) throws(StorageError) {
         if losses.isEmpty, roots.isEmpty, try self.losses().isEmpty { return }
         try write { db in
             try db.execute(sql: "DELETE FROM loss")
@@ -38,16 +38,16 @@ extension Catalogue {
         }
     }
 
-    /// Notes that segments have lost something: every root has to be looked at whole.
-    func noteLossesOfAnyRoot() throws(StorageError) {
+    /// Records that segments have lost something: every root has to be looked at whole.
+    func recordLossesOfAnyRoot() throws(StorageError) {
         try write { db in
             let number = try Int64.fetchOne(db, sql: "SELECT COALESCE(MAX(number), 0) + 1 FROM healing")
             try db.execute(sql: "INSERT OR REPLACE INTO healing SELECT id, ? FROM root", arguments: [number])
         }
     }
 
-    /// Notes that the root at `path` on `machine` has to be looked at whole.
-    package func noteLoss(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) {
+    /// Records that the root at `path` on `machine` has to be looked at whole.
+    package func recordLoss(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) {
         try write { db in
             let number = try Int64.fetchOne(db, sql: "SELECT COALESCE(MAX(number), 0) + 1 FROM healing")
             try db.execute(
@@ -68,7 +68,7 @@ extension Catalogue {
         }
     }
 
-    /// Notes that what `mark` is of has been looked at whole.
+    /// Records that what `mark` is of has been looked at whole.
     package func remove(_ mark: HealingMark) throws(StorageError) {
         try write { db in
             try db.execute(
@@ -77,7 +77,7 @@ extension Catalogue {
     }
 
     /// Has chunks that were stored just now take the place of lost copies.
-    func noteStored(_ chunks: [(id: ChunkID, location: BlockLocation)], in db: Database) throws {
+    func recordStored(_ chunks: [(id: ChunkID, location: BlockLocation)], in db: Database) throws {
         if try Row.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM loss LIMIT 1")) == nil { return }
         let found = try db.cachedStatement(sql: "DELETE FROM loss WHERE id = ?")
         let lost = try db.cachedStatement(sql: "DELETE FROM chunk WHERE id = ? AND location <> ?")

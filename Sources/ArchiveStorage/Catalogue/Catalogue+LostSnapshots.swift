@@ -46,10 +46,10 @@ extension LostSnapshot {
 }
 
 extension Catalogue {
-    /// Notes what of a segment's snapshots is lost.
+    /// Records what of a segment's snapshots is lost.
     ///
     /// - Parameter isWhole: whether all of the segment was read, and not only its end.
-    func note(_ lost: [LostSnapshot], ofSegment path: String, isWhole: Bool) throws(StorageError) {
+    func record(_ lost: [LostSnapshot], ofSegment path: String, isWhole: Bool) throws(StorageError) {
         try write { db in
             if isWhole { try db.execute(sql: "DELETE FROM lostSnapshot WHERE segment = ?", arguments: [path]) }
             for lost in lost {

@@ -62,8 +62,8 @@ extension Catalogue {
         return db.lastInsertedRowID
     }
 
-    /// Notes what the machine of a root is called, as a snapshot of it says, unless a later one says otherwise.
-    func noteHost(_ host: String, ofRoot number: Int64, at sequence: Int64, in db: Database) throws {
+    /// Records what the machine of a root is called, as a snapshot of it says, unless a later one says otherwise.
+    func recordHost(_ host: String, ofRoot number: Int64, at sequence: Int64, in db: Database) throws {
         let named = try db.cachedStatement(sql: "SELECT 1 FROM root WHERE id = ? AND host = ?")
         if try Int64.fetchOne(named, arguments: [number, host]) != nil { return }
         try db.execute(

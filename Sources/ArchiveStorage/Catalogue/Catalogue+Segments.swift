@@ -64,7 +64,7 @@ extension Catalogue {
         try db.execute(sql: "DELETE FROM segment WHERE id = ?", arguments: [number])
     }
 
-    /// Notes that nothing will be appended to a segment any more.
+    /// Records that nothing will be appended to a segment any more.
     package func markSealed(_ number: Int64, length: Int) throws(StorageError) {
         try write { db in
             try db.execute(
@@ -78,8 +78,8 @@ extension Catalogue {
         try read { db in try String.fetchAll(db, sql: "SELECT message FROM damage ORDER BY segment") }
     }
 
-    /// Notes that a segment is damaged, in place of what was noted of it; nil where it is whole.
-    func note(_ damage: String?, ofSegment path: String) throws(StorageError) {
+    /// Records that a segment is damaged, in place of what was noted of it; nil where it is whole.
+    func record(_ damage: String?, ofSegment path: String) throws(StorageError) {
         try write { db in
             if let damage {
                 try db.execute(sql: "INSERT OR REPLACE INTO damage VALUES (?, ?)", arguments: [path, damage])

@@ -33,6 +33,6 @@ extension Catalogue {
             let rows = try Row.fetchCursor(db, sql: "PRAGMA incremental_vacuum(\(pages))")
             while try rows.next() != nil {}
         }
-        checkpoints?.note(changes: pages)
+        checkpoints?.record(changes: pages)
     }
 }

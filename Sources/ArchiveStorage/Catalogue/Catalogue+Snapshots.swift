@@ -120,7 +120,7 @@ extension Catalogue {
     func insert(_ record: ListedSnapshot, changes: [PathChange]? = nil, into db: Database) throws {
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
         let root = try Catalogue.enterRoot(place, host: record.host, into: db)
-        try noteHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
+        try recordHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
         let predecessor = try Catalogue.predecessor(of: record, root: root, in: db)
         let isInHistory = changes != nil && predecessor == record.parent
         let statement = try db.cachedStatement(
@@ -136,7 +136,7 @@ extension Catalogue {
             record.label.map { Data($0.utf8) }, Int64(clamping: record.sequence), state.rawValue,
         ])
         guard db.changesCount > 0 else {
-            return try note(storedBytes: record.storedBytes, ofForgotten: record.id.chunk, in: db)
+            return try recordStoredBytes(record.storedBytes, ofForgotten: record.id.chunk, in: db)
         }
         try addToRuns(record, after: predecessor, root: root, in: db)
         try forgetChanges(afterInsertionOf: record, root: root, in: db)

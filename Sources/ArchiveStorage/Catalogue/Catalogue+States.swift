@@ -93,7 +93,7 @@ extension Catalogue {
             state.time.nanoseconds, state.label.map { Data($0.utf8) }, Data(state.type.utf8), state.version,
             Int64(clamping: state.bytes), Int64(clamping: state.storedBytes),
         ])
-        if db.changesCount == 0 { try note(storedBytes: state.storedBytes, ofForgotten: state.id.chunk, in: db) }
+        if db.changesCount == 0 { try recordStoredBytes(state.storedBytes, ofForgotten: state.id.chunk, in: db) }
     }
 }
 

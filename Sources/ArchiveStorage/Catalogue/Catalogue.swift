@@ -168,7 +168,7 @@ package final class Catalogue: Sendable {
                 let before = db.totalChangesCount
                 return (try body(db), db.totalChangesCount - before)
             }
-            checkpoints?.note(changes: changes)
+            checkpoints?.record(changes: changes)
             return result
         } catch {
             throw Catalogue.failure(error, path)

@@ -23,8 +23,8 @@ final class CatalogueCheckpoints: Sendable {
         self.path = path
     }
 
-    /// Notes that rows were changed, and begins a checkpoint where one is due.
-    func note(changes: Int) {
+    /// Records that rows were changed, and begins a checkpoint where one is due.
+    func record(changes: Int) {
         let isDue = dueChanges.withLock { due in
             due += changes
             guard due >= CatalogueCheckpoints.changesBetween else { return false }

@@ -75,7 +75,7 @@ package struct CatalogueUpdate {
         for lost in missing {
             let message = "segment \(segments.path(of: lost)) is missing"
             summary.damage.append(message)
-            try catalogue.note(message, ofSegment: lost)
+            try catalogue.record(message, ofSegment: lost)
             if let record = known[lost] { try catalogue.forget(record.number) }
         }
         var scanned: [Scanned] = []
@@ -97,7 +97,7 @@ package struct CatalogueUpdate {
         try catalogue.enter(notices.sorted { $0.time < $1.time })
         let hasLost = !missing.isEmpty || scanned.contains { !$0.damage.isEmpty }
         for segment in scanned { try enterRecords(of: segment, &summary) }
-        if hasLost { try catalogue.noteLossesOfAnyRoot() }
+        if hasLost { try catalogue.recordLossesOfAnyRoot() }
         return summary
     }
 
@@ -164,7 +164,7 @@ package struct CatalogueUpdate {
         }
         var name: SegmentID?
         guard try checkHeader(of: file, length, &name, &damage, &summary) else {
-            try note(damage, of: path, &summary)
+            try record(damage, of: path, &summary)
             return nil
         }
         var isClosed = !damage.isEmpty
@@ -273,7 +273,7 @@ package struct CatalogueUpdate {
         let count = try file.length() - tail.offset
         let place = "byte \(tail.offset) of \(file.path)"
         do {
-            let copy = try Salvage.keep(file, from: tail.offset, in: layout)
+            let copy = try Salvage.store(file, from: tail.offset, in: layout)
             try file.bytes.truncate(to: tail.offset)
             let kept = copy.map { "kept as \($0)" } ?? "which were zeros"
             summary.cuts.append("an unfinished write at \(place) was cut off: \(count) bytes, \(kept)")
@@ -284,11 +284,11 @@ package struct CatalogueUpdate {
         }
     }
 
-    private func note(_ damage: [String], of path: String, _ summary: inout Summary) throws(StorageError) {
+    private func record(_ damage: [String], of path: String, _ summary: inout Summary) throws(StorageError) {
         guard let first = damage.first else { return }
         summary.damage += damage
         let more = damage.count > 1 ? ", and \(damage.count - 1) more findings in that segment" : ""
-        try catalogue.note(first + more, ofSegment: path)
+        try catalogue.record(first + more, ofSegment: path)
     }
 
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
@@ -299,19 +299,19 @@ package struct CatalogueUpdate {
             summary.records[kind.kind, default: 0] += found.count
             records += found
         }
-        try noteLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.record })
+        try recordLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.record })
         if damage.isEmpty, segment.isFromStart {
-            try catalogue.note(nil, ofSegment: segment.path)
+            try catalogue.record(nil, ofSegment: segment.path)
         } else {
-            try note(damage, of: segment.path, &summary)
+            try record(damage, of: segment.path, &summary)
         }
         try catalogue.enter(
             segment: segment.number, length: segment.scan.length, chunks: [], records: CommitRecords(records))
         if segment.isClosed { try catalogue.markSealed(segment.number, length: segment.length) }
     }
 
-    /// Notes the snapshots of a segment that cannot be read, and between which others they were made.
-    private func noteLostSnapshots(of segment: Scanned, besides readable: [ListedSnapshot]) throws(StorageError) {
+    /// Records the snapshots of a segment that cannot be read, and between which others they were made.
+    private func recordLostSnapshots(of segment: Scanned, besides readable: [ListedSnapshot]) throws(StorageError) {
         let times = Dictionary(readable.map { ($0.id, $0.time) }) { first, _ in first }
         let places =
             segment.scan.records.filter { $0.kind == .snapshot }
@@ -320,7 +320,7 @@ package struct CatalogueUpdate {
         var lost: [LostSnapshot] = []
         var since = FilePath(segment.path).lastComponent.flatMap { SegmentName(fileName: $0.string) }?.time
         var waiting: [(offset: Int, id: SnapshotID?)] = []
-        func take(until: Timestamp) {
+        func close(until: Timestamp) {
             for place in waiting {
                 lost.append(
                     LostSnapshot(
@@ -334,12 +334,12 @@ package struct CatalogueUpdate {
                 waiting.append((place.offset, place.id))
                 continue
             }
-            take(until: time)
+            close(until: time)
             since = time
         }
-        take(until: .now)
+        close(until: .now)
         if segment.isFromStart || !lost.isEmpty {
-            try catalogue.note(lost, ofSegment: segment.path, isWhole: segment.isFromStart)
+            try catalogue.record(lost, ofSegment: segment.path, isWhole: segment.isFromStart)
         }
     }
 

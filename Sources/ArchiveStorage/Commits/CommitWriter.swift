@@ -188,12 +188,12 @@ package final class CommitWriter: Sendable {
     }
 
     /// Makes what was appended durable and enters it, while the commit goes on.
-    func keepSoFar() throws(StorageError) {
+    func indexSoFar() throws(StorageError) {
         try locked { state throws(StorageError) in try self.index(&state) }
     }
 
     /// Ends the commit without a snapshot and keeps its chunks.
-    package func keep() throws(StorageError) {
+    package func commitChunks() throws(StorageError) {
         try locked { state throws(StorageError) in try self.index(&state) }
         release()
     }

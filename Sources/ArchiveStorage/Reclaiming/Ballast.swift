@@ -15,10 +15,10 @@ package struct Ballast: Sendable {
     /// The bytes that it takes; 0 where there is none.
     package var bytes: UInt64 { FileStatus.size(at: path) ?? 0 }
 
-    /// Takes `byteCount` bytes, unless it has as many already.
+    /// Reserves `byteCount` bytes, unless it has as many already.
     ///
     /// Where they are not to be had, as on a full disk, there is none: that is no reason to do without anything else.
-    package func take(_ byteCount: UInt64) {
+    package func reserve(_ byteCount: UInt64) {
         guard byteCount > 0, bytes < byteCount, let length = off_t(exactly: byteCount),
             let file = try? Descriptor.openFile(path, O_WRONLY | O_CREAT, permissions: 0o600)
         else { return }

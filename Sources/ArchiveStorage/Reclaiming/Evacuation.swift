@@ -51,7 +51,7 @@ struct Evacuation {
         }
     }
 
-    /// Notes that the chunk must stay, and whatever it stands on.
+    /// Records that the chunk must stay, and whatever it stands on.
     private mutating func addSupport(_ first: ChunkPrefix) throws(StorageError) {
         var waiting = [first]
         while let prefix = waiting.popLast() {
@@ -89,7 +89,7 @@ struct Evacuation {
             if let commit {
                 try appendPacked(to: commit)
                 try appendRecords(to: commit)
-                try commit.keep()
+                try commit.commitChunks()
             }
         } catch {
             commit?.abandon()
@@ -169,7 +169,7 @@ struct Evacuation {
         movedBytes += block.byteCount
         piece.add(block)
         guard piece.isFull, pacing.isShared else { return }
-        try commit.keepSoFar()
+        try commit.indexSoFar()
         try pacing.makeWay()
         piece = Pacing.Piece()
     }

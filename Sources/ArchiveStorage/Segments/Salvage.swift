@@ -13,7 +13,7 @@ enum Salvage {
     /// Copies what `segment` holds from `offset` on, durably; its holes stay holes.
     ///
     /// - Returns: the copy; nil where there is nothing but zeros.
-    static func keep(
+    static func store(
         _ segment: Segment, from offset: Int, in layout: ArchiveLayout
     ) throws(StorageError) -> FilePath? {
         let length = try segment.length()

@@ -94,7 +94,7 @@ final class SegmentWriter: @unchecked Sendable {
             remedy: "is the archive's disk mounted? bring the archive back; what changed is captured again")
     }
 
-    /// Notes that everything before `length` is durable and indexed.
+    /// Records that everything before `length` is durable and indexed.
     func markIndexed(_ length: Int) {
         indexedLength = max(indexedLength, length)
     }

@@ -40,7 +40,7 @@ struct GlobalOptions: ParsableArguments {
         let console = Console(self)
         if isTelling { FindingReport(archive.findings).write(console) }
         if archive.isNew, console.error.isTerminal, !console.isJSON {
-            console.note(
+            console.remark(
                 "made a new archive: \(Escaping.text(archive.directory.bytes)) "
                     + "(if there was one before: is its disk mounted?)")
         }

@@ -106,7 +106,7 @@ struct BisectCommand: ParsableCommand {
         let name = probe.snapshot.name
         if let reason = probe.reason { return console.warn("archiver: skipped \(name): \(Escaping.text(reason))") }
         let more = left == 0 ? "" : "; at most \(Plural.of(left, "more run"))"
-        console.note(
+        console.remark(
             "archiver: \(name) \(probe.verdict == .skipped ? "was skipped" : "is \(probe.verdict.rawValue)")\(more)")
     }
 }

@@ -50,7 +50,7 @@ struct CaptureCommand: ParsableCommand {
                 }
                 if console.isVerbose, result.snapshot != nil {
                     for changed in result.changedPaths {
-                        console.note("\(changed.change.sign.rawValue) \(Escaping.text(changed.path))")
+                        console.remark("\(changed.change.sign.rawValue) \(Escaping.text(changed.path))")
                     }
                 }
                 console.warn(result.problems, count: result.problemCount, \.text)
@@ -77,9 +77,9 @@ struct CaptureCommand: ParsableCommand {
         _ directory: FilePath, _ options: CaptureOptions, _ archive: Archive, _ console: Console
     ) throws -> CaptureResult {
         let remembered = try? archive.exclusions(ofRoot: directory)
-        let note = ExclusionText.note(
+        let remark = ExclusionText.remark(
             directory.bytes, given: options.exclusions, remembered: remembered, isAside: !options.setsExclusions)
-        if let note { console.note(note) }
+        if let remark { console.remark(remark) }
         let progress = OperationProgress()
         let line = ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console)
         defer { line.end() }

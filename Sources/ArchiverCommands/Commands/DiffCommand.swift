@@ -117,7 +117,9 @@ struct DiffCommand: ParsableCommand {
             throw Failure.usage("--text compares files, not saved states", remedy: "leave out --text")
         }
         let sides = try sides(left, context)
-        if sides == nil { console.note("There is no other state of \(Escaping.text(left.title)) to compare it with.") }
+        if sides == nil {
+            console.remark("There is no other state of \(Escaping.text(left.title)) to compare it with.")
+        }
         let (left, right) = sides ?? (left, left)
         let archive = context.archive
         guard let leftValue = try archive.content(of: left).value(),

@@ -87,7 +87,7 @@ struct ListCommand: ParsableCommand {
             ? showTable(query, context, console) : writeRows(query, context.archive, console)
         // What is not read may hold snapshots.
         if context.archive.findings.contains(where: { $0.kind == .unread }) { throw ExitStatus.damaged }
-        if isEmpty && !console.isJSON { console.note(emptiness(context)) }
+        if isEmpty && !console.isJSON { console.remark(emptiness(context)) }
     }
 
     /// Shows the newest in a table.
@@ -105,15 +105,15 @@ struct ListCommand: ParsableCommand {
             snapshots, gaps, console.style, pinned: pinned, notes: try archive.notesBySnapshot(of: context.root),
             width: console.output.columns)
         for line in table { try console.output.line(line) }
-        try noteOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
+        try remarkOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
         return false
     }
 
     /// Says how many are left out of a table of `shown` rows for their number alone.
-    private func noteOlder(than shown: Int, _ console: Console, count: () throws -> Int) throws {
+    private func remarkOlder(than shown: Int, _ console: Console, count: () throws -> Int) throws {
         guard limit == nil, shown == ListCommand.tableLimit, case let count = try count(), count > shown else { return }
         try console.output.flush()
-        console.note(
+        console.remark(
             "\(count - shown) older ones are not shown: see --since and --until, or --limit \(count) for all")
     }
 
@@ -156,7 +156,7 @@ struct ListCommand: ParsableCommand {
             for one in forgotten { try writer.append(ForgottenJSON(one)) }
             return try writer.finish()
         }
-        if forgotten.isEmpty { return console.note("Nothing is forgotten.") }
+        if forgotten.isEmpty { return console.remark("Nothing is forgotten.") }
         for line in ForgottenList.lines(forgotten, console) { try console.output.line(line) }
     }
 
@@ -173,9 +173,9 @@ struct ListCommand: ParsableCommand {
             for state in listed { try writer.append(SavedStateJSON(state)) }
             return try writer.finish()
         }
-        if listed.isEmpty { return console.note(emptinessOfStates) }
+        if listed.isEmpty { return console.remark(emptinessOfStates) }
         for line in StateList.lines(listed, console) { try console.output.line(line) }
-        if console.isForPerson { try noteOlder(than: listed.count, console) { try archive.stateCount(query) } }
+        if console.isForPerson { try remarkOlder(than: listed.count, console) { try archive.stateCount(query) } }
     }
 
     /// A time as selectors have it, with or without their `@`.

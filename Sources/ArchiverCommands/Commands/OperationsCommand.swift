@@ -45,7 +45,7 @@ struct OperationsCommand: ParsableCommand {
         if console.isJSON { return try console.output.line(JSONText.of(operations.map(OperationJSON.init))) }
         if operations.isEmpty {
             let place = context.root.map { " in " + Escaping.text($0.path.bytes) } ?? ""
-            return console.note("Nothing has been restored\(place) yet.")
+            return console.remark("Nothing has been restored\(place) yet.")
         }
         context.reportWhich("operations", console)
         for line in OperationList.lines(operations, console) { try console.output.line(line) }

@@ -98,7 +98,7 @@ struct RestoreCommand: ParsableCommand {
         if paths.count > 1, operations > 0, !console.isJSON, let destination = results.first?.destination {
             let word = try context.word(for: destination) + (operations > 1 ? " --steps \(operations)" : "")
             try console.output.flush()
-            console.note("'archiver undo\(word)' brings the state before back")
+            console.remark("'archiver undo\(word)' brings the state before back")
         }
         if let status = results.compactMap({ ExitStatus($0) }).last { throw status }
     }

@@ -34,7 +34,9 @@ struct RootsListCommand: ParsableCommand {
         let console = Console(global)
         let roots = try global.openArchive().rootSummaries()
         if console.isJSON { return try console.output.line(JSONText.of(roots.map(RootSummaryJSON.init))) }
-        if roots.isEmpty { return console.note("The archive holds no snapshots yet; 'archiver watch DIR' makes them.") }
+        if roots.isEmpty {
+            return console.remark("The archive holds no snapshots yet; 'archiver watch DIR' makes them.")
+        }
         for line in RootList.lines(roots, console) { try console.output.line(line) }
     }
 }
@@ -65,7 +67,7 @@ struct RootsMoveCommand: ParsableCommand {
         let archive = try global.openArchive()
         let root = try RootContext.root(at: old.path.resolved, onHost: host, in: archive)
         try archive.move(root, to: new.path)
-        Console(global).note(
+        Console(global).remark(
             "The snapshots of \(Escaping.text(root.path.bytes)) are now those of \(Escaping.text(new.path.resolved.bytes))."
         )
     }
@@ -93,7 +95,7 @@ struct RootsForgetCommand: ParsableCommand {
         let archive = try global.openArchive()
         let root = try RootContext.root(at: directory.path.resolved, onHost: host, in: archive)
         try archive.retire(root)
-        Console(global).note(
+        Console(global).remark(
             "\(Escaping.text(root.path.bytes)) is no longer expected to be watched; its snapshots stay.")
     }
 }

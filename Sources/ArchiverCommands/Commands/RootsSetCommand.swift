@@ -42,7 +42,7 @@ struct RootsSetCommand: ParsableCommand {
         let name = Escaping.text(root.path.bytes)
         if isGathering {
             let settings = try archive.setWatchSettings(gathering.settings, ofRoot: root.path, isReset: usual)
-            console.note("\(name): \(WatchSettingsText.text(settings) ?? "changes are gathered as usual")")
+            console.remark("\(name): \(WatchSettingsText.text(settings) ?? "changes are gathered as usual")")
         }
         let isTakenUp = try archive.reconfigureWatcher(ofRoot: root.path, exclusions: rules)
         if let rules {
@@ -50,8 +50,8 @@ struct RootsSetCommand: ParsableCommand {
                 let options = CaptureOptions(exclusions: rules, setsExclusions: true)
                 _ = try archive.capture(root.path, options)
             }
-            console.note("\(name): \(ExclusionText.text(rules) ?? "nothing left out")")
+            console.remark("\(name): \(ExclusionText.text(rules) ?? "nothing left out")")
         }
-        if isTakenUp { console.note("Its watcher does so from now on.") }
+        if isTakenUp { console.remark("Its watcher does so from now on.") }
     }
 }

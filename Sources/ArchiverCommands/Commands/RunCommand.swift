@@ -86,7 +86,7 @@ struct RunCommand: ParsableCommand {
         if console.isJSON {
             try console.output.line(JSONText.of(report))
         } else {
-            console.note(report.text(try RootContext(archive, nil).word(for: run.root)))
+            console.remark(report.text(try RootContext(archive, nil).word(for: run.root)))
         }
         try console.output.flush()
         if status == 0, reason == nil { return }

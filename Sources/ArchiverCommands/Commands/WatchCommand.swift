@@ -63,18 +63,18 @@ struct WatchCommand: LastingCommand {
         let directories = directories.map(\.path)
         // First of all: while an archive is opened, or a lock waited for, signals must have their effect.
         let ending = WatchEnding()
-        try Signals.observe(Signals.termination, ending.take)
+        try Signals.observe(Signals.termination, ending.handle)
         let archive = try await Blocking.run { () throws(ArchiverError) in
             try global.openArchive(creating: true)
         }
         for directory in directories {
             let remembered = try? archive.exclusions(ofRoot: directory)
-            let note = ExclusionText.note(
+            let remark = ExclusionText.remark(
                 directory.bytes, given: settings.exclusions, remembered: remembered, isAside: false)
-            if let note { console.note(note) }
+            if let remark { console.remark(remark) }
             let former = try archive.watchSettings(ofRoot: directory)
-            let kept = WatchSettingsText.note(directory.bytes, given: settings.settings, remembered: former)
-            if let kept { console.note(kept) }
+            let kept = WatchSettingsText.remark(directory.bytes, given: settings.settings, remembered: former)
+            if let kept { console.remark(kept) }
         }
         let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")

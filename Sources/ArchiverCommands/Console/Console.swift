@@ -33,7 +33,7 @@ struct Console: Sendable {
     }
 
     /// A word to the person at the terminal, unless they want none.
-    func note(_ text: String) {
+    func remark(_ text: String) {
         guard !isQuiet else { return }
         warn(text)
     }

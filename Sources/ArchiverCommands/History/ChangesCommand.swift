@@ -133,7 +133,7 @@ struct ChangesReport {
             }
             return try writer.finish()
         }
-        if sorted.isEmpty { return console.note("Nothing changed.") }
+        if sorted.isEmpty { return console.remark("Nothing changed.") }
         for summary in sorted {
             let other = (summary.sign == ">" ? summary.first : summary.last).otherPath
             guard console.isForPerson else {
@@ -161,7 +161,7 @@ struct ChangesReport {
             }
             return try writer.finish()
         }
-        if changes.isEmpty { return console.note("Nothing changed.") }
+        if changes.isEmpty { return console.remark("Nothing changed.") }
         for changes in changes {
             let snapshot = changes.snapshot
             if console.isForPerson {

@@ -64,7 +64,7 @@ struct DeletedCommand: ParsableCommand {
             }
             return
         }
-        if found.isEmpty { return console.note("Nothing is deleted that did not come back.") }
+        if found.isEmpty { return console.remark("Nothing is deleted that did not come back.") }
         var table = TextTable([
             TextTable.Column(title: "deleted"), TextTable.Column(title: "last in", mark: .yellow),
             TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: "path", isElastic: true),

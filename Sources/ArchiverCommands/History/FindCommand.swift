@@ -88,7 +88,7 @@ struct FindCommand: ParsableCommand {
             for entry in found { try writer.append(EntryJSON(entry)) }
             return try writer.finish()
         }
-        if found.isEmpty { return console.note("No name matches.") }
+        if found.isEmpty { return console.remark("No name matches.") }
         for entry in found { try console.output.line(Escaping.text(entry.path)) }
     }
 
@@ -107,7 +107,7 @@ struct FindCommand: ParsableCommand {
             for name in found { try console.output.line(FindCommand.plain(name)) }
             return
         }
-        if found.isEmpty { return console.note("No name matches.") }
+        if found.isEmpty { return console.remark("No name matches.") }
         var table = TextTable([
             TextTable.Column(title: "first", dispensability: 1), TextTable.Column(title: "last change"),
             TextTable.Column(title: "versions", alignment: .right, dispensability: 2),

@@ -109,7 +109,7 @@ struct GrepCommand: ParsableCommand {
                 "  " + console.style(.dim, "\(when)  \(line.number)") + "  "
                     + Escaping.prose(line.bytes, keepingTabs: true))
         }
-        if lines.isEmpty { console.note("No line matches.") }
+        if lines.isEmpty { console.remark("No line matches.") }
     }
 }
 

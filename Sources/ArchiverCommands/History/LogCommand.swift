@@ -101,16 +101,16 @@ struct LogCommand: ParsableCommand {
         let versions = try history.indexing {
             try history.archive.history(ofDirectory: path, in: history.root, query, progress: $0)
         }
-        if versions.isEmpty, !history.console.isJSON { history.console.note("No version matches.") }
+        if versions.isEmpty, !history.console.isJSON { history.console.remark("No version matches.") }
         try VersionList(history).write(versions)
-        noteOlder(than: versions.count, history.console)
+        remarkOlder(than: versions.count, history.console)
     }
 
     /// Says that there may be more than a table shows.
-    private func noteOlder(than count: Int, _ console: Console) {
+    private func remarkOlder(than count: Int, _ console: Console) {
         guard limit == nil, console.isForPerson, count == LogCommand.tableLimit else { return }
         try? console.output.flush()
-        console.note("Older ones are not shown: see --since and --until, or -n for more.")
+        console.remark("Older ones are not shown: see --since and --until, or -n for more.")
     }
 
     private func listFile(_ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext) throws {
@@ -119,15 +119,15 @@ struct LogCommand: ParsableCommand {
         }
         if versions.isEmpty {
             if since == nil, until == nil { throw try history.noSuchPath(path) }
-            if !history.console.isJSON { history.console.note("No version matches.") }
+            if !history.console.isJSON { history.console.remark("No version matches.") }
         }
         if patch {
             try VersionPatches(history).write(versions)
-            return noteOlder(than: versions.count, history.console)
+            return remarkOlder(than: versions.count, history.console)
         }
         let lines = stat ? try versions.map { try VersionPatches(history).lineCounts(of: $0) } : nil
         try VersionList(history).write(versions, lines)
-        noteOlder(than: versions.count, history.console)
+        remarkOlder(than: versions.count, history.console)
     }
 
     private func listLines(
@@ -149,7 +149,7 @@ struct LogCommand: ParsableCommand {
             query.accepts($0.version.snapshot)
         }
         let shown = found.prefix(limit ?? found.count)
-        if shown.isEmpty, !history.console.isJSON { history.console.note("No version matches.") }
+        if shown.isEmpty, !history.console.isJSON { history.console.remark("No version matches.") }
         if patch { return try VersionPatches(history).write(shown.map(\.version), shown.map(\.range)) }
         try VersionList(history).write(shown.map(\.version))
     }

@@ -81,7 +81,7 @@ struct ForgetCommand: ParsableCommand {
             let count = kept.count { $0.reason == reason }
             if count > 0 { try console.summary("kept \(Plural.of(count, "snapshot")): \(reason.rawValue)") }
         }
-        if !dryRun, !forgotten.isEmpty { console.note("'archiver unforget --last' brings back what was forgotten.") }
+        if !dryRun, !forgotten.isEmpty { console.remark("'archiver unforget --last' brings back what was forgotten.") }
     }
 }
 

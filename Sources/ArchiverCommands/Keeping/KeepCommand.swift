@@ -97,7 +97,7 @@ struct KeepCommand: ParsableCommand {
         for line in KeepingText.lines(summary) { try console.output.line(line) }
         let room = try archive.room()
         if room.isShort {
-            console.note(
+            console.remark(
                 "The archive has \(ByteCount.text(room.lackingBytes)) too much for that: the watcher, or 'archiver prune', "
                     + "forgets old snapshots until it fits.")
         }
@@ -129,7 +129,7 @@ struct KeepCommand: ParsableCommand {
         }
         for line in KeepingText.lines(plans, isDryRun: dryRun) { try console.output.line(line) }
         if !dryRun, plans.contains(where: { !$0.going.isEmpty }) {
-            console.note("'archiver unforget --last' brings back what was forgotten.")
+            console.remark("'archiver unforget --last' brings back what was forgotten.")
         }
     }
 }

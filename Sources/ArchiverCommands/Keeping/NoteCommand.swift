@@ -76,7 +76,7 @@ struct NoteCommand: ParsableCommand {
             for note in notes { try writer.append(NoteJSON(note)) }
             return try writer.finish()
         }
-        if notes.isEmpty { return console.note("There are no notes: 'archiver note TEXT' writes one.") }
+        if notes.isEmpty { return console.remark("There are no notes: 'archiver note TEXT' writes one.") }
         for note in notes { try console.output.line(NoteText.line(note, console)) }
     }
 }

@@ -52,7 +52,7 @@ struct PinCommand: ParsableCommand {
         }
         let pins = try archive.pins()
         if console.isJSON { return try console.output.line(JSONText.of(pins.map(PinJSON.init))) }
-        if pins.isEmpty { return console.note("Nothing is pinned.") }
+        if pins.isEmpty { return console.remark("Nothing is pinned.") }
         for line in PinList.lines(pins, console) { try console.output.line(line) }
     }
 

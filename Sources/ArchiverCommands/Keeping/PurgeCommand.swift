@@ -131,10 +131,10 @@ struct PurgeCommand: ParsableCommand {
             try console.summary("written down in \(Escaping.text(certificate.bytes))")
         }
         for path in result.stillThere {
-            console.note(
+            console.remark(
                 "\(Escaping.text(path.bytes)) is still there: remove or exclude it, or the next capture takes it again")
         }
-        if !result.isDryRun { console.note("not reached: \(PurgeResult.beyondReach.joined(separator: "; "))") }
+        if !result.isDryRun { console.remark("not reached: \(PurgeResult.beyondReach.joined(separator: "; "))") }
     }
 
     private func report(names result: PurgeResult, _ console: Console) throws {

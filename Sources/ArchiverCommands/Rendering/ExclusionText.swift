@@ -32,7 +32,7 @@ enum ExclusionText {
     ///   - given: nil where no option says anything.
     ///   - remembered: nil where there is no snapshot yet.
     ///   - isAside: whether the given ones are for this time only.
-    static func note(
+    static func remark(
         _ directory: [UInt8], given: ExclusionRules?, remembered: ExclusionRules?, isAside: Bool
     ) -> String? {
         let name = Escaping.text(directory)

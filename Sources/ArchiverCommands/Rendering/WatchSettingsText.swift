@@ -18,7 +18,7 @@ enum WatchSettingsText {
     }
 
     /// What to tell before `directory` is watched: settings that are remembered and that no option says.
-    static func note(_ directory: [UInt8], given: WatchSettings, remembered: WatchSettings) -> String? {
+    static func remark(_ directory: [UInt8], given: WatchSettings, remembered: WatchSettings) -> String? {
         var kept = remembered
         if given.settle != nil { kept.settle = nil }
         if given.maxDelay != nil { kept.maxDelay = nil }

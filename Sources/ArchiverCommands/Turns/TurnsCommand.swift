@@ -49,7 +49,9 @@ struct TurnsCommand: ParsableCommand {
             }
             return try writer.finish()
         }
-        if turns.isEmpty { return console.note("Nothing is marked yet: 'archiver mark NAME' marks the present state.") }
+        if turns.isEmpty {
+            return console.remark("Nothing is marked yet: 'archiver mark NAME' marks the present state.")
+        }
         if console.isForPerson { return try writeTable(turns, history) }
         for (index, turn) in turns.enumerated() {
             try console.output.line(TurnsCommand.plain(index + 1, turn))

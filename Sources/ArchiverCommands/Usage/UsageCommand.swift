@@ -130,13 +130,13 @@ struct UsageCommand: ParsableCommand {
             for row in rows { try console.output.line(TextTable.plain(row)) }
             return
         }
-        if rows.isEmpty { return console.note("The archive holds no snapshots yet.") }
+        if rows.isEmpty { return console.remark("The archive holds no snapshots yet.") }
         var table = TextTable([
             TextTable.Column(title: "bytes", alignment: .right), TextTable.Column(title: second, alignment: .right),
             TextTable.Column(title: last, isElastic: true),
         ])
         for row in rows { table.add(row) }
         for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
-        if rows.count < count { console.note("\(count - rows.count) more; --limit shows them.") }
+        if rows.count < count { console.remark("\(count - rows.count) more; --limit shows them.") }
     }
 }

@@ -21,7 +21,7 @@ final class WatchEnding: Sendable {
     }
 
     /// Does what `signal` asks for.
-    func take(_ signal: CInt, _ count: Int) {
+    func handle(_ signal: CInt, _ count: Int) {
         let (service, report, requests) = state.withLock { state in
             if signal != SIGHUP { state.requests += 1 }
             return (state.service, state.report, state.requests)
@@ -29,6 +29,6 @@ final class WatchEnding: Sendable {
         // What is in the archive is safe at every moment, so that nothing has to be waited for.
         guard let service, requests < 2 else { _exit(128 + signal) }
         service.stop()
-        if signal == SIGINT { report?.note("ending after a last capture; interrupt again to leave at once") }
+        if signal == SIGINT { report?.remark("ending after a last capture; interrupt again to leave at once") }
     }
 }

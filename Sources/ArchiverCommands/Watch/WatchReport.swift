@@ -44,16 +44,16 @@ final class WatchReport: Sendable {
     /// Writes the line of `event`, and that of the snapshot which a first capture has made.
     func add(_ event: WatchService.Event) {
         if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
-        keep(event)
+        record(event)
         progress.aside { write(event) }
     }
 
     /// A word to the person at the terminal.
     ///
     /// Never waits for a terminal that does not read: signals are to be heard.
-    func note(_ text: String) {
+    func remark(_ text: String) {
         try? DetachedThread.start(for: "a word") { [progress, console] in
-            progress.aside { console.note(text) }
+            progress.aside { console.remark(text) }
         }
     }
 
@@ -69,8 +69,8 @@ final class WatchReport: Sendable {
         Output.error.giveUpIfStuck()
     }
 
-    /// Notes how far the roots are, and the gaps for the snapshots after them.
-    private func keep(_ event: WatchService.Event) {
+    /// Records how far the roots are, and the gaps for the snapshots after them.
+    private func record(_ event: WatchService.Event) {
         let isStarted = state.withLock { state in
             switch event {
             case .watching:

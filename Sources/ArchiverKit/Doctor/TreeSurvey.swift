@@ -45,18 +45,18 @@ struct TreeSurvey {
     private mutating func count(_ item: ScanItem) {
         switch item {
         case .gone: break
-        case .problem(let problem): noteUnreadable(problem.path)
+        case .problem(let problem): record(unreadable: problem.path)
         case .suspect(let suspect):
             if suspect.status.kind == .directory { directories += 1 } else { files += 1 }
             guard suspect.status.kind == .file else { return }
             bytes = FormatLimits.sum(bytes, suspect.status.size, .max)
             let directory = suspect.directory.descriptor.number
             let isReadable = suspect.name.withPointer { faccessat(directory, $0, R_OK, AT_EACCESS) == 0 }
-            if !isReadable { noteUnreadable(suspect.path) }
+            if !isReadable { record(unreadable: suspect.path) }
         }
     }
 
-    private mutating func noteUnreadable(_ path: RelativePath) {
+    private mutating func record(unreadable path: RelativePath) {
         unreadable += 1
         firstUnreadable = firstUnreadable ?? path
     }

@@ -36,7 +36,7 @@ struct Reversing {
         let sources = try steps.map(source)
         var results: [OperationResult] = []
         for (step, source) in zip(steps, sources) where results.last?.restore.isInterrupted != true {
-            results.append(try take(step, source, options.interruption))
+            results.append(try apply(step, source, options.interruption))
         }
         withExtendedLifetime(lock) {}
         return results
@@ -51,7 +51,7 @@ struct Reversing {
         return Array(steps.prefix(max(0, count)))
     }
 
-    private func take(
+    private func apply(
         _ step: OperationLog.Step, _ source: RestoreSource, _ interruption: RestoreInterruption?
     ) throws -> OperationResult {
         let restore = RestoreInPlace(

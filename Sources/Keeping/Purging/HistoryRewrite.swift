@@ -48,7 +48,7 @@ struct HistoryRewrite {
             let snapshot = try store.snapshot(record.id)
             let parent = snapshot.parent.flatMap { known[$0] }
             let found = try search.entries(in: snapshot.tree)
-            for entry in found { try noteContent(of: entry) }
+            for entry in found { try recordContent(of: entry) }
             // What follows one that had it tells that it went.
             let isFollowing = parent.map { $0.oldTree != $0.newTree } ?? false
             guard try !found.isEmpty || isFollowing || search.touches(snapshot) else {
@@ -74,7 +74,7 @@ struct HistoryRewrite {
         for entry in found { names[entry.path, default: 0] += 1 }
     }
 
-    private mutating func noteContent(of entry: Entry) throws {
+    private mutating func recordContent(of entry: Entry) throws {
         switch entry.content {
         case .none, .inline, .linkTarget: return
         case .slices(let slices): contents.formUnion(slices.compactMap(\.chunk))

@@ -145,7 +145,7 @@ struct ContentDigest: Hashable {
         var hash = SHA256()
         var (count, beginning): (UInt64, [UInt8]) = (0, [])
         let zeros = [UInt8](repeating: 0, count: ContentDigest.pieceBytes)
-        func take(_ bytes: ArraySlice<UInt8>) {
+        func add(_ bytes: ArraySlice<UInt8>) {
             hash.update(data: bytes)
             beginning += bytes.prefix(ContentDigest.beginningLimit - beginning.count)
             count += UInt64(bytes.count)
@@ -153,12 +153,12 @@ struct ContentDigest: Hashable {
         var reader = ContentReader(content, in: store)
         while let piece = try reader.next() {
             switch piece {
-            case .data(let bytes): take(bytes[...])
+            case .data(let bytes): add(bytes[...])
             case .hole(let length):
                 var left = length
                 while left > 0 {
                     let part = Int(min(left, UInt64(zeros.count)))
-                    take(zeros[..<part])
+                    add(zeros[..<part])
                     left -= UInt64(part)
                 }
             }

@@ -35,7 +35,7 @@ struct PurgeVerification {
         for segment in try store.catalogue.segments() {
             do { try visit(segment, unwanted, &found) } catch let error as StorageError {
                 guard error.code == .damaged || error.code == .newerFormat else { throw error }
-                note("\(error.message): what is in it is not known", &found)
+                add("\(error.message): what is in it is not known", &found)
             }
         }
         try visitSnapshots(&found)
@@ -48,7 +48,7 @@ struct PurgeVerification {
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
         for place in scan.damage + scan.unfinished {
-            note("\(place.message(in: file.path)): what is in it is not known", &found)
+            add("\(place.message(in: file.path)): what is in it is not known", &found)
         }
         for offset in Set(scan.chunks.map(\.offset)).sorted() {
             let place = BlockLocation(segment: segment.number, offset: offset)
@@ -57,11 +57,11 @@ struct PurgeVerification {
             for chunk in header.chunks {
                 found.chunks += 1
                 if unwanted.contains(chunk.id) {
-                    note("chunk \(chunk.id.hex.prefix(8)) is still in \(file.path)", &found)
+                    add("chunk \(chunk.id.hex.prefix(8)) is still in \(file.path)", &found)
                 }
                 let bytes = try store.read(chunk.id, at: place)
                 guard let digest = search.matcher.content, digest.isIn(bytes) else { continue }
-                note("the bytes are in the midst of others, in chunk \(chunk.id.hex.prefix(8)) of \(file.path)", &found)
+                add("the bytes are in the midst of others, in chunk \(chunk.id.hex.prefix(8)) of \(file.path)", &found)
             }
         }
     }
@@ -71,13 +71,13 @@ struct PurgeVerification {
             if let wanted = target.root, wanted.path.bytes != root.path || wanted.machine != root.machine { continue }
             for record in try store.catalogue.snapshots(Catalogue.SnapshotFilter(of: root.number)) {
                 if try search.touches(store.snapshot(record.id)) {
-                    note("snapshot \(record.id.short) tells of it", &found)
+                    add("snapshot \(record.id.short) tells of it", &found)
                 }
             }
         }
     }
 
-    private func note(_ finding: String, _ found: inout PurgeResult.Verification) {
+    private func add(_ finding: String, _ found: inout PurgeResult.Verification) {
         if found.findings.count < PurgeVerification.findingsLimit { found.findings.append(finding) }
     }
 }

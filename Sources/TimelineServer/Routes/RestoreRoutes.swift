@@ -19,7 +19,7 @@ struct RestoreRoutes {
             try context.requireWritable()
             return try await context.answer { context in
                 let plan = try RestorePlan(context.snapshot(wish.snapshot), wish.relativePaths(), in: context.archive)
-                return PlanAnswer(plan, named: plans.keep(plan))
+                return PlanAnswer(plan, named: plans.add(plan))
             }
         }
         api.post("restore/apply") { request, _ in
@@ -140,12 +140,14 @@ struct RestoreRoutes {
     }
 
     private func apply(_ name: String) async throws -> Response {
-        guard let plan = plans.take(name) else { throw Refusal.notFound("there is no such plan any more: plan again") }
+        guard let plan = plans.remove(name) else {
+            throw Refusal.notFound("there is no such plan any more: plan again")
+        }
         let present = try await Blocking.run { try RestorePlan(plan.snapshot, plan.paths, in: context.archive) }
         guard present.digest == plan.digest else {
             let refusal = Refusal(409, "changed", "the directory has changed since: this is what would be done now")
             let conflict = Conflict(
-                error: ErrorAnswer(refusal).error, plan: PlanAnswer(present, named: plans.keep(present)))
+                error: ErrorAnswer(refusal).error, plan: PlanAnswer(present, named: plans.add(present)))
             return JSONAnswer.response(conflict, status: .conflict)
         }
         return try await context.answer { context in

@@ -197,7 +197,7 @@ final class KeepingModel {
 
     // MARK: Removing for good
 
-    /// Notes that `path` of `root` is gone from all history, and finds the snapshots that stand in the place of others.
+    /// Records that `path` of `root` is gone from all history, and finds the snapshots that stand in the place of others.
     func purge(_ path: String, of root: Int, _ comment: String) throws {
         kept.removeAll { kept in
             var status = stat()

@@ -42,7 +42,7 @@ final class Forgery {
     }
 
     private func finish() throws {
-        try writer?.keep()
+        try writer?.commitChunks()
         writer = nil
         store = nil
         for name in ["catalogue.sqlite", "catalogue.sqlite-wal", "catalogue.sqlite-shm"] {

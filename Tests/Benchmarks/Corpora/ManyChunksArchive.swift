@@ -30,7 +30,7 @@ enum ManyChunksArchive {
                 }
                 try writer.append(encoder.encode(chunks))
             }
-            try writer.keep()
+            try writer.commitChunks()
         }
         let writer = try store.beginCommit()
         let node = RawChunk(kind: .node, bytes: Node.leaf([]).encoded())

@@ -1,6 +1,7 @@
 // What is gone from a root, and where it was last.
 
 public import ArchiveStorage
+public import Archives
 public import FileIO
 public import Roots
 

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 public import ArchiveStorage
+public import Archives
 internal import Dispatch
 public import FileIO
 internal import Glibc

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 public import ArchiveStorage
+public import Archives
 public import FileIO
 public import Roots
 internal import SnapshotTree

@@ -2,6 +2,7 @@
 
 public import ArchiveFormat
 public import ArchiveStorage
+internal import Archives
 public import FileIO
 
 /// What one snapshot changed at one path.

@@ -2,6 +2,7 @@
 
 public import ArchiveFormat
 public import ArchiveStorage
+public import Archives
 internal import Exclusions
 public import FileIO
 public import Roots

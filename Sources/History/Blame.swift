@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+package import Archives
 internal import FileIO
 internal import Roots
 package import TextDiff
