@@ -1,14 +1,14 @@
-// Bytes that are not what the format says, and how a decoder tells of them.
+// The errors for bytes that break the format, and how a `Decoder` reports them.
 
-/// Bytes of an archive do not follow the format.
+/// An error in an archive's bytes: they break the format.
 public enum FormatError: Error, Sendable, Hashable {
     /// The bytes end before the value does.
     case truncated
     /// The bytes break a rule of the format; the text says which.
     case malformed(String)
-    /// A checksum or an id does not fit the bytes.
+    /// A checksum or an id does not match the bytes.
     case checksumMismatch(String)
-    /// The bytes are of a newer version of the format than this program knows.
+    /// The bytes have a newer version of the format than this program supports.
     case unknownVersion(UInt32)
 }
 
@@ -18,18 +18,18 @@ extension FormatError: CustomStringConvertible {
         case .truncated: "the data ends too early"
         case .malformed(let what): "malformed data: \(what)"
         case .checksumMismatch(let what): "the checksum of \(what) does not match"
-        case .unknownVersion(let version): "format version \(version) is newer than this program"
+        case .unknownVersion(let version): "format version \(version) is newer than this program supports"
         }
     }
 }
 
 extension Decoder {
-    /// The error for a value here that breaks a rule of the format.
+    /// The error for a value at this coding path that breaks a rule of the format.
     func corrupted(_ description: String, because cause: (any Error)? = nil) -> DecodingError {
         .dataCorrupted(.init(codingPath: codingPath, debugDescription: description, underlyingError: cause))
     }
 
-    /// Gives the errors of `check` the coding path of this place.
+    /// Runs `check` and adds this coding path to its errors.
     func checking<Result>(_ check: () throws(FormatError) -> Result) throws -> Result {
         do {
             return try check()

@@ -1,4 +1,4 @@
-// Bytes in memory: little-endian integers at any alignment, and typed errors out of scoped access.
+// Reads and writes little-endian integers at any alignment; rethrows typed errors from `withUnsafeBytes`.
 
 extension [UInt8] {
     /// Appends the bytes of `value`, the least significant first.
@@ -8,7 +8,7 @@ extension [UInt8] {
 }
 
 extension [UInt8] {
-    /// Decodes the array's bytes with `body` and keeps the type of its error, which `withUnsafeBytes` loses.
+    /// Calls `body` with the array's bytes and rethrows its typed error, which `withUnsafeBytes` would erase.
     func decode<Value>(
         _ body: (UnsafeRawBufferPointer) throws(FormatError) -> Value
     ) throws(FormatError) -> Value {
@@ -24,7 +24,7 @@ extension [UInt8] {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The integer stored at `offset`; the caller has checked that it lies inside.
+    /// The integer stored at `offset`, which the caller has checked to be within the buffer.
     func littleEndian<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number {
         Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
     }

@@ -1,21 +1,21 @@
-// What opening an archive came upon that its user should know.
+// What opening an archive found that its user should know.
 
-/// Something in an archive's files that is not as it should be.
+/// A problem in an archive's files.
 public struct ArchiveFinding: Sendable, Hashable {
-    /// What it means.
+    /// The kind of problem.
     public enum Kind: String, Sendable, Hashable {
         /// Bytes are damaged or lost; everything else can be used.
         case damage
-        /// A snapshot cannot be read that may be the latest of its root: "latest" means an older one.
+        /// An unreadable snapshot that may be the latest of its root: "latest" means an older one.
         case lostSnapshot
-        /// A file below `segments` is not read: what it holds is not listed.
+        /// A file below `segments` that could not be read: its contents are not listed.
         case unread
-        /// An interrupted write was cut off; nothing that was announced is lost.
+        /// An interrupted write was cut off; nothing that was reported as stored is lost.
         case cut
     }
 
     public let kind: Kind
-    /// A sentence without its full stop, which names the file.
+    /// A sentence without a full stop that names the file.
     public let message: String
 
     package init(_ kind: Kind, _ message: String) {
@@ -23,12 +23,12 @@ public struct ArchiveFinding: Sendable, Hashable {
         self.message = message
     }
 
-    /// What the user can do about it; nil where there is nothing to be done.
+    /// What the user can do about it; nil if nothing needs to be done.
     public var remedy: String? {
         switch kind {
         case .damage: "run 'archiver check' to see what is still good"
-        case .lostSnapshot: "capture the root, so that its latest snapshot is one that can be read"
-        case .unread: "put it right or move it away; 'archiver check' tells what is good"
+        case .lostSnapshot: "capture the root, so that its latest snapshot can be read"
+        case .unread: "repair or move the file; 'archiver check' shows what is good"
         case .cut: nil
         }
     }

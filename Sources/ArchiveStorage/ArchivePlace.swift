@@ -1,11 +1,11 @@
-// The place of an archive: telling it from any other directory, making an archive there.
+// The place of an archive: recognising an archive, and creating one.
 
 internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Where an archive is, or is to be: its directory, and what keeps its segments.
+/// The directory of an archive, existing or new, and the store of its segments.
 struct ArchivePlace {
     let layout: ArchiveLayout
     let segments: any SegmentStore
@@ -15,7 +15,7 @@ struct ArchivePlace {
         self.segments = segments
     }
 
-    /// - Parameter segments: nil where they are kept in the directory.
+    /// - Parameter segments: the store of its segments; nil for the directory.
     init(of directory: FilePath, _ segments: (any SegmentStore)? = nil) {
         layout = ArchiveLayout(directory)
         self.segments = segments ?? LocalSegments(layout)
@@ -28,7 +28,7 @@ struct ArchivePlace {
         } catch  where error.code == .noArchive {
             let directory = layout.directory
             guard let names = try names(in: directory) else { throw error }
-            // Another process may have made it meanwhile.
+            // Another process may have created it in the meantime.
             if let manifest = try? read() { return manifest }
             try checkForSegments()
             if names.isEmpty { throw error }
@@ -38,14 +38,14 @@ struct ArchivePlace {
         }
     }
 
-    /// Reads the manifest; makes the archive where its directory is missing or empty.
+    /// Reads the manifest; creates the archive if its directory is missing or empty.
     ///
-    /// - Returns: also whether this call has made it.
+    /// - Returns: the manifest, and whether this call created the archive.
     func openOrCreate() throws(StorageError) -> (manifest: ArchiveManifest, isNew: Bool) {
         do {
             return (try read(), false)
         } catch  where error.code == .noArchive {
-            // Before anything is made: what is not ours stays as it is.
+            // Check before creating anything: a foreign directory stays untouched.
             do { try checkIsFree() } catch {
                 // Another process may have been quicker.
                 guard let manifest = try? read() else { throw error }
@@ -67,9 +67,9 @@ struct ArchivePlace {
         }
     }
 
-    /// Reads the manifest; makes it anew from the headers of the segments where it is lost.
+    /// Reads the manifest; if it is damaged, rebuilds it from the headers of the segments.
     ///
-    /// - Parameter lock: held, so that nobody else uses the archive.
+    /// - Parameter lock: held exclusively, so that no other process uses the archive.
     func openOrMend(_ lock: UseLock) throws(StorageError) -> ArchiveManifest {
         do { return try open() } catch {
             guard error.code == .damaged, error.path == layout.manifest else { throw error }
@@ -91,7 +91,7 @@ struct ArchivePlace {
         }
     }
 
-    /// What the segments tell of their archive.
+    /// The manifest that the segments' headers describe.
     private func manifestOfSegments(_ error: StorageError) throws(StorageError) -> ArchiveManifest {
         var created: [ArchiveID: Timestamp] = [:]
         for name in try segments.list().segments {
@@ -103,8 +103,8 @@ struct ArchivePlace {
         guard created.count == 1 else {
             throw StorageError(
                 .damaged, layout.manifest,
-                "\(layout.manifest) is lost, and the segments are of \(created.count) archives",
-                remedy: "move the segments of the others away")
+                "\(layout.manifest) is lost, and the segments belong to \(created.count) archives",
+                remedy: "move the segments of the other archives away")
         }
         return ArchiveManifest(id: id, created: time)
     }
@@ -117,7 +117,7 @@ struct ArchivePlace {
         } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
             throw StorageError(
                 .noArchive, layout.directory, "there is no archive at \(layout.directory)",
-                remedy: "is its disk mounted? else name the archive with --archive")
+                remedy: "is its disk mounted? otherwise name the archive with --archive")
         } catch {
             throw StorageError(error)
         }
@@ -144,7 +144,7 @@ struct ArchivePlace {
         }
     }
 
-    /// Refuses to make an archive of a directory that has anything in it.
+    /// Throws if the directory has anything in it: no archive may be created there.
     private func checkIsFree() throws(StorageError) {
         guard let names = try names(in: layout.directory) else { return }
         try checkForSegments()
@@ -155,7 +155,7 @@ struct ArchivePlace {
             remedy: "name an empty or new directory with --archive")
     }
 
-    /// Refuses to take a directory for empty, or for something else, whose segments tell that it is an archive.
+    /// Throws if the directory holds segments: it is an archive without a manifest, not an empty or foreign directory.
     private func checkForSegments() throws(StorageError) {
         guard try !segments.list().segments.isEmpty else { return }
         throw StorageError(
@@ -164,7 +164,7 @@ struct ArchivePlace {
             remedy: "run 'archiver repair', or put the file back from a copy of the archive")
     }
 
-    /// Names in `directory` that an interrupted creation does not explain; nil where it does not exist.
+    /// The names in `directory` other than those an interrupted creation leaves; nil if it does not exist.
     private func names(in directory: FilePath) throws(StorageError) -> [String]? {
         let ours: Set = ["locks", "segments"]
         do {

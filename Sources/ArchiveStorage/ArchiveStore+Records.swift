@@ -1,10 +1,10 @@
-// The records of an archive: reading one, and entering those that are no part of a capture.
+// The records of an archive: reading one, and entering records that are not part of a capture.
 
 package import ArchiveFormat
 package import FileIO
 
 extension ArchiveStore {
-    /// The record that the chunk `id` holds.
+    /// Reads the record in the chunk `id`.
     package func record<Record: ArchiveRecord>(
         _ id: ChunkID, as type: Record.Type = Record.self
     ) throws(StorageError) -> Record {
@@ -17,12 +17,12 @@ extension ArchiveStore {
         }
     }
 
-    /// Enters `record` into the archive: when this returns it is durable, where it throws it is not there.
+    /// Enters `record` into the archive: it is durable when this returns, and absent if this throws.
     func enter(_ record: some ArchiveRecord, listed: any ListedRecord) throws(StorageError) {
         try enter([(record, listed)])
     }
 
-    /// Enters a record that is listed by itself.
+    /// Enters a record that is listed independently of other records.
     @discardableResult
     func enter<Record: PlainRecord>(plain record: Record) throws(StorageError) -> ChunkID {
         let id = ChunkID(hashing: record.encoded())
@@ -30,7 +30,7 @@ extension ArchiveStore {
         return id
     }
 
-    /// Enters records as one commit, at least one.
+    /// Enters records, at least one, in one commit.
     func enter<Record: ArchiveRecord>(_ records: [(record: Record, listed: any ListedRecord)]) throws(StorageError) {
         let writer = try beginCommit()
         do throws(StorageError) {
@@ -45,15 +45,18 @@ extension ArchiveStore {
         }
     }
 
-    /// What records of a kind are called in messages; nil for kinds that this program does not know.
+    /// The kinds of records that this program knows.
+    package var recordKinds: [ChunkKind] { RecordKind.all.map(\.kind) }
+
+    /// The name of a record in messages; nil for kinds that this program does not know.
     package func name(of id: ChunkID, _ kind: ChunkKind) -> String? {
         RecordKind.all.first { $0.kind == kind }?.name(id)
     }
 
-    /// Whether the catalogue says what the record in the chunk `id` says.
+    /// Whether the catalogue agrees with the record in the chunk `id`.
     ///
-    /// - Returns: nil for kinds that this program does not know, and those that a check compares field by field.
-    /// - Throws: `StorageError` also where the record cannot be read.
+    /// - Returns: nil for kinds that this program does not know, and for those that a check compares field by field.
+    /// - Throws: `StorageError`, also if the record cannot be read.
     package func isListed(_ id: ChunkID, _ kind: ChunkKind) throws(StorageError) -> Bool? {
         guard let known = RecordKind.all.first(where: { $0.kind == kind }) else { return nil }
         let record = try known.read(self, FoundRecord(kind: kind, id: id, offset: 0, blockLength: 0))
@@ -62,26 +65,27 @@ extension ArchiveStore {
 
     // MARK: Kinds
 
-    /// What was recorded of the state `id`.
+    /// Reads the record of the state `id`.
     package func stateRecord(_ id: StateID) throws(StorageError) -> StateRecord {
         try record(id.chunk)
     }
 
-    /// Enters `notice` into the archive: when this returns it is durable, where it throws it is not there.
+    /// Enters `notice` into the archive: it is durable when this returns, and absent if this throws.
     package func enter(_ notice: RootNotice) throws(StorageError) {
         try enter(notice, listed: StoredNotice(notice))
     }
 
-    /// Enters `record` into the archive: when this returns it is durable, where it throws it is not there.
+    /// Enters `record` into the archive: it is durable when this returns, and absent if this throws.
     package func enter(_ record: OperationRecord) throws(StorageError) -> OperationID {
         let operation = StoredOperation(record)
         try enter(record, listed: operation)
         return operation.id
     }
 
-    /// Enters `gaps` into the archive, as one commit: when this returns they are durable, where it throws none is there.
+    /// Enters `gaps` into the archive in one commit: all are durable when this returns, and none is there if this
+    /// throws.
     ///
-    /// A gap that the archive has already is left as it is.
+    /// Gaps that the archive already has are skipped.
     package func enter(_ gaps: [GapRecord]) throws(StorageError) {
         var new: [ListedGap] = []
         for gap in Set(gaps).map(ListedGap.init) where try !holds(gap) { new.append(gap) }
@@ -95,17 +99,18 @@ extension ArchiveStore {
         }
     }
 
-    /// Whether a gap is listed and its chunk not lost.
+    /// Whether a gap is listed and its chunk is present.
     private func holds(_ gap: ListedGap) throws(StorageError) -> Bool {
         guard try catalogue.hasGap(gap.id) else { return false }
         return try catalogue.holds(gap.id)
     }
 
-    /// Puts on record that condemned segments are dropped.
+    /// Records that condemned segments are dropped.
     ///
-    /// When this returns it is durable, and nothing of them counts any more. Their files may be removed then, not before.
+    /// When this returns, the record is durable and nothing in the segments counts any more. Their files may be removed
+    /// only then.
     ///
-    /// - Throws: `StorageError`, also where one of `segments` is not condemned, or its header cannot be read.
+    /// - Throws: `StorageError`, also if one of `segments` is not condemned, or its header could not be read.
     package func enter(dropping segments: [ListedSegment], at time: Timestamp = .now) throws(StorageError) {
         if segments.isEmpty { return }
         var names: Set<SegmentID> = []
@@ -122,9 +127,9 @@ extension ArchiveStore {
         try enter(record, listed: record)
     }
 
-    // MARK: What is said of snapshots and states after they were made
+    // MARK: Statements about existing snapshots and states
 
-    /// Enters a label: when this returns it is durable, where it throws it is not there.
+    /// Enters a label: it is durable when this returns, and absent if this throws.
     package func enter(_ label: LabelRecord) throws(StorageError) { try enter(plain: label) }
 
     /// Enters a pin or its end.
@@ -136,7 +141,7 @@ extension ArchiveStore {
     /// Enters a policy.
     package func enter(_ policy: PolicyRecord) throws(StorageError) { try enter(plain: policy) }
 
-    /// Forgets snapshots and states, as one commit: they are listed no more, and their bytes stay.
+    /// Forgets snapshots and states in one commit: they are no longer listed, but their bytes stay.
     package func forget(_ records: Set<ChunkID>, reason: ForgettingReason = .asked) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: ForgottenRecords, listed: any ListedRecord)] = []
@@ -146,7 +151,7 @@ extension ArchiveStore {
         try enter(statements)
     }
 
-    /// Lists forgotten snapshots and states again, as one commit; what cannot be read stays unlisted.
+    /// Lists forgotten snapshots and states again, in one commit; those that cannot be read stay unlisted.
     package func unforget(_ records: Set<ChunkID>) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: UnforgottenRecords, listed: any ListedRecord)] = []
@@ -156,7 +161,8 @@ extension ArchiveStore {
         try enter(statements)
     }
 
-    /// Now, or a moment after what was said of these records before: the latest counts, also where the clock is set back.
+    /// Now, or just after the last statement about these records: the latest statement counts, even if the clock was
+    /// set back.
     private func timeAfter(_ records: Set<ChunkID>) throws(StorageError) -> Timestamp {
         var time = Timestamp.now
         for id in records {

@@ -7,30 +7,30 @@ internal import Threading
 
 /// An open archive.
 ///
-/// Safe to use from several threads; other processes may use the same archive at the same time.
+/// It can be used from several threads, and by several processes at the same time.
 package final class ArchiveStore: Sendable {
     package let layout: ArchiveLayout
     package let segments: any SegmentStore
     package let manifest: ArchiveManifest
     package let catalogue: Catalogue
-    /// Why snapshots cannot be added; nil where they can.
+    /// Why snapshots cannot be added; nil if they can.
     let refusal: StorageError?
     let reader: BlockReader
     let encoders = EncoderPool()
-    /// How files of this archive are cut.
+    /// How the files of this archive are cut into chunks.
     package let chunker: Chunker
-    /// Where nodes of this archive's trees end.
+    /// Where the nodes of this archive's trees end.
     package let shape: TreeShape
-    /// The work done with this object.
+    /// The work done through this object.
     package var counters: StorageCounters { catalogue.counters }
     private let lock: UseLock?
-    /// Segments whose locks this process holds although no commit uses them now.
+    /// Segments that this process has locked and that no commit uses now.
     private let idleWriters = Locked<[SegmentWriter]>([])
     private let openEpochs = Locked<Epochs?>(nil)
     private let found = Locked<[ArchiveFinding]>([])
-    /// What opening the archive found, and what is known of damage found before.
+    /// What opening the archive found, and the damage known from before.
     package var findings: [ArchiveFinding] { found.withLock { $0 } }
-    /// Whether opening it has made it.
+    /// Whether this call of `open` created the archive.
     package let isNew: Bool
 
     private init(
@@ -49,13 +49,13 @@ package final class ArchiveStore: Sendable {
         reader = BlockReader(place.segments, catalogue, of: place.layout.directory)
     }
 
-    /// Bytes of all segments, as far as they are indexed.
+    /// The indexed bytes of all segments.
     package func storedBytes() throws(StorageError) -> UInt64 { try catalogue.segmentBytes() }
 
     /// Whether snapshots can be added.
     package var isWritable: Bool { refusal == nil }
 
-    /// Refuses to go on where nothing can be added.
+    /// Throws the refusal if nothing can be added.
     package func requireWritable() throws(StorageError) {
         if let refusal { throw refusal }
     }
@@ -63,8 +63,8 @@ package final class ArchiveStore: Sendable {
     /// Opens the archive in `directory` and brings its catalogue up to date with its segments.
     ///
     /// - Parameters:
-    ///   - creating: whether to make a new archive where there is none.
-    ///   - segments: where its segments are kept; nil for its directory.
+    ///   - creating: whether to create an archive if there is none.
+    ///   - segments: the store of its segments; nil for its directory.
     /// - Throws: `StorageError`.
     package static func open(
         _ directory: FilePath, creating: Bool, segments: (any SegmentStore)? = nil
@@ -93,7 +93,7 @@ package final class ArchiveStore: Sendable {
         do {
             return try open(place, manifest, lock, isNew: isNew).store
         } catch  where error.code == .damaged && error.path == place.layout.catalogue {
-            // The catalogue holds nothing that the segments do not hold; but others may have it open.
+            // The catalogue can be rebuilt from the segments, but other processes may have it open.
             guard try lock.tryExclude() else { throw error }
             Catalogue.delete(at: place.layout.catalogue)
             let store = try open(place, manifest, lock, isNew: isNew).store
@@ -110,7 +110,7 @@ package final class ArchiveStore: Sendable {
         return (store, try store.update())
     }
 
-    /// Opens an archive without writing anything: its catalogue is made anew in memory.
+    /// Opens an archive without writing anything: its catalogue is rebuilt in memory.
     private static func openForReading(
         _ place: ArchivePlace, _ manifest: ArchiveManifest, _ refusal: StorageError
     ) throws(StorageError) -> ArchiveStore {
@@ -120,7 +120,7 @@ package final class ArchiveStore: Sendable {
         return store
     }
 
-    /// Brings the catalogue up to date, and keeps what is to be told.
+    /// Brings the catalogue up to date and stores the findings.
     @discardableResult
     private func update() throws(StorageError) -> CatalogueUpdate.Summary {
         let summary = try CatalogueUpdate(self).run()
@@ -135,10 +135,11 @@ package final class ArchiveStore: Sendable {
         return summary
     }
 
-    /// Makes the catalogue anew from the segments, while nobody else uses the archive.
+    /// Rebuilds the catalogue from the segments; no other process may use the archive.
     ///
-    /// - Parameter segments: where its segments are kept; nil for its directory.
-    /// - Returns: what was found.
+    /// - Parameter segments: the store of its segments; nil for its directory.
+    /// - Returns: what the rebuild found.
+    /// - Throws: `StorageError`, with the code `inUse` if another process uses the archive.
     package static func rebuildCatalogue(
         of directory: FilePath, segments: (any SegmentStore)? = nil
     ) throws(StorageError) -> CatalogueUpdate.Summary {
@@ -152,33 +153,33 @@ package final class ArchiveStore: Sendable {
         return try open(place, manifest, lock, isNew: false).summary
     }
 
-    /// The bytes of the chunk `id`, verified; any copy that is whole gives them.
+    /// Reads the chunk `id` and verifies it, from any undamaged copy.
     package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] { try reader.read(id) }
 
-    /// The bytes of the copy of the chunk `id` that the block at `place` holds, verified.
+    /// Reads the copy of the chunk `id` in the block at `place`, and verifies it.
     package func read(_ id: ChunkID, at place: BlockLocation) throws(StorageError) -> [UInt8] {
         try reader.chunk(id, at: place)
     }
 
-    /// Unpacks the block at `place`: its chunks are not verified yet, and can be read without more work.
+    /// Unpacks the block at `place` into the cache; its chunks are not verified yet.
     package func unpackBlock(at place: BlockLocation) throws(StorageError) { _ = try reader.block(at: place) }
 
-    /// Forgets what was read, so that what is read next is read from the disk.
+    /// Empties the cache, so that the next reads come from the disk.
     package func forgetReadBlocks() { reader.forget() }
 
-    /// Closes segments that were read and that somebody has removed since, which gives their space back.
+    /// Closes segments that were read and have been removed since, which frees their space.
     package func closeRemovedSegments() { reader.closeRemoved() }
 
-    /// A reader that has read nothing yet: it meets damage that came after what this object remembers.
+    /// A reader with an empty cache: it finds damage that happened after this object's reads.
     func newReader() -> BlockReader { BlockReader(segments, catalogue, of: layout.directory) }
 
-    /// Those of `ids` that cannot be read.
+    /// The chunks of `ids` that cannot be read.
     ///
-    /// Each is read by a reader that knows nothing yet: of a chain that is too long, one that has read its lower end can read
-    /// the upper one.
+    /// Each is read with an empty cache: if a chain is too long, a reader that has cached its lower end could still
+    /// read the upper end.
     package func unreadable(of ids: [ChunkID]) -> [ChunkID] { ids.filter { (try? newReader().read($0)) == nil } }
 
-    /// The most blocks that one may stand on to be read.
+    /// The most blocks that one block may depend on and still be readable.
     package static var chainLimit: Int { UnpackingWork.stepsLimit }
 
     /// The header of the block at `place`.
@@ -186,13 +187,13 @@ package final class ArchiveStore: Sendable {
         try reader.segment(place.segment).blockHeader(at: place.offset)
     }
 
-    /// The error for a block that stands on more blocks than `chainLimit`.
+    /// The error for a block that depends on more blocks than `chainLimit`.
     package func tooDeep(_ place: BlockLocation) throws(StorageError) -> StorageError {
         StorageError.damaged(
-            try reader.segment(place.segment).path, offset: place.offset, .malformed("it stands on too many bases"))
+            try reader.segment(place.segment).path, offset: place.offset, .malformed("it needs too many bases"))
     }
 
-    /// The snapshot named `id`.
+    /// Reads the snapshot `id`.
     package func snapshot(_ id: SnapshotID) throws(StorageError) -> Snapshot {
         do { return try decodedSnapshot(id) } catch {
             guard error.code == .damaged else { throw error }
@@ -211,7 +212,7 @@ package final class ArchiveStore: Sendable {
         }
     }
 
-    /// The error for a chunk whose bytes are right but mean nothing.
+    /// The error for a chunk whose bytes are right but cannot be decoded.
     package func undecodable(_ id: ChunkID, _ reason: FormatError) throws(StorageError) -> StorageError {
         let location = try location(of: id)
         return StorageError.damaged(try reader.segment(location.segment).path, offset: location.offset, reason)
@@ -229,7 +230,7 @@ package final class ArchiveStore: Sendable {
         Segment(try segments.open(segment.path, writable: writable))
     }
 
-    /// Begins to use what the archive holds, for what will refer to it: it stays until the epoch ends.
+    /// Begins an epoch: whatever the archive holds now stays until the epoch ends, so that new data may refer to it.
     package func beginEpoch() throws(StorageError) -> Epoch {
         if let refusal { throw refusal }
         guard try catalogue.isInPlace() else { throw StorageError.replaced(layout.directory) }
@@ -245,10 +246,10 @@ package final class ArchiveStore: Sendable {
         }
     }
 
-    /// Begins a commit, which ends with `commit`, `keep` or `abandon`.
+    /// Begins a commit; end it with `commit`, `commitChunks` or `abandon`.
     ///
     /// - Parameters:
-    ///   - healing: whether chunks that can no longer be read are stored again.
+    ///   - healing: whether to store unreadable chunks again.
     ///   - pause: called now and then while a full segment is sealed.
     package func beginCommit(
         healing: Bool = false, pause: @escaping @Sendable () -> Void = {}
@@ -264,24 +265,25 @@ package final class ArchiveStore: Sendable {
     }
 
     func createSegment() throws(StorageError) -> SegmentWriter {
-        // Where the archive's disk is gone, nothing is made in its place.
+        // If the archive's disk is gone, nothing is created in its place.
         guard try ArchivePlace(layout: layout, segments: segments).open().id == manifest.id else {
             throw StorageError.replaced(layout.directory)
         }
         return try SegmentWriter.create(in: self)
     }
 
-    /// Leaves its segments to others, who index and continue them; commits under way keep theirs until they end.
-    package func giveUpWriters() {
+    /// Releases the idle segments, so that others can index and continue them; running commits hold theirs until they
+    /// end.
+    package func releaseWriters() {
         idleWriters.withLock { $0 = [] }
     }
 
-    func giveBack(_ writer: SegmentWriter) {
+    func release(_ writer: SegmentWriter) {
         guard !writer.isFull, !writer.isLost else { return }
         idleWriters.withLock { $0.append(writer) }
     }
 
-    /// Becomes the writer of the newest segment that has room and no writer.
+    /// Takes over the newest segment that has room and no writer.
     private func takeOverSegment() throws(StorageError) -> SegmentWriter? {
         for row in try catalogue.segments().reversed() where !row.isSealed {
             guard let segment = try? open(row, writable: true), try segment.bytes.tryLock() else { continue }
@@ -290,7 +292,7 @@ package final class ArchiveStore: Sendable {
                 try segment.length() == current.indexedLength
             else { continue }
             if current.indexedLength >= manifest.parameters.segmentBytes {
-                // Its last writer could not seal it; whether this one can or not, nothing more comes into it.
+                // Its last writer could not seal it. Nothing more is appended, even if this attempt fails too.
                 try? seal(current, segment)
                 continue
             }
@@ -299,7 +301,7 @@ package final class ArchiveStore: Sendable {
         return nil
     }
 
-    /// Seals a segment, however much is in it, unless somebody writes to it.
+    /// Seals a segment, whatever its size, unless a process is writing to it.
     ///
     /// - Returns: whether it is sealed.
     func seal(_ row: ListedSegment) throws(StorageError) -> Bool {
@@ -311,7 +313,7 @@ package final class ArchiveStore: Sendable {
         return true
     }
 
-    /// Seals a full segment whose writer could not.
+    /// Seals a full segment that its writer could not seal.
     private func seal(_ row: ListedSegment, _ segment: Segment) throws(StorageError) {
         do { try SegmentWriter(row, segment, of: self).seal(catalogue) } catch {
             guard error.code == .damaged else { throw error }

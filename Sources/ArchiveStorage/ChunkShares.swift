@@ -1,12 +1,12 @@
-// What chunks take of an archive's bytes, each its share of the block that it is in.
+// How an archive's bytes are shared among chunks: each has a share of its block.
 
 package import ArchiveFormat
 
-/// Who uses a chunk.
+/// A use of a chunk.
 package struct ChunkUse: Sendable {
     /// The bytes of the chunk, unpacked.
     package var length: UInt64
-    /// A number for whoever uses it.
+    /// The number of the owner that uses it.
     package var owner: Int
 
     package init(length: UInt64, owner: Int) {
@@ -15,23 +15,23 @@ package struct ChunkUse: Sendable {
     }
 }
 
-/// The bytes of an archive's blocks, by who uses them.
+/// The bytes of an archive's blocks, by owner.
 package struct ChunkShares: Sendable {
-    /// Bytes by the owners' numbers.
+    /// Bytes by owner number.
     package private(set) var bytes: [UInt64]
-    /// Bytes of used chunks that are not in the set of those to be kept.
+    /// Bytes of used chunks that are not in `kept`.
     package private(set) var goingBytes: UInt64 = 0
 
     /// - Parameters:
-    ///   - uses: the chunks that are used, by whom.
-    ///   - owners: how many there are.
-    ///   - kept: chunks that are to stay.
+    ///   - uses: the chunks that are used, with their owners.
+    ///   - owners: the number of owners.
+    ///   - kept: the chunks that stay.
     package init(
         _ store: ArchiveStore, of uses: [ChunkID: ChunkUse], owners: Int, kept: ChunkSet
     ) throws(StorageError) {
         var lengths: [Int64: UInt64] = [:]
         try store.catalogue.forEachBlock { location, block in lengths[location.packed] = UInt64(block.length) }
-        // Blocks tell no lengths of their chunks; what is used of one shares all of it.
+        // Block rows have no lengths of chunks, so the used chunks of a block share all of its bytes.
         var used: [Int64: UInt64] = [:]
         try ChunkShares.forEachUse(store, uses) { _, use, location in
             used[location.packed, default: 0] += max(1, use.length)
@@ -47,7 +47,7 @@ package struct ChunkShares: Sendable {
         goingBytes = UInt64(going.rounded())
     }
 
-    /// Calls `body` with each chunk that is used, and where its newest copy is.
+    /// Calls `body` with each used chunk and the location of its newest copy.
     private static func forEachUse(
         _ store: ArchiveStore, _ uses: [ChunkID: ChunkUse], _ body: (ChunkID, ChunkUse, BlockLocation) -> Void
     ) throws(StorageError) {

@@ -1,30 +1,30 @@
-// What a snapshot changed at one path, as the index of paths keeps it.
+// What a snapshot changed at one path, as the index of paths stores it.
 
 package import FileIO
 
 /// How a path differs between a snapshot and the one before it.
 package struct PathChange: Sendable, Hashable {
-    /// What became of the path.
+    /// What happened to the path.
     ///
-    /// Raw values are those of the catalogue.
+    /// The raw values are stored in the catalogue.
     package enum Kind: Int64, Sendable {
-        /// The object is new, or was renamed to this path.
+        /// The object is new or was renamed to this path.
         case added = 1
-        /// Its content, kind or target is another.
+        /// Its content, kind or target changed.
         case modified = 2
-        /// It is gone, or was renamed to another path.
+        /// It was removed or renamed to another path.
         case removed = 3
-        /// Only its metadata is another: permissions, owner, time, attributes.
+        /// Only its metadata changed: permissions, owner, time, attributes.
         case metadata = 4
     }
 
     package var path: RelativePath
     package var kind: Kind
-    /// The object that is there now, or that was removed.
+    /// The object that is there now or was removed.
     package var object: FileKind
     /// That object's size in bytes.
     package var size: UInt64
-    /// The other name of a rename: the old one of what was added, the new one of what was removed.
+    /// The other name of a rename: the old one of an added path, the new one of a removed path.
     package var other: RelativePath?
 
     package init(
@@ -38,10 +38,10 @@ package struct PathChange: Sendable, Hashable {
     }
 }
 
-/// Where a snapshot stands in the history of its root.
+/// The position of a snapshot in the history of its root.
 ///
-/// Changes are found by sequence and second: two snapshots of one root have both in common only where copies of an
-/// archive were merged, and then they share one place.
+/// Changes are looked up by sequence and second. Two snapshots of one root share both only if copies of an archive were
+/// merged; then they share one position.
 package struct HistoryPlace: Sendable, Hashable, Comparable {
     package let sequence: Int64
     package let seconds: Int64
@@ -55,7 +55,7 @@ package struct HistoryPlace: Sendable, Hashable, Comparable {
         self.init(sequence: Int64(clamping: record.sequence), seconds: record.time.seconds)
     }
 
-    /// Behind every snapshot.
+    /// After every snapshot.
     package static let end = HistoryPlace(sequence: .max, seconds: .max)
     /// Before every snapshot.
     package static let start = HistoryPlace(sequence: -1, seconds: .min)
@@ -65,7 +65,7 @@ package struct HistoryPlace: Sendable, Hashable, Comparable {
     }
 }
 
-/// A change and the place of the snapshot that brought it.
+/// A change and the position of the snapshot that made it.
 package struct PlacedChange: Sendable, Hashable {
     package let place: HistoryPlace
     package let change: PathChange

@@ -1,17 +1,17 @@
-// Which records of a kind a list is to give, and the SQL that finds them.
+// Which records of a kind a list returns, and the SQL that finds them.
 
 package import ArchiveFormat
 package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// Which snapshots or saved states are wanted.
+/// Selects snapshots or saved states for a list.
 ///
-/// The snapshots of one root come by sequence, everything else by time.
+/// Snapshots of one root are ordered by sequence, all other lists by time.
 package struct RecordFilter<Owner: Sendable>: Sendable {
-    /// Where a record stands in a list.
+    /// The position of a record in a list.
     package struct Position: Sendable {
-        /// Counts in a list of one root's snapshots only.
+        /// Used only in a list of one root's snapshots.
         package let sequence: UInt64
         package let time: Timestamp
         package let id: ChunkID
@@ -23,24 +23,24 @@ package struct RecordFilter<Owner: Sendable>: Sendable {
         }
     }
 
-    /// Those of this root, by its number, or of this title only.
+    /// Only records of this root (by its number) or of this title.
     package var owner: Owner?
     package var label: String?
-    /// Ids that begin with these hex digits.
+    /// Only ids that begin with these hex digits.
     package var idPrefix: String?
-    /// Made at this instant or before.
+    /// Only records made at this time or before.
     package var until: Timestamp?
-    /// Made at this instant or after.
+    /// Only records made at this time or after.
     package var since: Timestamp?
     package var newestFirst: Bool
-    /// Whether the snapshots of one root come by time, too.
+    /// Whether snapshots of one root are ordered by time, too.
     package var isByTime = false
-    /// Whether the owner has few records, which are gone through rather than looked for among those of all.
+    /// Whether the owner has few records: then they are scanned, instead of using the index over all records.
     var isAmongFew = false
     package var limit: Int?
-    /// How many to pass over first.
+    /// How many records to skip first.
     package var offset: Int
-    /// Only those that come behind this one.
+    /// Only records after this position in the list's order.
     package var behind: Position?
 
     package init(
@@ -59,18 +59,18 @@ package struct RecordFilter<Owner: Sendable>: Sendable {
 }
 
 extension RecordFilter {
-    /// The conditions that rows have to meet; the tables have the same names for the same columns.
+    /// The conditions that rows must meet; all tables name these columns alike.
     ///
     /// - Parameters:
-    ///   - column: of the owner.
-    ///   - owner: its value there.
+    ///   - column: the owner's column.
+    ///   - owner: the value in that column.
     private func restriction(
         _ column: String, _ owner: (any DatabaseValueConvertible)?, isBySequence: Bool = false
     ) -> (sql: String, arguments: StatementArguments) {
         var conditions: [String] = []
         var arguments = StatementArguments()
         if let owner {
-            // A label or an id leaves next to nothing: the plus keeps SQLite from going through all of the owner's
+            // A label or an id matches very few rows: the plus keeps SQLite from scanning all of the owner's
             // (sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms Using Unary-+").
             let isFoundByOwner = label == nil && idPrefix == nil && (!isByTime || isAmongFew)
             conditions.append((isFoundByOwner ? "" : "+") + column + " = ?")
@@ -84,8 +84,9 @@ extension RecordFilter {
             conditions.append("id BETWEEN ? AND ?")
             arguments += [range.low, range.high]
         }
-        // What lies behind a position is within the bound that it was found by: one bound a side, for one use of an index.
-        // In the order of sequences, a time must not lead SQLite to another index: the rows would have to be sorted.
+        // A position already respects the bound that its page was found with. One bound a side lets SQLite use one
+        // index range. In sequence order, a time must not lead SQLite to another index: the rows would have to be
+        // sorted.
         let time = isBySequence || isAmongFew ? "(+seconds, nanoseconds)" : "(seconds, nanoseconds)"
         if let until, behind == nil || !newestFirst || isBySequence {
             conditions.append("\(time) <= (?, ?)")
@@ -109,16 +110,18 @@ extension RecordFilter {
 
     /// The statement that lists the records of `table`.
     ///
-    /// - Parameter hasSequence: whether the records of one owner have an order of their own.
+    /// - Parameter hasSequence: whether the records of one owner have a sequence.
     func query(
         _ columns: String, from table: String, _ column: String, _ owner: (any DatabaseValueConvertible)?,
         hasSequence: Bool = false
     ) -> (sql: String, arguments: StatementArguments) {
-        // Few have a label or an id, and times follow the sequence but where copies of an archive were merged.
+        // Few records have a given label or id. Times follow the sequence, except where copies of an archive were
+        // merged.
         let isBySequence = hasSequence && owner != nil && label == nil && idPrefix == nil && !isByTime
         let (restriction, arguments) = restriction(column, owner, isBySequence: isBySequence)
         let order = newestFirst ? "DESC" : "ASC"
-        // Few have an id: they are sorted, as an owner's few are, rather than looked for among all.
+        // Few records match an id or belong to such an owner: sorting them is cheaper than searching the index over
+        // all.
         let isSorted = idPrefix != nil || isAmongFew
         let seconds = (isBySequence ? "sequence \(order), " : "") + (isSorted ? "+seconds" : "seconds")
         let sql = """
@@ -138,7 +141,7 @@ extension RecordFilter {
 }
 
 extension Catalogue {
-    /// The least and the greatest id that begin with the hex digits `prefix`.
+    /// The smallest and the largest id that begin with the hex digits `prefix`; nil if it is too long or not hex.
     static func idRange(_ prefix: String) -> (low: Data, high: Data)? {
         let digits = 2 * ChunkID.byteCount
         guard prefix.utf8.count <= digits,

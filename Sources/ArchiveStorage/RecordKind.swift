@@ -1,15 +1,15 @@
-// The kinds of records: the one list that scanning, committing, making the catalogue and checking go over.
+// The kinds of records: one list for scanning, committing, rebuilding the catalogue and checking.
 
 package import ArchiveFormat
 internal import FileIO
 internal import Foundation
 internal import GRDB
 
-/// A chunk that holds a record, as a scan finds it.
+/// A chunk with a record, found by a scan.
 package struct FoundRecord: Sendable, Hashable {
     package let kind: ChunkKind
     package let id: ChunkID
-    /// Where its block begins in the segment, and how long that is.
+    /// The offset of its block in the segment, and the block's length in bytes.
     package let offset: Int
     package let blockLength: Int
 }
@@ -19,10 +19,10 @@ protocol ListedRecord: Sendable {
     /// When it was made.
     var time: Timestamp { get }
 
-    /// Enters it, unless it is known or was forgotten.
+    /// Enters it, unless it is already listed or was forgotten.
     func insert(into db: Database, of catalogue: Catalogue) throws
 
-    /// Whether the catalogue says what it says; nil for kinds that a check compares field by field.
+    /// Whether the catalogue agrees with it; nil for kinds that a check compares field by field.
     func isListed(in db: Database) throws -> Bool?
 }
 
@@ -30,7 +30,7 @@ extension ListedRecord {
     func isListed(in db: Database) throws -> Bool? { nil }
 }
 
-/// A record with one codec, and the chunk that holds it.
+/// A record and the id of the chunk that holds it.
 package struct StoredRecord<Record: ArchiveRecord>: Sendable, Hashable {
     package let id: ChunkID
     package let record: Record
@@ -41,7 +41,7 @@ package struct StoredRecord<Record: ArchiveRecord>: Sendable, Hashable {
     }
 }
 
-/// A record that is listed by itself: no other record has a say in it.
+/// A record that is listed independently of other records.
 protocol PlainRecord: ArchiveRecord {
     var time: Timestamp { get }
 
@@ -58,30 +58,31 @@ extension StoredRecord: ListedRecord where Record: PlainRecord {
     func isListed(in db: Database) throws -> Bool? { try record.isListed(as: id, in: db) }
 }
 
-/// A kind of record: how one is read from its chunk, and the tables that list it.
+/// A kind of record: how to read one from its chunk, and the tables that list it.
 struct RecordKind: Sendable {
     let kind: ChunkKind
-    /// The statements that make its tables.
+    /// The statements that create its tables.
     let schema: String
-    /// The table whose rows are of roots; nil where there is none.
+    /// The table whose rows belong to roots; nil if there is none.
     let ofRoots: RootTable?
-    /// What a record is called in messages.
+    /// The name of a record in messages.
     let name: @Sendable (ChunkID) -> String
     let read: @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
 
-    /// All kinds that this program knows, those first that tell what becomes of others: a new kind is a line here, the file
-    /// of its value and the file of its table.
+    /// All kinds that this program knows; kinds that affect others come first.
+    ///
+    /// A new kind needs a line here, a file for its value and a file for its table.
     static let all: [RecordKind] = [
         .droppedSegments, .notices, .snapshots, .gaps, .operations, .states, .forgotten, .unforgotten, .labels, .pins,
         .notes, .policies,
     ]
-    /// Those of all segments are entered before any other record is.
-    static let tellingOfOthers: Set<ChunkKind> = [.droppedSegments, .rootNotice]
+    /// Kinds that affect others: they are entered for all segments before any other record.
+    static let enteredFirst: Set<ChunkKind> = [.droppedSegments, .rootNotice]
 
-    /// A table with a column `root`, which changes where a root was moved.
+    /// A table with a column `root`, which changes when a root was moved.
     struct RootTable: Sendable {
         let table: String
-        /// The columns of the time that says whose a row is.
+        /// The columns of the time that decides which root a row belongs to.
         let time: String
     }
 
@@ -96,7 +97,7 @@ struct RecordKind: Sendable {
         self.read = read
     }
 
-    /// A kind with one codec.
+    /// A kind whose records are decoded with `Record`.
     init<Record: ArchiveRecord>(
         schema: String, ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String,
         _ listed: @escaping @Sendable (Record, FoundRecord) -> any ListedRecord
@@ -106,7 +107,7 @@ struct RecordKind: Sendable {
         }
     }
 
-    /// A kind whose records are listed by themselves.
+    /// A kind whose records are listed independently of other records.
     init<Record: PlainRecord>(
         plain: Record.Type, schema: String, ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String
     ) {
@@ -115,9 +116,8 @@ struct RecordKind: Sendable {
         }
     }
 
-    /// Whether a table has, for each of `targets`, something that was said at `time` or later; what no segment has any more
-    /// needs none.
-    static func isSaid(
+    /// Whether `table` has, for each of `targets`, a statement made at `time` or later; lost targets need none.
+    static func isRecorded(
         of targets: [ChunkID], at time: Timestamp, in table: String, _ column: String, _ db: Database
     ) throws -> Bool {
         let statement = try db.cachedStatement(

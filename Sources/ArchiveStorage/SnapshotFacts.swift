@@ -1,8 +1,11 @@
-// What the catalogue shows of a snapshot and never looks for, in one column.
+// Fields of a snapshot that the catalogue returns but never queries by, in one column.
 
 internal import ArchiveFormat
 
-/// Numbers as LEB128 (DWARF 5, 7.6), then the tree's id, flags, the parent's id if there is one, and the cause's letters.
+/// Facts about a snapshot in one column.
+///
+/// Layout: the numbers as LEB128 (DWARF 5, 7.6), the tree's id, flags, the parent's id if there is one, and the cause's
+/// letters.
 struct SnapshotFacts {
     var changes: ChangeCounts
     var totals: Totals
@@ -12,20 +15,20 @@ struct SnapshotFacts {
     var isAside: Bool
     var cause: Cause
 
-    init(_ record: ListedSnapshot) {
-        changes = record.changes
-        totals = record.totals
-        problems = record.problems
-        tree = record.tree
-        parent = record.parent
-        isAside = record.isAside
-        cause = record.cause
+    init(_ listed: ListedSnapshot) {
+        changes = listed.changes
+        totals = listed.totals
+        problems = listed.problems
+        tree = listed.tree
+        parent = listed.parent
+        isAside = listed.isAside
+        cause = listed.cause
     }
 
-    /// The facts that `encoded` gave.
+    /// Decodes what `encoded` returned.
     ///
-    /// - Parameter causes: makes causes of their letters, of which neighbouring rows mostly have the same.
-    /// - Returns: nil for anything else.
+    /// - Parameter causes: caches the last cause, as neighbouring rows mostly have the same.
+    /// - Returns: nil for any other bytes.
     init?(_ bytes: UnsafeRawBufferPointer, _ causes: inout Repeated<Cause?>) {
         var reader = Reader(bytes: bytes)
         guard let added = reader.number(), let modified = reader.number(), let removed = reader.number(),

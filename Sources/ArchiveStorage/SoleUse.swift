@@ -1,15 +1,15 @@
-// An archive that one process has for itself.
+// An archive that only this process uses.
 
 internal import ArchiveFormat
 package import SystemPackage
 
-/// Keeps everybody else out of an archive as long as it lives.
+/// Excludes all other users from an archive for as long as it lives.
 package final class SoleUse {
     private let place: ArchivePlace
     private let manifest: ArchiveManifest
     private let lock: UseLock
 
-    /// - Throws: `StorageError` of the code `inUse` where others use the archive.
+    /// - Throws: `StorageError` with the code `inUse` if another process uses the archive.
     package init(of directory: FilePath) throws(StorageError) {
         place = ArchivePlace(of: directory)
         manifest = try place.open()
@@ -21,11 +21,11 @@ package final class SoleUse {
         try ArchiveStore.open(place, manifest, lock, isNew: false).store
     }
 
-    /// Closes the archive and opens it with a catalogue that holds what the segments hold, and no trace of anything else.
+    /// Closes the archive and reopens it with a catalogue rebuilt from the segments, without traces of removed data.
     ///
-    /// - Parameter store: is not to be used any more.
+    /// - Parameter store: must not be used afterwards.
     package func reopen(_ store: ArchiveStore) throws(StorageError) -> ArchiveStore {
-        store.giveUpWriters()
+        store.releaseWriters()
         try store.catalogue.close()
         Catalogue.delete(at: place.layout.catalogue)
         return try open()

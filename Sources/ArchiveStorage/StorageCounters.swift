@@ -1,32 +1,32 @@
-// What an open archive has read and written, counted: costs that grow with what exists show here before any clock.
+// Counters of an open archive's reads and writes: costs that grow with the archive show here before they show in time.
 
 internal import ArchiveFormat
 internal import Synchronization
 
-/// Counts the work of one archive object; any thread may count.
+/// Counts the work of one archive object; can be used from any thread.
 package final class StorageCounters: Sendable {
-    /// The work up to some moment.
+    /// The work up to a moment.
     package struct Counts: Sendable, Hashable {
-        /// Segments of which block headers were read one after the other.
+        /// Segments whose block headers were scanned.
         package var segmentsScanned = 0
-        /// Blocks read and unpacked: those in the cache are not.
+        /// Blocks read and unpacked, without those found in the cache.
         package var blocksRead = 0
         package var blocksWritten = 0
         /// Tree nodes in the blocks written.
         package var nodesWritten = 0
         /// fdatasync(2) of segments.
         package var synchronizations = 0
-        /// Chunks looked for in the catalogue.
+        /// Lookups of chunks in the catalogue.
         package var lookups = 0
-        /// Times that the catalogue was asked something.
+        /// Queries to the catalogue.
         package var questions = 0
-        /// Rows of the index of paths that were read.
+        /// Rows read from the index of paths.
         package var changesRead = 0
-        /// Names in the index of paths that were read.
+        /// Names read from the index of paths.
         package var namesRead = 0
-        /// Rows of snapshots that were read.
+        /// Snapshot rows read.
         package var snapshotsRead = 0
-        /// Transactions of the catalogue that write.
+        /// Write transactions of the catalogue.
         package var transactions = 0
 
         /// The work between `earlier` and now.
@@ -72,7 +72,7 @@ package final class StorageCounters: Sendable {
     }
 }
 
-/// A number that only grows.
+/// A counter that only grows.
 final class Counter: Sendable {
     private let count = Atomic(0)
 

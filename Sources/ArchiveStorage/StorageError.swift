@@ -1,4 +1,4 @@
-// What can go wrong with an archive on disk, in one shape: what, where, and how to mend it.
+// Errors of an archive on disk: what failed, where, and how to fix it.
 
 package import ArchiveFormat
 package import FileIO
@@ -6,23 +6,23 @@ public import SystemPackage
 
 /// An archive could not be opened, read or written.
 public struct StorageError: Error, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: Sendable, Hashable {
         /// There is no archive at the path.
         case noArchive
-        /// The path is something else than an archive.
+        /// The path is not an archive.
         case notAnArchive
-        /// The archive was made by a newer version of the program.
+        /// A newer version of the program made the archive.
         case newerFormat
         /// Bytes of the archive are damaged or missing.
         case damaged
         /// The archive cannot be written to.
         case readOnly
-        /// Another process uses the archive in a way that excludes this one.
+        /// Another process uses the archive exclusively, or exclusive use was asked for.
         case inUse
         /// The disk is full.
         case noSpace
-        /// Somebody asked for an early end.
+        /// The work was cancelled.
         case cancelled
         /// The system refused for another reason.
         case system
@@ -31,7 +31,7 @@ public struct StorageError: Error, Sendable {
     public let code: Code
     /// The file or directory concerned.
     public let path: FilePath
-    /// What happened, as a sentence without its full stop.
+    /// What happened, as a sentence without a full stop.
     public let message: String
     /// What the user can do about it.
     public let remedy: String?
@@ -61,19 +61,19 @@ public struct StorageError: Error, Sendable {
             remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
     }
 
-    /// What happened, as a sentence that begins with `name`.
+    /// The message as a sentence that begins with `name`.
     package func message(about name: String) -> String {
         message.hasPrefix(name) ? message : "\(name): \(message)"
     }
 
-    /// The archive that is open is no longer the one at its path.
+    /// The error for an open archive that is no longer the one at its path.
     package static func replaced(_ archive: FilePath) -> StorageError {
         StorageError(
             .noArchive, archive, "the archive \(archive) was removed or replaced while it was in use",
-            remedy: "is its disk mounted? bring the archive back, or end this and begin anew")
+            remedy: "is its disk mounted? put the archive back, or stop this command and start it again")
     }
 
-    /// A chunk that no segment holds.
+    /// The error for a chunk that no segment has.
     package static func missing(_ id: some CustomStringConvertible, in archive: FilePath) -> StorageError {
         StorageError(
             .damaged, archive, "chunk \(id) is missing from \(archive)",

@@ -1,17 +1,17 @@
-// Who uses an archive: everyone together, or one alone while the catalogue is made anew. One at a time opens it.
+// Locks on an archive: shared by its users, exclusive for one that rebuilds the catalogue. Only one at a time opens it.
 
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// A kernel lock (flock(2)) on the whole archive, released when the value ends or the process dies.
+/// A kernel lock (flock(2)) on the archive, released when the value ends or the process dies.
 final class UseLock: Sendable {
     private let descriptor: Descriptor
     private let path: FilePath
 
     private static let name = "use.lock"
 
-    /// The file that everybody locks who has the archive open.
+    /// The file that every user of the archive locks.
     static func path(in layout: ArchiveLayout) -> FilePath { layout.lock(name) }
 
     private init(_ layout: ArchiveLayout, _ name: String = UseLock.name) throws(StorageError) {
@@ -24,13 +24,14 @@ final class UseLock: Sendable {
     }
 
     deinit {
-        // Closing alone would leave the lock to a child process that has not begun its own program yet.
+        // Closing alone would leave the lock to a child process that has not called exec yet.
         flock(descriptor.number, LOCK_UN)
     }
 
-    /// Becomes the only process that makes or opens the archive; waits for the one that does.
+    /// Acquires the lock for creating or opening the archive; waits while another process holds it.
     ///
-    /// Taken before `shared`, by everybody who may make anything: the second finds what the first has made.
+    /// Everyone who may create something acquires it before `shared`, so the second process finds what the first has
+    /// created.
     static func opening(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout, "open.lock")
         if retryingInterrupts({ flock(lock.descriptor.number, LOCK_EX) }) != 0 {
@@ -39,29 +40,29 @@ final class UseLock: Sendable {
         return lock
     }
 
-    /// Joins those who use the archive; waits while one uses it alone.
+    /// Acquires the lock shared; waits while another process holds it exclusively.
     static func shared(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout)
         try lock.share()
         return lock
     }
 
-    /// Becomes the archive's only user.
+    /// Acquires the lock exclusively.
     ///
-    /// - Throws: `StorageError` of the code `inUse` where others use it.
+    /// - Throws: `StorageError` with the code `inUse` if another process uses the archive.
     static func exclusive(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout)
         guard try lock.tryExclude() else {
             throw StorageError(
                 .inUse, layout.directory, "the archive \(layout.directory) is in use by another archiver",
-                remedy: "end 'archiver watch' and the like first")
+                remedy: "stop 'archiver watch' and other archiver commands first")
         }
         return lock
     }
 
-    /// Tries to become the only user; where that fails, the lock stays shared.
+    /// Tries to acquire the lock exclusively; if that fails, it stays shared.
     ///
-    /// - Returns: whether nobody else uses the archive.
+    /// - Returns: whether no other process uses the archive.
     func tryExclude() throws(StorageError) -> Bool {
         if retryingInterrupts({ flock(descriptor.number, LOCK_EX | LOCK_NB) }) == 0 { return true }
         let code = Errno.current
@@ -71,7 +72,7 @@ final class UseLock: Sendable {
         return false
     }
 
-    /// Lets others use the archive too.
+    /// Makes the lock shared.
     func share() throws(StorageError) {
         if retryingInterrupts({ flock(descriptor.number, LOCK_SH) }) != 0 {
             throw StorageError(FileError("lock", path, .current))

@@ -1,4 +1,4 @@
-// The program's command line as a whole.
+// The root command with its subcommands and global options.
 
 internal import ArgumentParser
 
@@ -10,25 +10,25 @@ struct ArchiverCommand: ParsableCommand {
         commandName: "archiver",
         abstract: "Records every state of a directory, to list, compare and restore.",
         discussion: """
-            archiver watch ~/project            remember every state from now on
-            archiver list                       what is remembered
+            archiver watch ~/project            capture every change from now on
+            archiver list                       list the snapshots
             archiver restore @10m               go back ten minutes
-            archiver undo                       no, forward again
+            archiver undo                       undo that restore
 
-            A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), oldest, @10m (the \
-            state ten minutes ago), @"2026-11-21 10:00", or its label. A path in it follows after a colon: latest:todo.txt. \
-            Commands use the root that contains the current directory; elsewhere, name it with --root. See also:
+            Name a snapshot by the first digits of its id, latest, latest~2 (the second before it), oldest, @10m (ten \
+            minutes ago), @"2026-11-21 10:00", or its label. A path in it follows a colon: latest:todo.txt. Commands \
+            use the root that contains the current directory; elsewhere, name one with --root. See also:
 
             archiver help selectors             how to name snapshots and paths
             archiver help times                 how to name times
-            archiver help exclusions            what is left out of snapshots
+            archiver help exclusions            how to exclude files
             archiver help json                  output for programs
 
-            The archive is kept in $ARCHIVER_ARCHIVE, else in ~/.local/share/archiver. SIGUSR1 makes a running command \
-            say how far it is.
+            The archive is $ARCHIVER_ARCHIVE, or ~/.local/share/archiver if that is not set. On SIGUSR1 a running \
+            command prints its progress.
 
-            Exit codes: 0 done; 1 failed; 2 archive damaged; 3 some files could not be read; 10 no such archive; \
-            11 locked; 64 usage; 130 interrupted.
+            Exit codes: 0 success; 1 failure; 2 archive damaged; 3 some files could not be read or restored; 10 no \
+            archive; 11 locked; 64 wrong usage; 130 interrupted.
             """,
         version: "archiver \(version)",
         subcommands: [
@@ -44,11 +44,11 @@ struct ArchiverCommand: ParsableCommand {
             PurgeCommand.self, RepairCommand.self,
         ])
 
-    /// Here, too, so that these options can be written before the command.
+    /// Repeated here so that these options can precede the command's name.
     @OptionGroup var global: GlobalOptions
 }
 
-/// What `--version --json` prints.
+/// The output of `--version --json`.
 struct VersionJSON: Encodable {
     let name = "archiver"
     let version = ArchiverCommand.version

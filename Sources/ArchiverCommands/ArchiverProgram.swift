@@ -1,19 +1,19 @@
-// The program from its arguments to its exit status.
+// Runs the program: parses the arguments, runs the command, reports errors and exits with a status.
 
 internal import ArgumentParser
 internal import FileIO
 internal import Glibc
 
-/// A command that goes on until somebody ends it, and hears signals itself.
+/// A command that runs until it is stopped, and handles signals itself.
 protocol LastingCommand: AsyncParsableCommand, Sendable {}
 
 /// The `archiver` program.
 package enum ArchiverProgram {
-    /// Does what the process's arguments say, and ends the process.
+    /// Runs the command that the process's arguments name, and exits.
     ///
-    /// Runs on the main thread, where commands may block: it is none of Swift's cooperative pool.
+    /// Runs on the main thread, where commands may block, because it is not part of Swift's cooperative pool.
     package static func run() -> Never {
-        // A reader that has gone shows as EPIPE.
+        // A closed pipe is reported by write(2) as EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
         Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
@@ -28,7 +28,7 @@ package enum ArchiverProgram {
         exit(status)
     }
 
-    /// Runs a command that lasts until the end of the process.
+    /// Runs a command that exits the process itself.
     private static func run(_ command: any LastingCommand, _ arguments: [String]) -> Never {
         Signals.block(Signals.termination)
         Task.detached {
@@ -41,11 +41,11 @@ package enum ArchiverProgram {
             }
             exit(ending(arguments, result.get))
         }
-        // Not dispatch_main(), as an asynchronous `main` has it: that unblocks all signals.
+        // Not dispatch_main(), which an asynchronous `main` calls: it unblocks all signals.
         while true { pause() }
     }
 
-    /// Does `body` and tells why it ended, unless all went well.
+    /// Runs `body` and reports the error that it throws.
     ///
     /// - Returns: the exit status.
     private static func ending(_ arguments: [String], _ body: () throws -> Void) -> Int32 {
@@ -59,13 +59,13 @@ package enum ArchiverProgram {
         do {
             try Output.standard.flush()
         } catch {
-            // What was already reported counts for more than that the rest could not be written.
+            // An error already reported takes precedence over a failure to write the remaining output.
             if status == ExitStatus.done.rawValue { status = report(error, arguments, isJSON: isJSON) }
         }
         return status
     }
 
-    /// Tells why a command ended early.
+    /// Reports the error that ended a command.
     ///
     /// - Returns: the exit status.
     private static func report(_ error: any Error, _ arguments: [String], isJSON: Bool) -> Int32 {
@@ -79,7 +79,7 @@ package enum ArchiverProgram {
             if let unknown = unknownTopic(arguments) {
                 return self.report(unknown, arguments, isJSON: isJSON)
             }
-            // Help, the version and completion scripts come as errors from the parser.
+            // The parser throws help, the version and completion scripts as errors.
             let text = helpTopic(arguments) ?? version(arguments, isJSON: isJSON)
             try? Output.standard.line(text ?? help(error))
             try? Output.standard.flush()
@@ -90,7 +90,7 @@ package enum ArchiverProgram {
         return failure.status.rawValue
     }
 
-    /// The parser's text, whose line of usage it does not wrap.
+    /// The parser's text, with the usage line wrapped, which the parser leaves long.
     private static func help(_ error: any Error) -> String {
         let columns = Output.standard.columns ?? 80
         let lines = ArchiverCommand.fullMessage(for: error, columns: columns).split(
@@ -99,20 +99,20 @@ package enum ArchiverProgram {
             .joined(separator: "\n")
     }
 
-    /// The text of the topic that help is asked for; nil where that is a command.
+    /// The text of the requested help topic; nil if a command's help is requested.
     private static func helpTopic(_ arguments: [String]) -> String? {
         let words = words(arguments)
         guard words.first == "help", words.count > 1 else { return nil }
         return HelpTopic(rawValue: words[1])?.text(columns: Output.standard.columns ?? 80)
     }
 
-    /// The version as JSON, where that is asked for.
+    /// The version as JSON; nil unless `--version --json` is given.
     private static func version(_ arguments: [String], isJSON: Bool) -> String? {
         guard isJSON, arguments.contains("--version") else { return nil }
         return try? JSONText.of(VersionJSON())
     }
 
-    /// A refusal where help is asked for on a command that there is none of, which the parser overlooks.
+    /// The failure if help is requested for an unknown command, which the parser does not report.
     private static func unknownTopic(_ arguments: [String]) -> Failure? {
         let words = words(arguments)
         guard words.first == "help", words.count > 1, words[1] != "help", HelpTopic(rawValue: words[1]) == nil,
@@ -128,7 +128,7 @@ package enum ArchiverProgram {
             remedy: (nearest.map { "did you mean '\($0)'? " } ?? "") + "'archiver --help' lists the commands")
     }
 
-    /// The arguments that are no options, as far as that can be told without knowing the command.
+    /// The arguments that are not options, determined without knowledge of the command.
     private static func words(_ arguments: [String]) -> [String] {
         var words: [String] = []
         var isValue = false
@@ -143,7 +143,7 @@ package enum ArchiverProgram {
         ArchiverCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// A refusal of the parser.
+    /// The failure for an error of the parser.
     private static func usage(_ error: any Error, _ arguments: [String]) -> Failure {
         if let word = words(arguments).first, word != "help", !commandNames.contains(word) {
             return unknownCommand(word, among: commandNames)
@@ -152,6 +152,6 @@ package enum ArchiverProgram {
         let command = arguments.first { commandNames.contains($0) }.map { "archiver \($0)" } ?? "archiver"
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         let text = lines.joined(separator: " ")
-        return .usage(text.prefix(1).lowercased() + text.dropFirst(), remedy: "'\(command) --help' explains it")
+        return .usage(text.prefix(1).lowercased() + text.dropFirst(), remedy: "see '\(command) --help'")
     }
 }

@@ -1,27 +1,27 @@
-// The program's exit codes, all of them, in one place.
+// All exit codes of the program.
 
 internal import ArchiverKit
 internal import Glibc
 
-/// What the program tells its caller when it ends.
+/// The exit status of the program.
 enum ExitStatus: Int32, Error, CaseIterable {
-    /// All was done.
+    /// Success.
     case done = 0
-    /// Something could not be done.
+    /// The command failed.
     case failed = 1
     /// The archive is damaged.
     case damaged = 2
-    /// Done, but some files could not be read or restored.
+    /// Some files could not be read or restored; the rest was done.
     case incomplete = 3
-    /// There is no archive there.
+    /// There is no archive at the path.
     case noArchive = 10
-    /// Another process holds what is needed.
+    /// Another process holds a lock that the command needs.
     case locked = 11
     /// The passphrase is wrong.
     case wrongPassphrase = 12
-    /// The command line makes no sense (EX_USAGE of sysexits.h).
+    /// The command line is wrong (EX_USAGE of sysexits.h).
     case usage = 64
-    /// The user interrupted the program (128 + SIGINT, as shells have it).
+    /// The user interrupted the program (128 + SIGINT, as in shells).
     case interrupted = 130
 
     /// The status for an error of the library.
@@ -42,10 +42,10 @@ enum ExitStatus: Int32, Error, CaseIterable {
     }
 }
 
-/// The exit status of a program that archiver ran, which becomes its own.
+/// The exit status of a program that archiver ran; archiver exits with the same status.
 struct ChildStatus: Error {
     let code: Int32
 
-    /// What `run` ends with where archiver itself could not do its part.
+    /// The status of `run` if archiver itself failed.
     static let ownFailure = ChildStatus(code: 125)
 }

@@ -1,20 +1,20 @@
-// Why a command could not do what it was asked to: one line a person can act on, and the exit status.
+// The error of a command: one line that a person can act on, and the exit status.
 
 internal import ArchiverKit
 internal import FileIO
 
-/// The end of a command that could not do its work.
+/// The error that ends a command.
 struct Failure: Error {
     let status: ExitStatus
     /// A word for programs: the library's code, or `usage`.
     let code: String
-    /// One line without a full stop that names the thing.
+    /// One line, without a full stop, that names what failed.
     let message: String
     /// One line: what to do about it.
     var remedy: String?
     var path: [UInt8]?
-    /// What an ambiguous selector may mean.
-    var candidates: [Selected] = []
+    /// The snapshots and states that an ambiguous selector matches.
+    var candidates: [Selection] = []
 }
 
 extension Failure {
@@ -30,17 +30,17 @@ extension Failure {
             path: error.path.bytes)
     }
 
-    /// The command line asks for something that makes no sense.
+    /// The failure for a wrong command line.
     static func usage(_ message: String, remedy: String? = nil) -> Failure {
         Failure(status: .usage, code: "usage", message: message, remedy: remedy)
     }
 
-    /// What the command was asked to work on does not suit it.
+    /// The failure for an object that the command cannot work on.
     static func unsuitable(_ message: String, remedy: String? = nil, path: [UInt8]? = nil) -> Failure {
         Failure(status: .failed, code: "unsuitable", message: message, remedy: remedy, path: path)
     }
 
-    /// An error that a command ended with; nil where that is the parser's.
+    /// The failure for a command's error; nil if the error is the parser's.
     init?(_ error: any Error) {
         switch error {
         case let error as Failure: self = error

@@ -1,11 +1,11 @@
-// A failure on stderr: one line that says what and what to do, or JSON.
+// Writes a failure to stderr: one line with what failed and what to do, or JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
-/// How a failure is told.
+/// The report of a failure.
 struct FailureReport {
     private let failure: Failure
 
@@ -21,9 +21,9 @@ struct FailureReport {
     }
 
     /// The root, or the title of a state.
-    private static func origin(_ candidate: Selected) -> String {
+    private static func origin(_ candidate: Selection) -> String {
         switch candidate {
-        case .snapshot(let record): Escaping.text(record.rootPath)
+        case .snapshot(let snapshot): Escaping.text(snapshot.rootPath)
         case .state(let state): "state of " + Escaping.text(state.title)
         }
     }
@@ -32,7 +32,7 @@ struct FailureReport {
 
     func write(_ output: Output, isJSON: Bool) {
         let json = isJSON ? try? JSONText.of(FailureJSON(failure)) : nil
-        // Where stderr is closed the exit status has to say it all.
+        // If stderr is closed, only the exit status reports the failure.
         for line in json.map({ [$0] }) ?? lines { try? output.line(line) }
         try? output.flush()
     }

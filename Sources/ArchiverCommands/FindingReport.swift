@@ -1,12 +1,12 @@
-// What opening an archive found, on stderr: a line each, or a JSON object each.
+// Writes the findings of opening an archive to stderr: one line or one JSON object each.
 
 internal import ArchiveStorage
 
-/// Findings that a command comes upon before it does its work.
+/// The findings that a command reports before it starts its work.
 struct FindingReport {
     private let findings: [ArchiveFinding]
 
-    /// More than these help nobody: `check` tells all.
+    /// The maximum number of findings shown; `check` reports all.
     private static let limit = 5
 
     init(_ findings: [ArchiveFinding]) { self.findings = findings }

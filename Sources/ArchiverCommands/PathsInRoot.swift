@@ -1,4 +1,4 @@
-// Paths inside a root as users write them: from where they stand, as git takes them.
+// Resolves paths inside a root relative to the current directory, as git does.
 
 internal import ArchiveStorage
 internal import ArchiverKit
@@ -6,29 +6,30 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Resolves the path arguments of commands that look into a root.
+/// Resolves the path arguments of commands that work in a root.
 ///
-/// Every command that takes such a path uses this type, behind a selector (`latest:notes.txt`) or alone:
+/// Every command with such a path uses this type, for paths after a selector (`latest:notes.txt`) and for paths alone:
 ///
 ///     let paths = context.paths(in: root)
 ///     let path = try paths.path(argument.bytes)
 ///
 /// | written | means |
 /// |---|---|
-/// | `x`, `./x`, `../x`, `.` | relative to the current directory, where that is in the root; otherwise to the root's top |
+/// | `x`, `./x`, `../x`, `.` | relative to the current directory if that is in the root; otherwise to the root's top |
 /// | `:/x`, `:/` | relative to the root's top |
-/// | `/home/ann/thesis/x` | this path, which must be in the root |
+/// | `/home/ann/thesis/x` | this absolute path, which must be in the root |
 /// | nothing (`latest:`) | the root's top |
 ///
-/// Where the command line names the root with `--root` or `--host`, paths are relative to the root's top, so that scripts do
-/// not depend on where they run. Symbolic links are not followed: the path is one of a snapshot, where they may have
-/// pointed elsewhere.
+/// If the command line names the root with `--root` or `--host`, paths are relative to the root's top, so that scripts
+/// do not depend on the current directory. Symbolic links are not followed: links in a snapshot may have other targets
+/// than on disk.
 struct PathsInRoot {
     let root: FilePath
-    /// What a relative path is relative to.
+    /// The directory in the root that relative paths start from.
     let base: RelativePath
 
-    /// - Parameter directory: where the user stands, without symbolic links; nil to take relative paths from the root's top.
+    /// - Parameter directory: the current directory, without symbolic links; nil to resolve relative paths from the
+    ///   root's top.
     init(_ root: FilePath, from directory: FilePath?) {
         self.root = root
         base = directory.flatMap { PathsInRoot.path($0, below: root) } ?? .root
@@ -36,12 +37,13 @@ struct PathsInRoot {
 
     /// The path that `argument` names.
     ///
-    /// - Throws: `Failure` where it is outside of the root, or no path.
+    /// - Throws: `Failure` if it is outside of the root or not a path.
     func path(_ argument: [UInt8]) throws -> RelativePath { try path(argument, isThere: isOnDisk) }
 
-    /// The path that `argument` names, written as it is or as the program prints names: `bad\xff`.
+    /// The path that `argument` names, written literally or escaped as the program prints names (`bad\xff`).
     ///
-    /// - Parameter isThere: tells which of the two is meant: where both are there, the printed one.
+    /// - Parameter isThere: whether a path exists, which decides between the two readings. If both exist, or neither,
+    ///   the argument is read as escaped.
     func path(_ argument: [UInt8], isThere: (RelativePath) throws -> Bool) throws -> RelativePath {
         let literal = try literalPath(argument)
         let decoded = Escaping.bytes(ofName: argument)
@@ -74,7 +76,7 @@ struct PathsInRoot {
         return RelativePath(unchecked: Array(components.joined(separator: [slash])))
     }
 
-    /// How the user can write `path` from where they stand; it means the same here and with `selector:` before it.
+    /// The shortest argument for `path` from the current directory; it works alone and after `selector:`.
     func argument(for path: RelativePath) -> [UInt8] {
         if base.isRoot || path.isRoot { return path.isRoot ? Array((base.isRoot ? "." : ":/").utf8) : path.bytes }
         guard let below = base.suffix(of: path), !below.isRoot else {
@@ -86,7 +88,7 @@ struct PathsInRoot {
     private func absolute(_ argument: [UInt8]) throws -> RelativePath {
         let path = FilePath(bytes: argument).lexicallyNormalized()
         if let found = PathsInRoot.path(path, below: root) { return found }
-        // The way to the root may lead over links. The last component is what is named, even where it is a link.
+        // The path to the root may contain symbolic links. The last component is not resolved, even if it is a link.
         guard let name = path.lastComponent else { throw outside(argument) }
         let parent = path.removingLastComponent().resolved
         guard
@@ -96,7 +98,7 @@ struct PathsInRoot {
         return found
     }
 
-    /// `path` relative to `root`; nil where it is not in it.
+    /// `path` relative to `root`; nil if it is not in the root.
     private static func path(_ path: FilePath, below root: FilePath) -> RelativePath? {
         guard path.starts(with: root) else { return nil }
         return RelativePath(Array(path.bytes.dropFirst(root.bytes.count).drop { $0 == UInt8(ascii: "/") }))
@@ -107,12 +109,12 @@ struct PathsInRoot {
         return Failure(
             status: .usage, code: ArchiverError.Code.noSuchPath.rawValue,
             message: "'\(Escaping.text(argument))' is outside of \(name)",
-            remedy: "name a path in that directory; ':/PATH' is one from its top", path: argument)
+            remedy: "name a path in that directory; ':/PATH' is relative to its top", path: argument)
     }
 }
 
 extension RootContext {
-    /// How path arguments are resolved in `root`.
+    /// The resolver for path arguments in `root`.
     func paths(in root: ArchivedRoot) -> PathsInRoot {
         PathsInRoot(root.path, from: isExplicit || !root.isHere ? nil : FilePath.currentDirectory)
     }

@@ -1,4 +1,4 @@
-// Which root's snapshots a command means: the one it is told, else the one the user stands in, else all.
+// The root of a command: the one named with --root, else the one that contains the current directory, else all roots.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,22 +6,23 @@ internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
-/// The root a command is about.
+/// The archive and root that a command works on.
 struct RootContext {
     let archive: Archive
-    /// nil: all roots.
+    /// Nil for all roots.
     let root: ArchivedRoot?
-    /// Whether it is the one that the command line names.
+    /// Whether the command line names the root or its machine.
     let isExplicit: Bool
 
-    /// - Parameter ofAllRoots: whether the current directory shall not count.
+    /// - Parameter ofAllRoots: whether to ignore the current directory.
     init(_ archive: Archive, _ options: RootOptions, ofAllRoots: Bool = false) throws {
         try self.init(archive, options.root, onHost: options.host, ofAllRoots: ofAllRoots)
     }
 
     /// - Parameters:
     ///   - directory: the root that the command line names.
-    ///   - host: the machine that it names.
+    ///   - host: the machine that the command line names.
+    ///   - ofAllRoots: whether to ignore the current directory.
     init(_ archive: Archive, _ directory: PathArgument?, onHost host: String? = nil, ofAllRoots: Bool = false) throws {
         self.archive = archive
         isExplicit = directory != nil || host != nil
@@ -34,7 +35,7 @@ struct RootContext {
         }
     }
 
-    /// The root `directory`: not one that merely holds it, which a slip of the pen would restore.
+    /// The root at exactly `directory`; not one that contains it, because a typing error would then restore that root.
     static func root(at directory: FilePath, onHost host: String? = nil, in archive: Archive) throws -> ArchivedRoot {
         let roots = try archive.roots().filter { $0.path == directory }
         let name = Escaping.text(directory.bytes)
@@ -48,20 +49,20 @@ struct RootContext {
                 remedy: "'archiver roots' lists the roots and their machines", path: directory.bytes)
         }
         if let here = roots.first(where: \.isHere) { return here }
-        // Whoever names a root of another machine means it.
+        // A path that is a root only on another machine names that root.
         if let only = roots.first, roots.count == 1 { return only }
-        if roots.count > 1 { throw RootContext.ambiguity(name, roots, remedy: "say which machine's with --host") }
+        if roots.count > 1 { throw RootContext.ambiguity(name, roots, remedy: "name its machine with --host") }
         let holding = try archive.root(holding: directory)
         throw Failure(
             status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots of \(name)",
-            remedy: holding.map { "those of \(Escaping.text($0.path.bytes)) hold it: name that one" }
-                ?? "'archiver list --all' shows what it holds", path: directory.bytes)
+            remedy: holding.map { "it is inside the root \(Escaping.text($0.path.bytes)): name that one" }
+                ?? "'archiver list --all' lists all snapshots", path: directory.bytes)
     }
 
     /// The only root on a machine.
     private static func root(onHost host: String, in archive: Archive) throws -> ArchivedRoot {
         let found = try archive.roots().filter { $0.isOn(host) }
-        if found.count > 1 { throw ambiguity("this", found, remedy: "say which one with --root DIR") }
+        if found.count > 1 { throw ambiguity("the command", found, remedy: "name one with --root DIR") }
         guard let only = found.first else {
             throw Failure(
                 status: .failed, code: "noSuchRoot",
@@ -74,10 +75,10 @@ struct RootContext {
     private static func ambiguousHost(_ host: String, _ roots: [ArchivedRoot]) -> Failure {
         let ids = roots.map(\.machine.short).joined(separator: ", ")
         return Failure.usage(
-            "several machines are called '\(Escaping.text(host))'", remedy: "name one by its id: \(ids)")
+            "several machines have the name '\(Escaping.text(host))'", remedy: "name one by its id: \(ids)")
     }
 
-    /// The snapshot that `selector` names here; one named by id or label is found in other roots too.
+    /// The snapshot that `selector` names in the root; ids and labels are also searched in other roots.
     func snapshot(_ selector: SnapshotSelector) throws -> ListedSnapshot {
         do {
             return try archive.snapshot(selector, of: root)
@@ -88,44 +89,46 @@ struct RootContext {
         }
     }
 
-    /// What `selector` names: snapshots and saved states are looked at, unless the command line names a root.
-    func selected(_ selector: SnapshotSelector) throws -> Selected {
+    /// The snapshot or saved state that `selector` names; only snapshots if the command line names a root.
+    func selected(_ selector: SnapshotSelector) throws -> Selection {
         if isExplicit { return .snapshot(try snapshot(selector)) }
         return try archive.selected(selector, of: root, orElsewhere: true)
     }
 
-    /// The snapshot that `selector` names of the root that `other` is of.
+    /// The snapshot that `selector` names; a relative selector is resolved in the root of `other`.
     func snapshot(_ selector: SnapshotSelector, besides other: ListedSnapshot) throws -> ListedSnapshot {
         guard selector.isRelative else { return try snapshot(selector) }
         let root = try archive.roots().first { $0.path.bytes == other.rootPath && $0.machine == other.machine }
         return try archive.snapshot(selector, of: root)
     }
 
-    /// Refuses a selector such as `latest` where it could be about any of several roots.
+    /// Throws if a relative selector such as `latest` could refer to several roots.
     func requireOneRoot(for selector: SnapshotSelector) throws {
         guard root == nil, selector.isRelative else { return }
         let roots = try archive.roots()
         if roots.count > 1 {
-            throw RootContext.ambiguity("\(selector)", roots, remedy: "say which one with --root DIR")
+            throw RootContext.ambiguity("\(selector)", roots, remedy: "name one with --root DIR")
         }
     }
 
-    /// The root that a command is about which alters one: it is named, or the user stands in it.
+    /// The root for a command that changes one: the named root, or the one that contains the current directory.
     func oneRoot() throws -> ArchivedRoot {
         if let root { return root }
         let roots = try archive.roots()
-        if roots.count > 1 { throw RootContext.ambiguity("this", roots, remedy: "name the directory") }
+        if roots.count > 1 { throw RootContext.ambiguity("the command", roots, remedy: "name the directory") }
         guard let only = roots.first else {
             throw Failure(
                 status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots",
                 remedy: "'archiver watch DIR' makes them")
         }
         throw Failure.usage(
-            "no directory is named, and you are not in \(Escaping.text(only.path.bytes))",
+            "no directory is named, and the current directory is not in \(Escaping.text(only.path.bytes))",
             remedy: "name that directory, or change into it")
     }
 
-    /// The root that `snapshot` may be put into: the one that is named, else its own where the user stands in it.
+    /// The directory to restore `snapshot` into: the named root, else its own root.
+    ///
+    /// - Throws: `Failure` if no root is named and the snapshot's root does not contain the current directory.
     func place(of snapshot: ListedSnapshot) throws -> FilePath {
         if isExplicit, let root { return root.path }
         let own = snapshot.root
@@ -133,7 +136,7 @@ struct RootContext {
             return own.path
         }
         let name = Escaping.text(own.path.bytes)
-        let whose = snapshot.isOfThisMachine ? "where you are not" : "on another machine, \(own.host)"
+        let whose = snapshot.isOfThisMachine ? "and you are not in it" : "on another machine, \(own.host)"
         throw Failure(
             status: .usage, code: ArchiverError.Code.otherRoot.rawValue,
             message: "snapshot \(snapshot.id.short) is of \(name), \(whose)",
@@ -143,45 +146,45 @@ struct RootContext {
 
     /// The entry at `path`.
     ///
-    /// - Throws: `Failure` where there is none.
-    func requiredEntry(at path: RelativePath, in record: ListedSnapshot) throws -> Entry {
-        if let entry = try archive.entry(at: path, in: record) { return entry }
-        throw try absence(of: path, record)
+    /// - Throws: `Failure` if the snapshot has none.
+    func requiredEntry(at path: RelativePath, in snapshot: ListedSnapshot) throws -> Entry {
+        if let entry = try archive.entry(at: path, in: snapshot) { return entry }
+        throw try absence(of: path, snapshot)
     }
 
-    /// The error for `path`, which `record` does not hold: says where it was last, or that it was meant from the top.
-    func absence(of path: RelativePath, _ record: ListedSnapshot) throws -> Failure {
-        var failure = Absence.failure(path, in: record, self)
-        if let remedy = try meantFromTop(path, record) { failure.remedy = remedy }
+    /// The error for `path`, which is not in `snapshot`; names the last snapshot with it, or suggests `:/`.
+    func absence(of path: RelativePath, _ snapshot: ListedSnapshot) throws -> Failure {
+        var failure = Absence.failure(path, in: snapshot, self)
+        if let remedy = try meantFromTop(path, snapshot) { failure.remedy = remedy }
         return failure
     }
 
-    /// `error`, with more to say where it is that `record` does not hold `path`.
-    func explained(_ error: any Error, _ path: RelativePath, _ record: ListedSnapshot) throws -> any Error {
+    /// `error`, replaced by a more detailed one if it reports that `path` is not in `snapshot`.
+    func explained(_ error: any Error, _ path: RelativePath, _ snapshot: ListedSnapshot) throws -> any Error {
         guard Failure(error)?.code == ArchiverError.Code.noSuchPath.rawValue,
-            try archive.entry(at: path, in: record) == nil
+            try archive.entry(at: path, in: snapshot) == nil
         else { return error }
-        return try absence(of: path, record)
+        return try absence(of: path, snapshot)
     }
 
-    /// What to do where `path` was meant from the root's top; nil where that is not so.
-    private func meantFromTop(_ path: RelativePath, _ record: ListedSnapshot) throws -> String? {
-        let base = paths(in: record.root).base
+    /// The remedy if `path` exists when resolved from the root's top; nil otherwise.
+    private func meantFromTop(_ path: RelativePath, _ snapshot: ListedSnapshot) throws -> String? {
+        let base = paths(in: snapshot.root).base
         guard !base.isRoot, let fromTop = base.suffix(of: path), !fromTop.isRoot,
-            try archive.entry(at: fromTop, in: record) != nil
+            try archive.entry(at: fromTop, in: snapshot) != nil
         else { return nil }
         return
-            "paths are relative to the current directory: write ':/\(Escaping.text(fromTop))' for the one from the top"
+            "paths are relative to the current directory: write ':/\(Escaping.text(fromTop))' for a path from the top"
     }
 
-    /// Says to a person whether `things` of one root or of all are listed.
+    /// Prints a heading for a person that names the root, or all roots, whose `things` are listed.
     func reportWhich(_ things: String, _ console: Console) {
         guard console.isForPerson, !console.isQuiet else { return }
         let which = root.map { Escaping.text($0.path.bytes) } ?? "all roots"
         try? console.output.line(console.style(.dim, "\(things) of \(which)"))
     }
 
-    /// What has to follow a command's name so that it is about `root`: nothing where the user stands in it.
+    /// The argument that makes a command use `root`, with a leading blank; empty inside `root`.
     func word(for root: FilePath) throws -> String {
         let present = try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
         return present?.path == root ? "" : " " + ShellWord.text(root.bytes)
@@ -194,21 +197,21 @@ struct RootContext {
         }.joined(separator: ", ")
         let more = roots.count > 5 ? " and \(roots.count - 5) more" : ""
         return Failure.usage(
-            "\(what) could be of any of \(roots.count) roots: \(names)\(more)", remedy: remedy + ", or change into it")
+            "\(what) could mean any of \(roots.count) roots: \(names)\(more)", remedy: remedy + ", or change into it")
     }
 }
 
 extension ArchivedRoot {
-    /// Whether `host` is the name of its machine or the beginning of that one's id.
+    /// Whether `host` is the name of the root's machine or the beginning of the machine's id.
     fileprivate func isOn(_ host: String) -> Bool {
         self.host == host || host.count >= 4 && machine.hex.hasPrefix(host.lowercased())
     }
 }
 
-/// A selector with the path behind its colon, as given.
+/// A selector and the path after its colon, as given.
 struct SnapshotPath {
     let selector: SnapshotSelector
-    /// As the user wrote it, for `PathsInRoot`; nil where no path was given.
+    /// The path as written, for `PathsInRoot`; nil if none was given.
     let path: [UInt8]?
 
     init(_ argument: ByteArgument) throws {
@@ -219,11 +222,11 @@ struct SnapshotPath {
 
     /// The selector alone.
     ///
-    /// - Throws: `Failure` where a path was given.
+    /// - Throws: `Failure` if a path was given.
     func withoutPath(_ purpose: String) throws -> SnapshotSelector {
         guard path == nil else {
             throw Failure.usage(
-                "\(purpose) takes a selector without a path", remedy: "leave out what follows the colon")
+                "\(purpose) takes a selector without a path", remedy: "leave out the colon and the path")
         }
         return selector
     }

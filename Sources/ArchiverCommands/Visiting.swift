@@ -1,6 +1,6 @@
-// The library's callbacks stop by returning false; the commands' stop by throwing.
+// Adapts callbacks: the library's stop a visit by returning false, the commands' by throwing.
 
-/// Calls `visit` with a callback that stops it when `body` throws, and then throws that error.
+/// Calls `visit` with `body`; if `body` throws, the visit stops and the error is rethrown.
 func visiting<Item>(_ visit: ((Item) -> Bool) throws -> Void, _ body: (Item) throws -> Void) throws {
     var failure: (any Error)?
     try withoutActuallyEscaping(body) { body in

@@ -1,4 +1,4 @@
-// Whoever imports ArchiverKit has the public values of the modules that it stands on.
+// ArchiverKit re-exports the public API of the modules it consists of.
 
 @_exported public import Archives
 @_exported public import Capturing
@@ -10,3 +10,5 @@
 @_exported public import SavedStates
 @_exported public import WatchControl
 @_exported public import Watching
+
+@_exported public import enum FileWatching.WatchBackend

@@ -1,4 +1,4 @@
-// Looking into an archive: spans in which changes may have been seen late.
+// The gaps of an archive: spans in which changes may have been seen late.
 
 public import ArchiveFormat
 internal import ArchiveStorage
@@ -7,12 +7,12 @@ public import Roots
 internal import SystemPackage
 
 extension Archive {
-    /// Spans in which changes may have been seen late, by time.
+    /// The gaps, ordered by time: spans in which changes may have been seen late.
     ///
     /// - Parameters:
-    ///   - root: of this root only; nil for all.
-    ///   - since: those that ended at this instant or after.
-    ///   - until: those that began at this instant or before.
+    ///   - root: only gaps of this root; nil for all roots.
+    ///   - since: only gaps that ended at or after this instant.
+    ///   - until: only gaps that began at or before this instant.
     public func gaps(
         of root: ArchivedRoot? = nil, since: Timestamp? = nil, until: Timestamp? = nil
     ) throws(ArchiverError) -> [GapRecord] {
@@ -26,8 +26,10 @@ extension Archive {
         }
     }
 
-    /// The gaps between the snapshots that `query` asks for, its limit left aside: each at the first snapshot of its
-    /// root that was made after it, where one was made before; those of one snapshot by their ends.
+    /// The gaps between the snapshots that `query` selects, without its limit.
+    ///
+    /// A gap belongs to the first snapshot of its root made after it. A gap with no snapshot before it is left out. The
+    /// gaps of one snapshot are ordered by their ends.
     package func gapsBetweenSnapshots(
         _ query: SnapshotQuery = SnapshotQuery()
     ) throws(ArchiverError) -> [SnapshotID: [GapRecord]] {
@@ -38,7 +40,7 @@ extension Archive {
             for gap in try gaps(of: query.root, since: query.since, until: query.until).sorted(by: { $0.end < $1.end })
             {
                 let root = ArchivedRoot(path: FilePath(bytes: gap.rootPath), machine: gap.machine, host: gap.host)
-                // What is next to a gap is often next to several.
+                // Consecutive gaps often have the same next snapshot.
                 if let next = latest[root], next.time >= gap.end {
                     found[next.id]?.append(gap)
                 } else if let next = try snapshot(after: gap, of: root, among: filter) {
@@ -50,7 +52,7 @@ extension Archive {
         }
     }
 
-    /// The first snapshot made after `gap`, where another one was made before.
+    /// The first snapshot made after `gap`; nil if no snapshot was made before it.
     private func snapshot(
         after gap: GapRecord, of root: ArchivedRoot, among listed: Catalogue.SnapshotFilter
     ) throws -> ListedSnapshot? {

@@ -1,23 +1,23 @@
-// Which states programs have saved in an archive, of whatever type, and the one that a selector names.
+// Lists the states that programs saved in an archive, of any type, and finds the state that a selector names.
 
 internal import ArchiveFormat
 package import ArchiveStorage
 package import FileIO
 package import Roots
 
-/// Which saved states are wanted.
+/// Selects saved states.
 package struct StateQuery: Sendable {
-    /// Of this title only.
+    /// Only states of this title.
     package var title: String?
-    /// With this label only.
+    /// Only states with this label.
     package var label: String?
-    /// Saved at this instant or after.
+    /// Only states saved at or after this instant.
     package var since: Timestamp?
-    /// Saved at this instant or before.
+    /// Only states saved at or before this instant.
     package var until: Timestamp?
-    /// Whether the newest comes first.
+    /// Whether the newest state comes first.
     package var newestFirst: Bool
-    /// The most states to give.
+    /// The maximum number of states to return.
     package var limit: Int?
 
     package init(
@@ -34,17 +34,17 @@ package struct StateQuery: Sendable {
 }
 
 extension Archive {
-    /// The saved states that `query` asks for, by time.
+    /// The saved states that `query` selects, ordered by time.
     package func states(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> [ListedState] {
         try facing { try store.catalogue.states(Archive.filter(query)) }
     }
 
-    /// The titles that there are saved states of, in alphabetical order.
+    /// The titles of the saved states, in alphabetical order.
     package func stateTitles() throws(ArchiverError) -> [StateTitle] {
         try facing { try store.catalogue.stateTitles() }
     }
 
-    /// How many saved states `query` asks for, its limit left aside.
+    /// The number of saved states that `query` selects, without its limit.
     package func stateCount(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> Int {
         try facing { try store.catalogue.count(Archive.filter(query)) }
     }
@@ -55,10 +55,11 @@ extension Archive {
             newestFirst: query.newestFirst, limit: query.limit)
     }
 
-    /// What a state is compared with where nothing else is said: the latest of its title; the latest, with the one
-    /// before it.
+    /// The two states to compare by default: `state` and the latest of its title.
     ///
-    /// - Returns: the earlier of the two and the later; nil where there is only one.
+    /// If `state` is the latest, it is compared with the one before it.
+    ///
+    /// - Returns: the earlier and the later of the two; nil if there is only one.
     package func comparison(of state: ListedState) throws(ArchiverError) -> (left: ListedState, right: ListedState)? {
         let newest = try states(StateQuery(title: state.title, newestFirst: true, limit: 2))
         guard let latest = newest.first else { return nil }
@@ -68,10 +69,10 @@ extension Archive {
 
     // MARK: Selecting
 
-    /// The state that `selector` names; nil where no state has the title, or where there is none at all.
+    /// The state that `selector` names; nil if the title has no states, or if there are none at all.
     ///
-    /// - Parameter title: where to look; nil to look at all states.
-    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector`.
+    /// - Parameter title: the title to search; nil for all states.
+    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot`, `ambiguousSelector` or `malformedSelector`.
     package func state(_ selector: SnapshotSelector, titled title: String?) throws(ArchiverError) -> ListedState? {
         if selector.back > 0 {
             guard let base = try state(selector.withoutSteps, titled: title) else { return nil }
@@ -93,19 +94,20 @@ extension Archive {
             case .malformed(let message, let remedy):
                 throw ArchiverError(.malformedSelector, message, remedy: remedy)
             }
-            // At one instant: a state that is saved meanwhile would make the first look contradict the second.
+            // Both queries read the same instant. Otherwise a state saved in between would make them contradict each
+            // other.
             let looks = try store.catalogue.states([filter, any])
             if let found = looks[0].first { return found }
             if looks[1].isEmpty { return nil }
             throw ArchiverError(
                 .noSuchSnapshot, "no state is that old: '\(selector)'",
-                remedy: "'archiver list --states' shows what there is")
+                remedy: "'archiver list --states' shows all states")
         }
     }
 
-    /// The state with the label `name`, the newest where several have it; else the one whose id begins with it.
+    /// The newest state with the label `name`; if there is none, the state whose id begins with `name`.
     ///
-    /// - Parameter any: finds the latest state of those that are looked at.
+    /// - Parameter any: finds the latest of the states to search.
     private func state(named name: String, _ any: Catalogue.StateFilter) throws -> ListedState? {
         var byLabel = any
         byLabel.label = name
@@ -117,21 +119,21 @@ extension Archive {
         guard let first = candidates.first else {
             throw ArchiverError(
                 .noSuchSnapshot, "no state has the label or the id '\(name)'",
-                remedy: "'archiver list --states' shows what there is")
+                remedy: "'archiver list --states' shows all states")
         }
         _ = try Archive.only(
-            candidates.map(Selected.state), "'\(name)' is the beginning of the ids of several states")
+            candidates.map(Selection.state), "the ids of several states begin with '\(name)'")
         return first
     }
 
-    /// The states whose ids begin with `digits`, the newest first.
+    /// The states whose ids begin with `digits`, newest first.
     func states(withIDPrefix digits: String) throws -> [ListedState] {
         try Archive.idFilter(digits, titled: nil).map { try store.catalogue.states($0) } ?? []
     }
 
-    /// Finds the states whose ids begin with `digits`, the newest first; nil where these can begin none.
+    /// A filter for the states whose ids begin with `digits`, newest first; nil if no id can begin with them.
     ///
-    /// - Parameter title: of this title only; nil for all.
+    /// - Parameter title: only states of this title; nil for all.
     private static func idFilter(_ digits: String, titled title: String?) -> Catalogue.StateFilter? {
         guard mayBeID(digits) else { return nil }
         return Catalogue.StateFilter(

@@ -1,4 +1,4 @@
-// The roots of an archive: what there is of each, and what a user tells of them.
+// The roots of an archive: their summaries, settings, moves and retirements.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -9,23 +9,23 @@ public import Roots
 public import SystemPackage
 public import WatchControl
 
-/// A root and what there is of it.
+/// A root with its latest snapshot, rules and settings.
 public struct RootSummary: Sendable {
     public let root: ArchivedRoot
     public let snapshotCount: Int
     public let latest: ListedSnapshot?
-    /// What it is captured with.
+    /// The exclusion rules it is captured with.
     public let exclusions: ExclusionRules
-    /// How it is watched; nothing for a root of another machine.
+    /// How it is watched; empty for a root of another machine.
     public let watchSettings: WatchSettings
     /// Whether a process of this machine watches it.
     public let isWatched: Bool
-    /// When it was retired; nil where it was not, or has been captured since.
+    /// When it was retired; nil if it was not, or was captured again since.
     public let retired: Timestamp?
 }
 
 extension Archive {
-    /// The roots that the archive has snapshots of, by path, those of other machines too.
+    /// The roots that the archive has snapshots of, ordered by path, including those of other machines.
     public func rootSummaries() throws(ArchiverError) -> [RootSummary] {
         try facing {
             let totals = try store.catalogue.totals(since: .now)
@@ -43,7 +43,7 @@ extension Archive {
         }
     }
 
-    /// What the root at `directory` of this machine is captured with; nil where it has no snapshots.
+    /// The exclusion rules of the root at `directory` on this machine; nil if it has no snapshots.
     public func exclusions(ofRoot directory: FilePath) throws(ArchiverError) -> ExclusionRules? {
         try facing {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory)
@@ -51,22 +51,22 @@ extension Archive {
         }
     }
 
-    /// How the root at `directory` of this machine is watched: what is nil is as usual.
+    /// How the root at `directory` on this machine is watched; nil fields mean the default.
     public func watchSettings(ofRoot directory: FilePath) throws(ArchiverError) -> WatchSettings {
         try facing {
             WatchSettingsFile(of: try RootDirectory.resolvedAsFarAsItExists(directory), in: store.layout).read()
         }
     }
 
-    /// Remembers how the root at `directory` of this machine is to be watched.
+    /// Stores how to watch the root at `directory` on this machine.
     ///
-    /// A watcher that runs takes it up when it is told (`reconfigureWatcher`), or at its next start.
+    /// A running watcher applies the settings when `reconfigureWatcher` is called, or at its next start.
     ///
     /// - Parameters:
-    ///   - settings: what is nil here stays as it is.
-    ///   - isReset: whether what is nil here becomes as usual instead.
-    /// - Returns: what holds now.
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings` where the settings contradict each other.
+    ///   - settings: a nil field leaves that setting unchanged.
+    ///   - isReset: whether a nil field resets that setting to its default instead.
+    /// - Returns: the settings now in effect.
+    /// - Throws: `ArchiverError` with the code `unsuitableSettings` if the settings contradict each other.
     @discardableResult
     public func setWatchSettings(
         _ settings: WatchSettings, ofRoot directory: FilePath, isReset: Bool = false
@@ -76,18 +76,19 @@ extension Archive {
         }
     }
 
-    /// Has the process that watches a root take up how that is to be watched now; blocks until it has, and has captured what
-    /// new rules let in.
+    /// Makes the process that watches a root apply the root's stored settings.
     ///
-    /// - Parameter exclusions: what is left out from now on; nil to leave that as it is.
-    /// - Returns: whether some process watches the root.
+    /// Blocks until it has applied them and captured what new rules let in.
+    ///
+    /// - Parameter exclusions: the new exclusion rules; nil to leave them unchanged.
+    /// - Returns: whether a process watches the root.
     public func reconfigureWatcher(
         ofRoot directory: FilePath, exclusions: ExclusionRules? = nil
     ) throws(ArchiverError) -> Bool {
         try facing {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory)
             guard try RootLock.isWatched(path, in: store.layout) else { return false }
-            // All of the root may have to be read: that takes as long as it takes.
+            // No timeout: the watcher may have to read the whole root.
             let response = try ControlClient.ask(
                 .configure, about: path, in: store.layout, patience: nil, exclusions: exclusions)
             guard response?.isConfigured == true else { throw ControlClient.silence(path) }
@@ -95,9 +96,9 @@ extension Archive {
         }
     }
 
-    /// Remembers what `settings` says of the root at `path`.
+    /// Stores `settings` for the root at `path`.
     ///
-    /// - Returns: what holds now.
+    /// - Returns: the settings now in effect.
     package func change(_ settings: WatchSettings, ofRoot path: FilePath, isReset: Bool = false) throws -> WatchSettings
     {
         let file = WatchSettingsFile(of: path, in: store.layout)
@@ -108,18 +109,19 @@ extension Archive {
         return settings
     }
 
-    /// Tells that `root` lies at `directory` of this machine now: its snapshots, gaps and operations are of that root.
+    /// Records that `root` is now at `directory` on this machine: its snapshots, gaps and operations then belong to
+    /// that root.
     ///
-    /// - Throws: `ArchiverError`, with the code `unsuitableRoot` where the archive has records of that root already, and
-    ///   `locked` where `root` is being watched.
+    /// - Throws: `ArchiverError` with the code `unsuitableRoot` if the archive already has records of a root at
+    ///   `directory`, or `locked` if `root` is being watched.
     public func move(_ root: ArchivedRoot, to directory: FilePath) throws(ArchiverError) {
         try facing {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory).absolute
             try RootDirectory.checkIsOutside(self.directory, path, as: directory)
             if try store.catalogue.root(path: path.bytes, machine: Machine.id) != nil {
                 throw ArchiverError(
-                    .unsuitableRoot, "the archive has snapshots of \(path) already",
-                    remedy: "tell of a move before the directory is captured at its new place", path: path)
+                    .unsuitableRoot, "the archive already has snapshots of \(path)",
+                    remedy: "record a move before you capture the directory at its new place", path: path)
             }
             let isElsewhere = root.isHere ? nil : Machine.id
             try report(root, .moved, to: path, on: isElsewhere)
@@ -131,9 +133,9 @@ extension Archive {
         }
     }
 
-    /// Tells that `root` is no longer to be watched: its snapshots stay, and `status` does not ask for a watcher.
+    /// Records that `root` is no longer watched: its snapshots stay, and `status` does not ask for a watcher.
     ///
-    /// It ends when the root is captured again.
+    /// The next capture of the root ends this.
     public func retire(_ root: ArchivedRoot) throws(ArchiverError) {
         try facing { try report(root, .retired) }
     }
@@ -143,11 +145,12 @@ extension Archive {
     ) throws {
         if root.isHere, try RootLock.isWatched(root.path, in: store.layout) {
             throw ArchiverError(
-                .locked, "\(root.path) is being watched", remedy: "end its watcher first", path: root.path)
+                .locked, "\(root.path) is being watched", remedy: "stop its watcher first", path: root.path)
         }
         let lock = try RootLock.capturing(root.path, in: store.layout)
         let (path, machine) = (root.path.bytes, root.machine)
-        // Later than all that is known of the root, whatever the clock says: that is what the notice is about.
+        // The notice must be later than every record of the root, whatever the clock says, because it is about all of
+        // them.
         let earlier = [
             try store.catalogue.latestSnapshot(ofRoot: path, machine: machine)?.time,
             try store.catalogue.latestOperationTime(ofRoot: path, machine: machine),

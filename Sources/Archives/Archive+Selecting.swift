@@ -1,4 +1,4 @@
-// Finding the one snapshot or saved state that a selector names.
+// Finds the one snapshot or saved state that a selector names.
 
 package import ArchiveFormat
 public import ArchiveStorage
@@ -8,8 +8,9 @@ public import Roots
 extension Archive {
     /// The one snapshot that `selector` names.
     ///
-    /// - Parameter root: where to look; nil to look at all roots.
-    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector` (with the candidates).
+    /// - Parameter root: the root to search; nil for all roots.
+    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot`, `malformedSelector` or `ambiguousSelector` (with the
+    ///   candidates).
     public func snapshot(
         _ selector: SnapshotSelector, of root: ArchivedRoot? = nil
     ) throws(ArchiverError) -> ListedSnapshot {
@@ -49,20 +50,22 @@ extension Archive {
         }
     }
 
-    /// The snapshot or the saved state that `selector` names: by its place in time a snapshot; else, whichever of the
-    /// two has the label; else, the id; else the latest state with that title.
+    /// The snapshot or the saved state that `selector` names.
+    ///
+    /// A selector by order or time names a snapshot. Any other is tried as a label of either kind, then as the
+    /// beginning of an id, then as a title, which names its latest state.
     ///
     /// - Parameters:
-    ///   - root: where to look for snapshots first.
-    ///   - isElsewhere: whether to look at all roots then.
+    ///   - root: the root whose snapshots are searched first.
+    ///   - isElsewhere: whether to search all roots next.
     /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector` (with the candidates).
     package func selected(
         _ selector: SnapshotSelector, of root: ArchivedRoot?, orElsewhere isElsewhere: Bool
-    ) throws(ArchiverError) -> Selected {
+    ) throws(ArchiverError) -> Selection {
         guard case .name(let name) = selector.meaning else { return .snapshot(try snapshot(selector, of: root)) }
         if selector.back > 0 {
             switch try selected(selector.withoutSteps, of: root, orElsewhere: isElsewhere) {
-            case .snapshot(let record): return .snapshot(try snapshot(selector.back, before: record))
+            case .snapshot(let listed): return .snapshot(try snapshot(selector.back, before: listed))
             case .state(let state): return .state(try self.state(selector.back, before: state))
             }
         }
@@ -72,14 +75,14 @@ extension Archive {
                 labelled = try snapshots(SnapshotQuery(label: name, newestFirst: true, limit: 1))
             }
             let states = try states(StateQuery(label: name, newestFirst: true, limit: 1))
-            let byLabel = labelled.map(Selected.snapshot) + states.map(Selected.state)
-            if let found = try Archive.only(byLabel, "the label '\(name)' is that of a snapshot and of a saved state") {
+            let byLabel = labelled.map(Selection.snapshot) + states.map(Selection.state)
+            if let found = try Archive.only(byLabel, "both a snapshot and a saved state have the label '\(name)'") {
                 return found
             }
             let byID =
-                try snapshots(withIDPrefix: name).map(Selected.snapshot)
-                + self.states(withIDPrefix: name).map(Selected.state)
-            if let found = try Archive.only(byID, "'\(name)' is the beginning of several ids") { return found }
+                try snapshots(withIDPrefix: name).map(Selection.snapshot)
+                + self.states(withIDPrefix: name).map(Selection.state)
+            if let found = try Archive.only(byID, "several ids begin with '\(name)'") { return found }
             if let state = try state(.latest, titled: name) { return .state(state) }
             throw ArchiverError(
                 .noSuchSnapshot, "no snapshot or saved state has the id, label or title '\(name)'",
@@ -87,23 +90,23 @@ extension Archive {
         }
     }
 
-    /// The snapshot of the same root that is `steps` before `record`.
-    private func snapshot(_ steps: Int, before record: ListedSnapshot) throws(ArchiverError) -> ListedSnapshot {
+    /// The snapshot `steps` before `listed` in the same root.
+    private func snapshot(_ steps: Int, before listed: ListedSnapshot) throws(ArchiverError) -> ListedSnapshot {
         try facing {
-            let root = try store.catalogue.root(path: record.rootPath, machine: record.machine)
+            let root = try store.catalogue.root(path: listed.rootPath, machine: listed.machine)
             var filter = Catalogue.SnapshotFilter(of: root?.number, newestFirst: true, limit: 1, offset: steps - 1)
-            filter.behind = .init(sequence: record.sequence, time: record.time, id: record.id.chunk)
+            filter.behind = .init(sequence: listed.sequence, time: listed.time, id: listed.id.chunk)
             if let found = try store.catalogue.snapshots(filter).first { return found }
             throw ArchiverError(
                 .noSuchSnapshot,
                 steps == 1
-                    ? "there is no snapshot before \(record.id.short)"
-                    : "there are fewer than \(steps) snapshots before \(record.id.short)",
+                    ? "there is no snapshot before \(listed.id.short)"
+                    : "there are fewer than \(steps) snapshots before \(listed.id.short)",
                 remedy: "'oldest' names the first one")
         }
     }
 
-    /// The state of the same title that is `steps` before `state`.
+    /// The state `steps` before `state` under the same title.
     func state(_ steps: Int, before state: ListedState) throws(ArchiverError) -> ListedState {
         try facing {
             var filter = Catalogue.StateFilter(of: state.title, newestFirst: true, limit: 1, offset: steps - 1)
@@ -114,21 +117,21 @@ extension Archive {
                 steps == 1
                     ? "there is no state of '\(state.title)' before \(state.id.short)"
                     : "there are fewer than \(steps) states of '\(state.title)' before \(state.id.short)",
-                remedy: "'archiver list --states' shows what there is")
+                remedy: "'archiver list --states' shows all states")
         }
     }
 
-    /// The one of `candidates`; nil where there is none.
+    /// The only one of `candidates`; nil if there is none.
     ///
-    /// - Throws: `ArchiverError` of the code `ambiguousSelector` where there are several.
-    package static func only(_ candidates: [Selected], _ message: @autoclosure () -> String) throws -> Selected? {
+    /// - Throws: `ArchiverError` with the code `ambiguousSelector` if there are several.
+    package static func only(_ candidates: [Selection], _ message: @autoclosure () -> String) throws -> Selection? {
         guard candidates.count > 1 else { return candidates.first }
         throw ArchiverError(
-            .ambiguousSelector, message(), remedy: "name one by more digits of its id",
+            .ambiguousSelector, message(), remedy: "use more digits of the id",
             candidates: candidates)
     }
 
-    /// The snapshot with the label `name`, the newest where several have it; else the one whose id begins with it.
+    /// The newest snapshot with the label `name`; if there is none, the snapshot whose id begins with `name`.
     private func snapshot(named name: String, _ filter: Catalogue.SnapshotFilter) throws -> ListedSnapshot {
         var byLabel = filter
         byLabel.label = name
@@ -142,11 +145,11 @@ extension Archive {
             throw ArchiverError(
                 .noSuchSnapshot, "no snapshot's id begins with '\(name)'", remedy: "'archiver list' shows the ids")
         }
-        _ = try Archive.only(candidates.map(Selected.snapshot), "'\(name)' is the beginning of several ids")
+        _ = try Archive.only(candidates.map(Selection.snapshot), "several ids begin with '\(name)'")
         return first
     }
 
-    /// The snapshots whose ids begin with `digits`, the newest first; an id is unique wherever its snapshot's root is.
+    /// The snapshots of all roots whose ids begin with `digits`, newest first.
     private func snapshots(withIDPrefix digits: String) throws -> [ListedSnapshot] {
         guard Archive.mayBeID(digits) else { return [] }
         return try store.catalogue.snapshots(
@@ -154,7 +157,7 @@ extension Archive {
                 idPrefix: digits.lowercased(), newestFirst: true, limit: Archive.candidatesLimit))
     }
 
-    /// The ids of snapshots that begin with `digits`; of one root where it is given.
+    /// The ids of snapshots that begin with `digits`, only of `root` if it is given.
     package func snapshotIDs(
         beginning digits: String, of root: ArchivedRoot?, limit: Int
     ) throws(ArchiverError) -> [SnapshotID] {
@@ -169,10 +172,10 @@ extension Archive {
         }
     }
 
-    /// More than this many candidates help nobody.
+    /// The most candidates an error lists: more would not help.
     package static let candidatesLimit = 20
 
-    /// Whether `text` may be the beginning of an id.
+    /// Whether an id can begin with `text`.
     package static func mayBeID(_ text: String) -> Bool {
         text.count <= 2 * ChunkID.byteCount && text.utf8.allSatisfy { Hex.value($0) != nil }
     }
@@ -181,6 +184,6 @@ extension Archive {
         let place = root.map { "of \($0.path) " } ?? ""
         return ArchiverError(
             .noSuchSnapshot, "no snapshot \(place)is that old: '\(selector)'",
-            remedy: "'archiver list' shows what there is")
+            remedy: "'archiver list' shows all snapshots")
     }
 }

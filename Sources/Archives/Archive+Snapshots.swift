@@ -1,4 +1,4 @@
-// Looking into an archive: its roots, its snapshots, what they hold.
+// Reads an archive: its roots, its snapshots and their entries.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -9,19 +9,19 @@ public import Roots
 internal import SnapshotTree
 public import SystemPackage
 
-/// Which snapshots are wanted.
+/// Selects snapshots.
 public struct SnapshotQuery: Sendable {
-    /// Of this root only.
+    /// Only snapshots of this root.
     public var root: ArchivedRoot?
-    /// With this label only.
+    /// Only snapshots with this label.
     public var label: String?
-    /// Made at this instant or after.
+    /// Only snapshots made at or after this instant.
     public var since: Timestamp?
-    /// Made at this instant or before.
+    /// Only snapshots made at or before this instant.
     public var until: Timestamp?
-    /// Whether the newest comes first.
+    /// Whether the newest snapshot comes first.
     public var newestFirst: Bool
-    /// The most snapshots to give.
+    /// The maximum number of snapshots to return.
     public var limit: Int?
 
     public init(
@@ -38,18 +38,18 @@ public struct SnapshotQuery: Sendable {
 }
 
 extension Archive {
-    /// The directories that the archive has snapshots of, by path.
+    /// The directories that the archive has snapshots of, ordered by path.
     public func roots() throws(ArchiverError) -> [ArchivedRoot] {
         try facing { try store.catalogue.roots().map(ArchivedRoot.init) }
     }
 
-    /// The root of this machine at `directory`; nil where the archive has no snapshots of it.
+    /// The root of this machine at `directory`; nil if the archive has no snapshots of it.
     package func root(at directory: FilePath) throws(ArchiverError) -> ArchivedRoot? {
         let path = (try? RootDirectory.resolved(directory)) ?? directory
         return try root(holding: path).flatMap { $0.path == path ? $0 : nil }
     }
 
-    /// The innermost root of this machine that is `directory` or holds it.
+    /// The innermost root of this machine that is `directory` or contains it; nil if there is none.
     ///
     /// - Parameter directory: an absolute path without symbolic links, or any path of an existing directory.
     public func root(holding directory: FilePath) throws(ArchiverError) -> ArchivedRoot? {
@@ -59,7 +59,7 @@ extension Archive {
             .max { $0.path.components.count < $1.path.components.count }
     }
 
-    /// The snapshots that `query` asks for: those of one root in their order, those of several by time.
+    /// The snapshots that `query` selects: those of one root in their order, those of several roots ordered by time.
     public func snapshots(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> [ListedSnapshot] {
         try facing {
             guard let filter = try filter(query) else { return [] }
@@ -67,7 +67,7 @@ extension Archive {
         }
     }
 
-    /// How many snapshots `query` asks for, its limit left aside.
+    /// The number of snapshots that `query` selects, without its limit.
     public func snapshotCount(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> Int {
         try facing {
             guard let filter = try filter(query) else { return 0 }
@@ -75,16 +75,16 @@ extension Archive {
         }
     }
 
-    /// Calls `body` with the snapshots that `query` asks for, in the order of `snapshots`, until it returns false.
+    /// Calls `body` with each snapshot that `query` selects, in the order of `snapshots`, until it returns false.
     ///
-    /// The first come at once, however many there are, and only some are in memory at a time. `body` may use the archive
-    /// and may take its time: nobody waits for it.
+    /// Reads the snapshots in batches, so the first arrive immediately and few are in memory. `body` may use the
+    /// archive and may be slow: no lock is held while it runs.
     public func forEachSnapshot(
         _ query: SnapshotQuery = SnapshotQuery(), _ body: (ListedSnapshot) -> Bool
     ) throws(ArchiverError) {
         try facing {
             guard var filter = try filter(query) else { return }
-            // Those of the only root lie side by side.
+            // The catalogue stores the snapshots of one root side by side, so this is faster.
             if filter.owner == nil {
                 let roots = try store.catalogue.roots()
                 if roots.count == 1 { filter.owner = roots.first?.number }
@@ -103,7 +103,7 @@ extension Archive {
         }
     }
 
-    /// The snapshots of its root right after one, or right before it, the nearest first.
+    /// The snapshots right after `snapshot`, or right before it, in the same root, nearest first.
     public func neighbours(
         of snapshot: ListedSnapshot, isLater: Bool, limit: Int
     ) throws(ArchiverError) -> [ListedSnapshot] {
@@ -115,12 +115,12 @@ extension Archive {
         }
     }
 
-    /// Another number after each change of the archive, whoever made it.
+    /// A number that is different after each change of the archive by any process.
     package func changeNumber() throws(ArchiverError) -> ChangeNumber {
         try facing { try store.catalogue.changeNumber() }
     }
 
-    /// The last snapshot of a root that was made at `time` or before; nil where there is none.
+    /// The last snapshot of `root` made at or before `time`; nil if there is none.
     public func snapshot(of root: ArchivedRoot, at time: Timestamp) throws(ArchiverError) -> ListedSnapshot? {
         try facing {
             guard let number = try number(of: root) else { return nil }
@@ -130,13 +130,13 @@ extension Archive {
         }
     }
 
-    /// What a snapshot holds in a directory, without what is in the directories below, in walk order.
+    /// The entries of a directory in a snapshot, in walk order, without those of its subdirectories.
     ///
-    /// Reads what lies in the directory itself, however much is below it.
+    /// Skips the subtrees, so the cost does not depend on their size.
     ///
     /// - Parameters:
-    ///   - last: the last entry that is known already, to go on behind it.
-    ///   - limit: the most entries to give.
+    ///   - last: the last entry already returned; the result begins after it.
+    ///   - limit: the maximum number of entries to return.
     public func children(
         of directory: RelativePath, in snapshot: ListedSnapshot, after last: RelativePath? = nil, limit: Int = .max
     ) throws(ArchiverError) -> [Entry] {
@@ -153,12 +153,12 @@ extension Archive {
         }
     }
 
-    /// The least path behind all that a directory can hold: nothing but a slash comes before the byte 1 in walk order.
+    /// The least path after everything a directory can contain: in walk order only a slash comes before the byte 1.
     private static func behindAll(in directory: RelativePath) -> RelativePath {
         RelativePath(unchecked: directory.bytes + [1])
     }
 
-    /// What `query` means to the catalogue; nil where there can be no such snapshots.
+    /// The catalogue's filter for `query`; nil if no snapshot can match.
     func filter(_ query: SnapshotQuery) throws -> Catalogue.SnapshotFilter? {
         var filter = Catalogue.SnapshotFilter(
             label: query.label, until: query.until, since: query.since, newestFirst: query.newestFirst,
@@ -170,17 +170,17 @@ extension Archive {
         return filter
     }
 
-    /// The catalogue's number of `root`; nil where the archive has no snapshots of it.
+    /// The catalogue's number of `root`; nil if the archive has no snapshots of it.
     package func number(of root: ArchivedRoot) throws(StorageError) -> Int64? {
         try store.catalogue.root(path: root.path.bytes, machine: root.machine)?.number
     }
 
-    /// Everything recorded about a snapshot: changed paths, problems, names of owners.
+    /// The whole record of a snapshot, with changed paths, problems and names of owners.
     public func details(of snapshot: ListedSnapshot) throws(ArchiverError) -> Snapshot {
         try facing { try store.snapshot(snapshot.id) }
     }
 
-    /// The snapshot's stored value, rendered as JSON with sorted keys.
+    /// The snapshot's record as JSON with sorted keys.
     public func rawJSON(of snapshot: ListedSnapshot) throws(ArchiverError) -> String {
         try facing {
             let encoder = JSONEncoder()
@@ -189,12 +189,12 @@ extension Archive {
         }
     }
 
-    /// What `snapshot` holds at `path`; nil for nothing.
+    /// The entry at `path` in `snapshot`; nil if there is none.
     public func entry(at path: RelativePath, in snapshot: ListedSnapshot) throws(ArchiverError) -> Entry? {
         try facing { try Tree(snapshot.tree, in: nodes).entry(at: path) }
     }
 
-    /// Calls `body` with the entry at `path` and all below it, in walk order, until it returns false.
+    /// Calls `body` with the entry at `path` and all entries below it, in walk order, until it returns false.
     public func forEachEntry(
         in snapshot: ListedSnapshot, at path: RelativePath = .root, _ body: (Entry) -> Bool
     ) throws(ArchiverError) {
@@ -203,9 +203,9 @@ extension Archive {
         }
     }
 
-    /// The bytes at `range` of a file's content; fewer where the file ends before, holes as zeros.
+    /// The bytes of a file's content in `range`, with holes as zeros; fewer if the file ends earlier.
     ///
-    /// Only what the range touches is read: of a large file one list of its slices, and the chunks that hold the bytes.
+    /// Reads only what the range touches: in a large file, one list of its slices, and the chunks that hold the bytes.
     public func read(_ entry: Entry, range: Range<UInt64>) throws(ArchiverError) -> [UInt8] {
         try facing {
             guard range.lowerBound < entry.size else { return [] }
@@ -215,7 +215,7 @@ extension Archive {
         }
     }
 
-    /// Calls `body` with a file's content piece by piece, holes as zeros, until it returns false.
+    /// Calls `body` with each piece of a file's content, with holes as zeros, until it returns false.
     public func forEachPiece(of entry: Entry, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ArchiverError) {
         try facing {
             let zeros = [UInt8](repeating: 0, count: 64 << 10)

@@ -1,4 +1,4 @@
-// Asking the process that watches a root to look at once.
+// Asks the watcher of a root to audit or capture it now.
 
 public import ArchiveStorage
 internal import Capturing
@@ -8,13 +8,13 @@ public import SystemPackage
 public import WatchControl
 
 extension Archive {
-    /// Has the process that watches `directory` look at everything; blocks until it has.
+    /// Makes the watcher of `directory` compare everything with the latest snapshot; blocks until it has.
     ///
-    /// - Throws: `ArchiverError` of the code `notWatched` where no process does.
+    /// - Throws: `ArchiverError` with the code `notWatched` if no process watches it.
     public func audit(_ directory: FilePath) throws(ArchiverError) -> AuditResult {
         try facing {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory)
-            // It takes as long as it takes; where the watcher ends, so does the connection.
+            // No timeout: an audit takes as long as the root needs, and the connection ends when the watcher does.
             let response = try ControlClient.ask(.audit, about: path, in: store.layout, patience: nil)
             guard let result = response?.audit else {
                 throw ArchiverError(
@@ -26,19 +26,21 @@ extension Archive {
         }
     }
 
-    /// Returns once everything that changed in a directory before the call is captured and durable.
+    /// Returns once every change made in a directory before the call is captured and durable.
     ///
-    /// Its watcher is asked, which knows what has changed. Where nobody watches, or the watcher does not answer, all of the
+    /// Asks the watcher, which knows what has changed. If there is no watcher or it does not answer, the whole
     /// directory is compared with its latest snapshot.
     ///
-    /// - Parameter patience: how long the watcher may take to answer.
-    /// - Returns: the latest snapshot: what is in the directory, but for what could not be captured.
+    /// - Parameters:
+    ///   - patience: how long the watcher may take to answer.
+    ///   - progress: counters that are updated while this process captures.
+    /// - Returns: the latest snapshot; it lacks only entries that could not be captured.
     public func sync(
         _ directory: FilePath, patience: Duration = .seconds(15), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> ListedSnapshot {
         try facing {
             let root = try RootDirectory.resolvedAsFarAsItExists(directory)
-            // Whatever keeps it from answering keeps nobody else from capturing.
+            // If the watcher cannot answer, this process captures instead.
             let response = try? ControlClient.ask(.sync, about: root, in: store.layout, patience: patience)
             if response?.isSynced == true,
                 let latest = try store.catalogue.latestSnapshot(ofRoot: root.bytes, machine: Machine.id)

@@ -1,4 +1,4 @@
-// The face of the library: an archive and what can be done with it.
+// An archive: how to open it, repair its catalogue and capture into it.
 
 public import ArchiveStorage
 public import Capturing
@@ -10,10 +10,10 @@ public import SystemPackage
 
 /// An archive of snapshots of one or more roots.
 ///
-/// All methods block while they read or write files; call them from a thread of your own, or through `Blocking.run`.
-/// An archive may be used from several threads and by several processes at once.
+/// All methods block while they read or write files. Call them from your own thread, or through `Blocking.run`. Several
+/// threads and several processes may use one archive at the same time.
 public final class Archive: Sendable {
-    /// Where the archive is.
+    /// The archive's absolute path.
     public let directory: FilePath
     package let store: ArchiveStore
     package let nodes: StoredNodes
@@ -24,11 +24,10 @@ public final class Archive: Sendable {
         nodes = StoredNodes(store)
     }
 
-    /// Where the archive is when nothing else is said: `$ARCHIVER_ARCHIVE`, else `$XDG_DATA_HOME/archiver`, else
-    /// `~/.local/share/archiver`.
+    /// The default archive: `$ARCHIVER_ARCHIVE`, else `$XDG_DATA_HOME/archiver`, else `~/.local/share/archiver`.
     ///
-    /// Without `$HOME`, as services may run, the home directory is that of the user's account.
-    /// - Throws: `ArchiverError` of the code `noArchive` where that has none either.
+    /// If `$HOME` is not set, as in some services, the home directory comes from the user's account.
+    /// - Throws: `ArchiverError` with the code `noArchive` if the account has no home directory either.
     public static var defaultDirectory: FilePath {
         get throws(ArchiverError) {
             if let path = environment("ARCHIVER_ARCHIVE") { return path }
@@ -49,23 +48,24 @@ public final class Archive: Sendable {
 
     /// Opens the archive in `directory`.
     ///
-    /// Where some of it is damaged or cannot be read, it is opened all the same: see `findings`.
+    /// Also opens an archive that is partly damaged or unreadable: see `findings`.
     ///
     /// - Parameters:
     ///   - directory: nil for `defaultDirectory`.
-    ///   - creating: whether to make a new archive where the directory is missing or empty.
+    ///   - creating: whether to create the archive if the directory is missing or empty.
     /// - Throws: `ArchiverError` with the codes `noArchive`, `notAnArchive`, `newerFormat`, `damaged`, `permission`…
     public static func open(
         _ directory: FilePath? = nil, creating: Bool = false
     ) throws(ArchiverError) -> Archive {
         try facing {
             CurrentProcess.raiseOpenFileLimit()
-            // The process may change its current directory while the archive is open.
+            // Absolute, because the process may change its current directory while the archive is open.
             let place = try (directory ?? defaultDirectory).absolute
             do throws(StorageError) {
                 return Archive(place, try ArchiveStore.open(place, creating: creating))
             } catch {
-                // Elsewhere the archive may be on a disk that is not there now, and a new one would hide it.
+                // The remedy suggests a new archive only for the default place. At any other, the archive may be on a
+                // disk that is not mounted, and a new one would hide it.
                 guard error.code == .noArchive, directory == nil, environment("ARCHIVER_ARCHIVE") == nil else {
                     throw error
                 }
@@ -80,20 +80,20 @@ public final class Archive: Sendable {
 
     /// Opens the archive in the directory at `path`.
     ///
-    /// - Throws: see `open(_:creating:)` of a `FilePath`.
+    /// - Throws: as `open(_:creating:)` with a `FilePath`.
     public static func open(_ path: String, creating: Bool = false) throws(ArchiverError) -> Archive {
         try open(FilePath(path), creating: creating)
     }
 
-    /// What opening the archive found that is not as it should be, and what is known of damage found before.
+    /// Problems found when the archive was opened, and damage already known.
     public var findings: [ArchiveFinding] { store.findings }
 
-    /// Whether opening the archive has made it.
+    /// Whether opening created the archive.
     public var isNew: Bool { store.isNew }
 
-    /// Makes the catalogue of the archive in `directory` anew from its segments, and `archive.json` where that is lost.
+    /// Rebuilds the catalogue of the archive in `directory` from its segments, and `archive.json` if that is lost.
     ///
-    /// - Throws: `ArchiverError`, with the code `inUse` while another process has the archive open.
+    /// - Throws: `ArchiverError` with the code `inUse` while another process has the archive open.
     public static func repairCatalogue(of directory: FilePath? = nil) throws(ArchiverError) -> CatalogueRepair {
         try facing {
             let directory = try (directory ?? defaultDirectory).absolute
@@ -107,9 +107,9 @@ public final class Archive: Sendable {
 
     // MARK: Capturing
 
-    /// Captures the state of the directory `root` if it differs from its latest snapshot, or is to get another label.
+    /// Captures the directory `root` if it differs from its latest snapshot, or if `options` give it another label.
     ///
-    /// - Parameter progress: counters that are moved forward meanwhile.
+    /// - Parameter progress: counters that are updated while the capture runs.
     public func capture(
         _ root: FilePath, _ options: CaptureOptions = CaptureOptions(), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> CaptureResult {
@@ -121,7 +121,7 @@ public final class Archive: Sendable {
     }
 }
 
-/// What making a catalogue anew found.
+/// What rebuilding a catalogue found.
 public struct CatalogueRepair: Sendable, Hashable {
     /// Segments in the archive.
     public let segments: Int
@@ -135,8 +135,8 @@ public struct CatalogueRepair: Sendable, Hashable {
     public let states: Int
     /// Records of operations in them.
     public let operations: Int
-    /// Bytes of interrupted writes that were cut off.
+    /// Bytes of interrupted writes that were truncated.
     public let cutBytes: Int
-    /// Damage that was found, each place as a sentence.
+    /// The damage found, one sentence for each place.
     public let findings: [String]
 }

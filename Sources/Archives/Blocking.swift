@@ -1,14 +1,14 @@
-// A way from async code to calls that block.
+// Runs blocking calls from async code.
 
 internal import Dispatch
 internal import FileIO
 package import Roots
 
-/// Runs blocking work on a thread of its own, off Swift's cooperative pool.
+/// Runs blocking work on other threads, off Swift's cooperative pool.
 public enum Blocking {
     private static let queue = DispatchQueue(label: "archiver.blocking", attributes: .concurrent)
 
-    /// Runs `body` on another thread and suspends until it has returned.
+    /// Runs `body` on another thread and suspends until it returns.
     public static func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -20,7 +20,7 @@ public enum Blocking {
         return try result.get()
     }
 
-    /// Runs `body` on a thread of the lowest priority, for what may take as long as others leave it no time.
+    /// Runs `body` on a thread of the lowest priority, for work that may wait until others leave it time.
     package static func runInBackground<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ArchiverError) -> Value
     ) async throws(ArchiverError) -> Value {

@@ -1,3 +1,4 @@
+// Linux system calls and constants for Swift; CLinux.h describes them.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -26,7 +27,7 @@
 #ifndef FAN_REPORT_DFID_NAME
 #define FAN_REPORT_DFID_NAME 0x00000c00
 #endif
-// Since Linux 6.5: a handle that need not be openable, which more file systems give.
+// Since Linux 6.5: a handle that need not be usable for opening; more file systems support it.
 #ifndef AT_HANDLE_FID
 #define AT_HANDLE_FID 0x200
 #endif
@@ -76,7 +77,7 @@ int clinux_open_beneath(int directory, const char *path, uint64_t flags, uint32_
     how.mode = mode;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     long result;
-    // EAGAIN: a rename elsewhere made the kernel unsure that the path stayed beneath (openat2(2)).
+    // EAGAIN: because of a concurrent rename the kernel cannot tell that the path stays beneath (openat2(2)).
     do result = syscall(SYS_openat2, directory, path, &how, sizeof how);
     while (result == -1 && (errno == EAGAIN || errno == EINTR));
     return (int)result;
@@ -170,7 +171,7 @@ int clinux_fanotify_identity(int descriptor, void *buffer) {
 }
 
 static int arm_clock_alarm(int alarm) {
-    // In the year 2262, the last that fits the kernel's nanoseconds.
+    // In the year 2262, the last that fits into the kernel's nanoseconds.
     struct itimerspec end = {.it_value = {.tv_sec = 9214646400}};
     return timerfd_settime(alarm, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &end, NULL);
 }
@@ -207,7 +208,7 @@ int clinux_accept(int listener) {
 }
 
 int clinux_lower_priority(void) {
-    // On Linux both concern the one thread. glibc has no wrapper for ioprio_set: IOPRIO_WHO_PROCESS 1, class idle 3.
+    // On Linux both calls affect one thread only. glibc does not wrap ioprio_set: IOPRIO_WHO_PROCESS is 1, idle is 3.
     long thread = syscall(SYS_gettid);
     int share = setpriority(PRIO_PROCESS, (id_t)thread, 19);
     long disk = syscall(SYS_ioprio_set, 1, thread, 3 << 13);

@@ -1,4 +1,4 @@
-// Where the blocks of one commit go, from all threads that have something for it.
+// Appends the blocks of one commit, from several threads.
 
 internal import ArchiveFormat
 package import ArchiveStorage
@@ -8,18 +8,17 @@ internal import Threading
 
 /// Encodes blocks and appends them to a commit, on the caller's thread or on another.
 package final class BlockAppender: Sendable {
-    /// The first bytes that a commit stores are worth the most effort: it costs no time that anybody notices, and most
-    /// histories begin with no more than that.
+    /// A commit's first bytes get the highest level: the cost is not noticeable, and most histories begin with no more.
     private static let thoroughBytes: UInt64 = 2 << 20
 
     package let commit: CommitWriter
     private let store: ArchiveStore
     private let level: Int
     private let queue = DispatchQueue(label: "archiver.appender", qos: .userInitiated, attributes: .concurrent)
-    /// How many more blocks may be under way on other threads.
+    /// How many more blocks other threads may append at the same time.
     private let room = DispatchSemaphore(value: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
 
-    /// - Parameter level: zlib's effort for what is more than a little, 1 to 9.
+    /// - Parameter level: the zlib level after the commit's first bytes, 1 to 9.
     package init(_ store: ArchiveStore, _ commit: CommitWriter, level: Int) {
         self.store = store
         self.commit = commit
@@ -32,10 +31,10 @@ package final class BlockAppender: Sendable {
         try commit.append(store.encode(chunks, bases: bases, level: isThorough ? ArchiveStore.thoroughLevel : level))
     }
 
-    /// Has a block of claimed chunks appended by another thread, where one may be had.
+    /// Appends a block of claimed chunks on another thread, if one is free.
     ///
-    /// - Parameter batch: what the block belongs to; it tells when all is done.
-    /// - Returns: whether it will be.
+    /// - Parameter batch: the batch that the block joins; `settle` waits for it.
+    /// - Returns: false if no thread is free; nothing was appended then.
     func appendElsewhere(_ chunks: [RawChunk], bases: [BaseChunk], for batch: BlockBatch) -> Bool {
         guard room.wait(timeout: .now()) == .success else { return false }
         batch.add { [self] in try append(chunks, bases: bases) }
@@ -47,7 +46,7 @@ package final class BlockAppender: Sendable {
     }
 }
 
-/// Blocks that one thread has given away to be appended, until the end of its batch.
+/// The blocks of one thread that other threads append, until the batch is settled.
 final class BlockBatch: Sendable {
     private struct State {
         var waiting: [@Sendable () throws -> Void] = []
@@ -61,9 +60,9 @@ final class BlockBatch: Sendable {
         state.withLock { $0.waiting.append(job) }
     }
 
-    /// Does one of the jobs that nobody has begun.
+    /// Runs one of the jobs that no thread has begun.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a job.
     @discardableResult
     fileprivate func runOne() -> Bool {
         let job = state.withLock { state in
@@ -76,9 +75,9 @@ final class BlockBatch: Sendable {
         return true
     }
 
-    /// Does what nobody has begun, and waits for what others have: never for a thread to become free.
+    /// Runs the jobs that no thread has begun, and waits for the running ones; it never waits for a free thread.
     ///
-    /// - Throws: the first error that any of them met, once.
+    /// - Throws: the first error of any job, once.
     func settle() throws {
         while runOne() {}
         running.wait()

@@ -1,4 +1,4 @@
-// A large file is captured apart: it is read while other captures go on, and committed on top of what they made.
+// Captures a large file apart: it is read while other captures run, and committed on top of their snapshots.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -8,27 +8,28 @@ package import Roots
 internal import SnapshotTree
 
 extension Capture {
-    /// Captures the file at `path` and nothing else, unless something else has to be captured first.
+    /// Captures only the file at `path`, unless something else has to be captured first.
     ///
-    /// The root's capture lock is held for the commit only. The new snapshot is the latest one, whoever made it meanwhile,
-    /// with this file as it was read.
+    /// Holds the root's capture lock for the commit only. The new snapshot is the root's latest one (even if another
+    /// process made that during the reading) with this file as it was read.
     ///
     /// - Parameters:
-    ///   - locking: takes the root's capture lock.
-    ///   - mayCommit: asked under that lock, as are the others.
-    ///   - directories: those whose time may be another.
-    ///   - lastLook: what the caller saw last of the root.
-    ///   - committed: told the new snapshot and the one that it is made of.
-    /// - Returns: nil where something else has to be captured first, or captured the file meanwhile: nothing was committed.
+    ///   - locking: acquires the root's capture lock.
+    ///   - mayCommit: whether to commit; called under that lock, like the closures below.
+    ///   - directories: returns the directories whose time may have changed.
+    ///   - lastScan: returns the state of the root that the caller saw last.
+    ///   - committed: called with the new snapshot and the one that it is made from.
+    /// - Returns: the result; nil if something else has to be captured first, or another capture has captured the file
+    ///   in the meantime. Nothing was committed then.
     package func captureApart(
         _ root: RootDirectory, _ path: RelativePath, locking: () throws -> FileLock, mayCommit: () throws -> Bool,
-        directories: () -> Set<RelativePath>, lastLook: () -> LastLook?,
+        directories: () -> Set<RelativePath>, lastScan: () -> LastScan?,
         committed: (ListedSnapshot, ListedSnapshot) -> Void
     ) throws -> CaptureResult? {
         do {
-            return try attemptApart(root, path, locking, mayCommit, directories, lastLook, committed)
+            return try attemptApart(root, path, locking, mayCommit, directories, lastScan, committed)
         } catch let error as StorageError {
-            // A capture of the path meets the same damage, and stores anew what is lost.
+            // A capture of the path meets the same damage, and stores the lost chunks again.
             guard error.code == .damaged else { throw error }
             return nil
         }
@@ -36,10 +37,10 @@ extension Capture {
 
     private func attemptApart(
         _ root: RootDirectory, _ path: RelativePath, _ locking: () throws -> FileLock,
-        _ mayCommit: () throws -> Bool, _ directories: () -> Set<RelativePath>, _ lastLook: () -> LastLook?,
+        _ mayCommit: () throws -> Bool, _ directories: () -> Set<RelativePath>, _ lastScan: () -> LastScan?,
         _ committed: (ListedSnapshot, ListedSnapshot) -> Void
     ) throws -> CaptureResult? {
-        // The new tree will refer to whatever the latest one does.
+        // The new tree refers to the chunks of the latest tree; the epoch protects them.
         let epoch = try store.beginEpoch()
         defer { withExtendedLifetime(epoch) {} }
         guard let (_, base, _) = try plainBase(of: root) else { return nil }
@@ -50,7 +51,7 @@ extension Capture {
                 commit.abandon()
                 return nil
             }
-            // Nobody else waits for the disk to take in so much.
+            // Flush before the lock is acquired: no other capture has to wait for the disk.
             try commit.synchronize()
             let lock = try locking()
             defer { withExtendedLifetime(lock) {} }
@@ -60,11 +61,11 @@ extension Capture {
                 commit.abandon()
                 return nil
             }
-            let lookedUntil = lastLook()?.end(of: parent) ?? parent.time
+            let scannedUntil = lastScan()?.end(of: parent) ?? parent.time
             var update = TreeUpdate(
                 base: base.tree, parent: try withTrueTotals(base), nodes: nodes,
                 writer: NodeWriter(store, commit: commit, level: Capture.changeLevel), takesDirectoryTimes: false,
-                lookedUntil: lookedUntil, takesSignatures: false)
+                scannedUntil: scannedUntil, takesSignatures: false)
             let times = try directoryTimes(directories(), of: root, base.tree)
             for change in (times + [change]).sorted(by: { ($0.path ?? .root) < ($1.path ?? .root) }) {
                 try update.add(change)
@@ -72,23 +73,23 @@ extension Capture {
             for problem in try postponed(in: base.tree, besides: [path]) { try update.add(problem) }
             guard let tree = try update.finish() else {
                 commit.abandon()
-                return result(nil, latest: parent, update, lookedUntil: lookedUntil)
+                return result(nil, latest: parent, update, scannedUntil: scannedUntil)
             }
-            let record = try CaptureParent(record: parent, base: base).commitNext(
+            let listed = try CaptureParent(listed: parent, base: base).commitNext(
                 tree, of: root, self, rules, update.tally, .now, update.changes, to: commit)
-            committed(record, parent)
+            committed(listed, parent)
             linkIndex.update(LinkedNames(), to: tree, from: parent.tree)
             if change.problem == nil, let changed = change.new?.signature?.changed {
                 proofs.add(path, changed: changed, readAt: time)
             }
-            return result(record, latest: record, update, lookedUntil: lookedUntil)
+            return result(listed, latest: listed, update, scannedUntil: scannedUntil)
         } catch {
             commit.abandon()
             throw error
         }
     }
 
-    /// The latest snapshot, where a capture of one file can build upon it: it is whole, and has the root's own rules.
+    /// The latest snapshot, if a capture of one file can build on it: it is readable and has the root's own rules.
     private func plainBase(
         of root: RootDirectory
     ) throws -> (parent: ListedSnapshot, base: Snapshot, rules: CaptureRules)? {
@@ -100,9 +101,9 @@ extension Capture {
         return base.isAside || rules.isAside || base.exclusions != rules.exclusions ? nil : (parent, base, rules)
     }
 
-    /// Reads the file at `path`, whatever its times say.
+    /// Reads the file at `path`, even if its times are unchanged.
     ///
-    /// - Returns: nil where it is no such file any more.
+    /// - Returns: nil if it is no longer a file with one name.
     private func read(
         _ path: RelativePath, of root: RootDirectory, _ base: ChunkID, _ commit: CommitWriter
     ) throws -> ScanChange? {
@@ -118,7 +119,7 @@ extension Capture {
         return change
     }
 
-    /// Directories whose time is another than in the tree: that makes no snapshot, but the next one has it.
+    /// Directories whose time differs from the tree's: no reason for a snapshot, but the next one includes it.
     private func directoryTimes(
         _ paths: Set<RelativePath>, of root: RootDirectory, _ tree: ChunkID
     ) throws -> [ScanChange] {
@@ -127,15 +128,15 @@ extension Capture {
                 old.isSameDirectory(status), old.modified != status.modified
             else { return nil }
             var new = old
-            // Nobody has looked at its attributes.
+            // Its attributes were not read, so it gets no signature.
             (new.modified, new.signature) = (status.modified, nil)
             return ScanChange(old: old, new: new)
         }
     }
 
-    /// Says of large files that wait that `tree` has an earlier state of them.
+    /// Problems that report, for each waiting large file, that `tree` has an earlier state of it.
     package func postponed(in tree: ChunkID?, besides captured: Set<RelativePath>) throws -> [Problem] {
-        // What is lost is read at once, and so is everything where nothing is there to compare with.
+        // After a loss, and without a tree to compare with, large files are read immediately.
         guard let tree, let largeFiles, losses == nil else { return [] }
         return try largeFiles.problems(besides: captured).compactMap { problem, seen in
             let entry = try Tree(tree, in: nodes).entry(at: problem.path)
@@ -143,7 +144,9 @@ extension Capture {
         }
     }
 
-    /// Whether no file with several names is at `path`: one that was made after the reading is told of by the new name only.
+    /// Whether the object at `path` has one name only.
+    ///
+    /// A link made after the reading causes an event for the new name only.
     private func hasOneName(_ path: RelativePath, of root: RootDirectory) -> Bool {
         do throws(FileError) {
             let status = try root.status(of: path)

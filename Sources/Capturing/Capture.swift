@@ -14,25 +14,25 @@ package struct Capture {
     package var nodes: StoredNodes
     package let options: CaptureOptions
     package let progress: OperationProgress?
-    /// The root's hard links, kept where the root is captured again and again.
+    /// The root's hard links; the watcher reuses the index from capture to capture.
     package var linkIndex = LinkIndex()
-    /// Names that something was written to, as the watcher tells.
+    /// Names that were written to, as reported by the watcher.
     package var written = WrittenNames()
-    /// What is known of files whose times do not tell everything.
+    /// Proofs for files whose times alone do not show every change.
     package var proofs = ReadProofs()
-    /// Large files that are captured on their own; nil where none are.
+    /// Large files that are captured on their own; nil if there are none.
     package var largeFiles: LargeFiles?
-    /// Whether those that have changed are left for that, or captured, too.
+    /// Whether changed large files are postponed; otherwise this capture reads them too.
     package var postponesLargeFiles = true
-    /// Those that wait to be captured: they are to be read whatever their times say.
+    /// Large files that wait to be captured: they are read even if their times are unchanged.
     package var waiting: Set<RelativePath> = []
-    /// Told of temporary files of archiver itself, which are not captured.
+    /// Called for each temporary file of archiver itself; such files are not captured.
     package var onLeftBehind: (@Sendable (RelativePath) -> Void)?
-    /// What is taken although the rules leave it out.
+    /// Paths that are captured although the rules exclude them.
     package var foreseen: ForeseenRules?
-    /// What the caller saw last of the root; nil where it asks for all.
-    package var lastLook: LastLook?
-    /// Set while the root is looked at whole because of what the archive has lost.
+    /// The state that the caller saw last; nil if it asks for everything.
+    package var lastScan: LastScan?
+    /// The archive's losses; set while the whole root is scanned because of them.
     package var losses: Losses?
 
     package init(into nodes: StoredNodes, _ options: CaptureOptions, progress: OperationProgress? = nil) {
@@ -43,14 +43,14 @@ package struct Capture {
 
     var store: ArchiveStore { nodes.store }
 
-    /// zlib's effort: a first capture is bound by it; the few bytes of a change are worth the most effort.
+    /// The zlib level: it limits the speed of a first capture; a change has few bytes and gets the highest level.
     static let firstLevel = 3
     package static let changeLevel = 9
 
-    /// Captures `ranges` of the root; all of it where it has no snapshot yet.
+    /// Captures `ranges` of the root, or all of it if it has no snapshot yet.
     ///
-    /// The root's capture lock is held meanwhile, so the latest snapshot is the one that this capture builds upon,
-    /// whichever process made it.
+    /// Holds the root's capture lock, so the latest snapshot stays the one that this capture builds on, even if another
+    /// process made it.
     package func run(_ root: RootDirectory, ranges: [PathRange] = [.subtree(.root)]) throws -> CaptureResult {
         let lock = try RootLock.capturing(root.path, in: store.layout)
         let result = try runLocked(root, ranges)
@@ -58,11 +58,11 @@ package struct Capture {
         return result
     }
 
-    /// Like `run`, where the caller holds the root's capture lock.
+    /// Like `run`, but the caller holds the root's capture lock.
     ///
-    /// After a loss, all of the root is looked at, and what is lost of it is stored anew.
+    /// After a loss, it scans the whole root and stores the lost chunks again.
     package func runLocked(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
-        // The new tree will refer to whatever the parent's does.
+        // The new tree refers to the chunks of the parent's tree; the epoch protects them.
         let epoch = try store.beginEpoch()
         defer { withExtendedLifetime(epoch) {} }
         guard let mark = try store.catalogue.healingMark(ofRoot: root.path.bytes, machine: Machine.id) else {
@@ -72,12 +72,12 @@ package struct Capture {
         let losses = Losses(store)
         (healing.losses, healing.nodes) = (losses, StoredNodes(store, without: losses))
         let result = try healing.capture(root, [.subtree(.root)])
-        // What was left out for once is still to be looked at.
+        // A capture made aside does not scan everything that the root's own rules include: the mark stays.
         if try !CaptureRules(options, ofRoot: root.path, in: store).isAside { try store.catalogue.remove(mark) }
         return result
     }
 
-    /// Captures `ranges`, and looks once more at what could not be read: that may have been so for a moment only.
+    /// Captures `ranges`, and retries once the places that could not be read: the cause may have been brief.
     package func runTwice(_ root: RootDirectory, _ ranges: [PathRange]) throws -> CaptureResult {
         let first = try runLocked(root, ranges)
         if first.problems.isEmpty { return first }
@@ -95,7 +95,7 @@ package struct Capture {
             return try CaptureAttempt.run(self, root, CaptureParent(), rules, [.subtree(.root)]).result
         }
         do {
-            let known = CaptureParent(record: parent, base: try readable(parent))
+            let known = CaptureParent(listed: parent, base: try readable(parent))
             let ranges = try widened(ranges, to: known.base, rules)
             let first = try CaptureAttempt.run(self, root, known, rules, ranges)
             if first.unseen.isEmpty { return first.result }
@@ -104,36 +104,37 @@ package struct Capture {
             let again = Set(first.unseen.map(\.path))
             return try CaptureAttempt.run(self, root, known, rules, wider, again: again).result
         } catch let error as StorageError {
-            // What is damaged may well be in the root still: it is all read again and stored where it is lost.
+            // The damaged content may still be in the root: read everything again and store what is lost.
             guard error.code == .damaged else { throw error }
-            let unreadable = CaptureParent(record: parent)
+            let unreadable = CaptureParent(listed: parent)
             return try CaptureAttempt.run(self, root, unreadable, rules, [.subtree(.root)]).result
         }
     }
 
-    /// The snapshot of `record`.
-    package func readable(_ record: ListedSnapshot) throws -> Snapshot {
-        if losses?.contains(record.id.chunk) ?? false {
-            throw StorageError.missing(record.id.chunk, in: store.layout.directory)
+    /// The snapshot of `listed`.
+    package func readable(_ listed: ListedSnapshot) throws -> Snapshot {
+        if losses?.contains(listed.id.chunk) ?? false {
+            throw StorageError.missing(listed.id.chunk, in: store.layout.directory)
         }
-        return try store.snapshot(record.id)
+        return try store.snapshot(listed.id)
     }
 
-    /// Whether the snapshot of `record` cannot be read.
-    func isLost(_ record: ListedSnapshot) throws -> Bool {
-        do { _ = try readable(record) } catch let error as StorageError {
+    /// Whether the snapshot of `listed` cannot be read.
+    func isLost(_ listed: ListedSnapshot) throws -> Bool {
+        do { _ = try readable(listed) } catch let error as StorageError {
             guard error.code == .damaged else { throw error }
             return true
         }
         return false
     }
 
-    /// `ranges`, and where else `base` may differ from the root: it need not be the state that whoever asks for these
-    /// ranges saw last.
+    /// `ranges`, and the other places where `base` may differ from the root.
+    ///
+    /// `base` need not be the state that the caller saw last.
     private func widened(_ ranges: [PathRange], to base: Snapshot?, _ rules: CaptureRules) throws -> [PathRange] {
         guard let base, !ranges.contains(.subtree(.root)) else { return ranges }
         if base.isAside || base.exclusions != rules.exclusions { return [.subtree(.root)] }
-        guard let lastSeen = lastLook?.tree, lastSeen != base.tree else { return ranges }
+        guard let lastSeen = lastScan?.tree, lastSeen != base.tree else { return ranges }
         var places = DirtySet()
         for range in ranges { places.mark(range) }
         var diff = try TreeDiff(left: lastSeen, right: base.tree, in: nodes)
@@ -143,9 +144,9 @@ package struct Capture {
         return places.ranges
     }
 
-    /// The snapshot `base`, for the capture to count on from.
+    /// `base` with recounted totals, which the capture continues from.
     ///
-    /// What an archive says of it may be wrong; it must not be wrong for ever after.
+    /// The recorded totals may be wrong; the error must not pass on to every later snapshot.
     func withTrueTotals(_ base: Snapshot) throws -> Snapshot {
         var snapshot = base
         snapshot.totals = try nodes.totals(of: snapshot.tree, recorded: snapshot.totals)
@@ -153,33 +154,33 @@ package struct Capture {
     }
 
     func result(
-        _ snapshot: ListedSnapshot?, latest: ListedSnapshot, _ update: TreeUpdate, lookedUntil: Timestamp
+        _ snapshot: ListedSnapshot?, latest: ListedSnapshot, _ update: TreeUpdate, scannedUntil: Timestamp
     ) -> CaptureResult {
         CaptureResult(
             snapshot: snapshot, latest: latest, changedPaths: update.tally.changedPaths,
             problems: update.tally.problems.filter { $0.reason != .postponed },
             problemCount: update.tally.problemCount - update.tally.postponedCount, deferred: update.deferred,
-            tree: update.seen ?? latest.tree, lookedUntil: lookedUntil)
+            tree: update.seen ?? latest.tree, scannedUntil: scannedUntil)
     }
 }
 
-/// What whoever captures a root again and again saw last of it.
-package struct LastLook {
-    /// The latest snapshot then.
+/// The state of a root that a repeated caller, such as the watcher, saw last.
+package struct LastScan {
+    /// The latest snapshot at that time.
     package let snapshot: SnapshotID
     package let tree: ChunkID
-    /// When everything had been looked at that is in the snapshot.
+    /// When the scan of everything in the snapshot had ended.
     package let end: Timestamp
 
-    /// What was seen when `snapshot` was made of `former`, with another large file as it is.
-    package init(_ former: LastLook, with snapshot: ListedSnapshot) {
+    /// The state after `snapshot` was made from `former` by capturing one large file.
+    package init(_ former: LastScan, with snapshot: ListedSnapshot) {
         (self.snapshot, tree, end) = (snapshot.id, snapshot.tree, former.end)
     }
 
     package init(_ result: CaptureResult) {
-        (snapshot, tree, end) = (result.latest.id, result.latest.tree, result.lookedUntil)
+        (snapshot, tree, end) = (result.latest.id, result.latest.tree, result.scannedUntil)
     }
 
-    /// The same of `record`; nil where somebody else made it.
-    package func end(of record: ListedSnapshot) -> Timestamp? { record.id == snapshot ? end : nil }
+    /// `end` if `listed` is the snapshot seen last; nil if another process made it.
+    package func end(of listed: ListedSnapshot) -> Timestamp? { listed.id == snapshot ? end : nil }
 }

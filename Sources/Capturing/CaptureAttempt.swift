@@ -1,4 +1,4 @@
-// One try of a capture: scan, new tree, and the commit, unless it finds that it should have looked elsewhere too.
+// One attempt at a capture: scan, new tree and commit. It does not commit if it must scan other places too.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -14,23 +14,25 @@ struct CaptureAttempt {
     private let parent: CaptureParent
     private let rules: CaptureRules
     private let ranges: [PathRange]
-    /// Names that an attempt before has found it should have looked at: they are read, whatever their times say, as a time may
-    /// be older than the end of the write that set it; this attempt commits in any case.
+    /// Names that a first attempt found missing from its ranges; nil in the first attempt.
+    ///
+    /// They are read even if their times are unchanged: a time may be older than the end of the write that set it.
+    /// The second attempt commits in any case.
     private let again: Set<RelativePath>?
     private let commit: CommitWriter
     private let level: Int
-    /// When everything had been looked at that the parent has.
-    private let lookedUntil: Timestamp?
+    /// When the scan of everything in the parent had ended.
+    private let scannedUntil: Timestamp?
 
     private var update: TreeUpdate
     private var links = LinkedNames()
-    /// Files with changes that no time may tell, and the change times that they had when they were read.
+    /// Files that may have changed without a new time, with their change times when they were read.
     private var read: [(path: RelativePath, changed: Timestamp)] = []
 
     /// Scans `ranges` and commits what it finds.
     ///
-    /// - Returns: what the capture gives, and other names of changed files outside of the ranges. Where there are such, nothing
-    ///   was committed.
+    /// - Returns: the result, and the places outside of the ranges that have to be scanned too, such as other names of
+    ///   changed files. If there are any, nothing was committed.
     static func run(
         _ capture: Capture, _ root: RootDirectory, _ parent: CaptureParent, _ rules: CaptureRules,
         _ ranges: [PathRange], again: Set<RelativePath>? = nil
@@ -57,12 +59,12 @@ struct CaptureAttempt {
         self.again = again
         self.commit = commit
         level = parent.base == nil ? Capture.firstLevel : Capture.changeLevel
-        lookedUntil = parent.record.map { capture.lastLook?.end(of: $0) ?? $0.time }
+        scannedUntil = parent.listed.map { capture.lastScan?.end(of: $0) ?? $0.time }
         let cause = capture.options.cause
         update = TreeUpdate(
             base: parent.base?.tree, parent: try parent.base.map(capture.withTrueTotals), nodes: capture.nodes,
             writer: NodeWriter(capture.store, commit: commit, level: level),
-            takesDirectoryTimes: cause != .watch && cause != .audit, lookedUntil: lookedUntil,
+            takesDirectoryTimes: cause != .watch && cause != .audit, scannedUntil: scannedUntil,
             takesSignatures: cause == .beforeRestore)
     }
 
@@ -73,11 +75,11 @@ struct CaptureAttempt {
         for problem in try capture.postponed(in: parent.base?.tree, besides: besides) { try update.add(problem) }
         let end = Timestamp.now
         let tree = try update.finish() ?? parent.unchangedTree(capture.options, rules)
-        if let record = parent.record, again == nil, !ranges.contains(.subtree(.root)) {
-            let unseen = try unseen(unknown, record)
+        if let listed = parent.listed, again == nil, !ranges.contains(.subtree(.root)) {
+            let unseen = try unseen(unknown, listed)
             if !unseen.isEmpty {
                 commit.abandon()
-                return (capture.result(nil, latest: record, update, lookedUntil: lookedUntil ?? end), unseen)
+                return (capture.result(nil, latest: listed, update, scannedUntil: scannedUntil ?? end), unseen)
             }
         }
         return (try conclude(tree, time, end), [])
@@ -85,9 +87,9 @@ struct CaptureAttempt {
 
     // MARK: Scanning
 
-    /// Merges what is in the ranges into the tree.
+    /// Merges the state of the ranges into the tree.
     ///
-    /// - Returns: names that were asked for and are not there.
+    /// - Returns: names in the ranges that exist neither in the root nor in the tree.
     private mutating func scan() throws -> [RelativePath] {
         let scan = try makeScan()
         return try scan.run(root, base: parent.base?.tree, ranges: ranges) { change in
@@ -104,7 +106,7 @@ struct CaptureAttempt {
     }
 
     private func makeScan() throws -> TreeScan {
-        // What never goes to a disk never shows another time for a further store into its pages.
+        // A file system in memory has no write-back, so a further store into a mapped page never sets a new time.
         let isInMemory = try FileSystem.of(root.directory.descriptor).isInMemory
         let (written, proofs, waiting, again) = (capture.written, capture.proofs, capture.waiting, again)
         var scan = TreeScan(into: commit, level: level, nodes: capture.nodes, rules.exclusions, capture.progress)
@@ -113,7 +115,7 @@ struct CaptureAttempt {
                 || written.closed.contains(path) && (isInMemory || !proofs.vouches(for: path, status))
         }
         scan.isLost = capture.losses.map { losses in { losses.affect($0) } }
-        // What is lost is read at once.
+        // After a loss, large files are read immediately.
         if capture.losses == nil, capture.postponesLargeFiles {
             scan.postpones = capture.largeFiles.map { files in { files.postpones($0, $1, $2) } }
         }
@@ -124,20 +126,21 @@ struct CaptureAttempt {
 
     // MARK: Other names
 
-    /// Where else to look: a name in the ranges that did not change was looked at before the file did.
-    private func unseen(_ unknown: [RelativePath], _ record: ListedSnapshot) throws -> [PathRange] {
-        try otherNames(in: record.tree, withSingle: true) + neighbours(of: unknown).filter { !ranges.contains($0) }
+    /// Other places to scan: other names of changed files, and directories in which a written name is missing.
+    ///
+    /// An unchanged name in the ranges is scanned again too: the file may have changed after the scan passed it.
+    private func unseen(_ unknown: [RelativePath], _ listed: ListedSnapshot) throws -> [PathRange] {
+        try otherNames(in: listed.tree, withSingle: true) + neighbours(of: unknown).filter { !ranges.contains($0) }
     }
 
-    /// Other names of the hard-linked files that changed: those that the tree has, and large files that the tree does not
-    /// have as they are.
+    /// Other names of the changed hard-linked files: names in the tree, and waiting large files with the same inode.
     private func otherNames(in tree: ChunkID, withSingle: Bool) throws -> [PathRange] {
         let waiting = capture.largeFiles?.paths(of: links.inodes) ?? []
         return try capture.linkIndex.otherNames(of: links, in: tree, capture.nodes, withSingle: withSingle)
             + waiting.filter { !links.contains($0) }.map { .entry($0) }
     }
 
-    /// The directories of names that were written to and are not there: the file may have another name next to it.
+    /// The directories of missing names that were written to: the file may have another name in the same directory.
     private func neighbours(of unknown: [RelativePath]) -> [PathRange] {
         Set(unknown.filter(capture.written.changed.contains).compactMap(\.parent)).map { .children($0) }
     }
@@ -146,36 +149,36 @@ struct CaptureAttempt {
 
     /// Commits a snapshot, if there is a reason for one.
     private func conclude(_ tree: ChunkID?, _ time: Timestamp, _ end: Timestamp) throws -> CaptureResult {
-        // What changed meanwhile tells of one of its names only: the others are looked at with that.
+        // A file that changed during the scan has an event for one name only: its other names are deferred with it.
         var torn = links.torn
         if let base = parent.base, capture.largeFiles != nil {
             torn += try otherNames(in: base.tree, withSingle: false)
         }
         var outcome: CaptureResult
         if let tree, try parent.isFollowed(by: tree, capture.options, rules, isLost: capture.isLost) {
-            // A root's first snapshot changes nothing: its tree answers.
-            let changes = parent.record == nil ? [] : update.changes
-            let record = try parent.commitNext(
+            // A root's first snapshot has no changes to list: its tree holds all paths.
+            let changes = parent.listed == nil ? [] : update.changes
+            let listed = try parent.commitNext(
                 tree, of: root, capture, rules, update.tally, time, changes, to: commit)
-            capture.linkIndex.update(links, to: tree, from: parent.record?.tree)
-            outcome = capture.result(record, latest: record, update, lookedUntil: end)
+            capture.linkIndex.update(links, to: tree, from: parent.listed?.tree)
+            outcome = capture.result(listed, latest: listed, update, scannedUntil: end)
         } else {
             let isHealing = parent.isPassedOver || capture.losses != nil
             if isHealing || update.seen != nil { try commit.commitChunks() } else { commit.abandon() }
-            outcome = try unchanged(lookedUntil: lookedUntil ?? end)
+            outcome = try unchanged(scannedUntil: scannedUntil ?? end)
         }
         outcome.deferred += torn
-        // Only now is what was read in the archive.
+        // A proof is valid only after the content is in the archive.
         for file in read { capture.proofs.add(file.path, changed: file.changed, readAt: time) }
         return outcome
     }
 
-    private func unchanged(lookedUntil: Timestamp) throws -> CaptureResult {
-        guard let record = parent.record else {
-            // Even an empty root has its own entry, so only one that vanished gives nothing.
+    private func unchanged(scannedUntil: Timestamp) throws -> CaptureResult {
+        guard let listed = parent.listed else {
+            // Even an empty root has an entry of its own, so a tree without entries means that the root vanished.
             throw ArchiverError(
                 .noSuchDirectory, "\(root.path) vanished while it was captured", remedy: "try again", path: root.path)
         }
-        return capture.result(nil, latest: record, update, lookedUntil: lookedUntil)
+        return capture.result(nil, latest: listed, update, scannedUntil: scannedUntil)
     }
 }

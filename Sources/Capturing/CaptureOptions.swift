@@ -1,4 +1,4 @@
-// What a capture is asked for and what it gives.
+// The options and the result of a capture.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -6,17 +6,17 @@ public import Exclusions
 package import FileIO
 package import FileWatching
 
-/// How a root is to be captured.
+/// How to capture a root.
 public struct CaptureOptions: Sendable {
-    /// Why the capture is made; recorded in the snapshot.
+    /// The cause of the capture; recorded in the snapshot.
     public var cause: Cause
     /// The user's name for the snapshot.
     public var label: String?
-    /// What is left out; nil for what the root's snapshots have left out so far.
+    /// The exclusions; nil for those of the root's snapshots so far.
     ///
-    /// Where it is something else, the snapshot is marked as made aside: what the root is captured with stays as it was.
+    /// If they differ from those, the snapshot is marked as made aside, and the root's exclusions stay unchanged.
     public var exclusions: ExclusionRules?
-    /// Whether `exclusions` are what the root is captured with from now on.
+    /// Whether `exclusions` become the root's exclusions for later captures.
     public var setsExclusions: Bool
 
     public init(
@@ -32,30 +32,30 @@ public struct CaptureOptions: Sendable {
 
 /// What a capture did.
 public struct CaptureResult: Sendable {
-    /// The new snapshot; nil where nothing had changed.
+    /// The new snapshot; nil if nothing had changed.
     public let snapshot: ListedSnapshot?
-    /// The root's latest snapshot: the new one, or the one that still holds.
+    /// The root's latest snapshot: the new one, or the earlier one if nothing had changed.
     public let latest: ListedSnapshot
-    /// The first paths that differ from the snapshot before, in walk order.
+    /// The first paths that differ from the previous snapshot, in walk order.
     public let changedPaths: [ChangedPath]
     /// The first paths that could not be captured as they are, in walk order.
     public let problems: [Problem]
     /// How many paths could not be captured as they are.
     public let problemCount: Int
-    /// Where there are directories whose time changed, which is no reason for a snapshot but belongs into the next.
+    /// Places for the next capture, mainly directories of which only the time changed: that alone makes no snapshot.
     package var deferred: [PathRange]
-    /// The tree with what was found: that of `latest`, but for signatures where a restore is to follow.
+    /// The tree that was found: that of `latest`, but with fresh signatures if a restore follows.
     package let tree: ChunkID
-    /// When everything had been looked at that is in `latest`: what changed before that and is not in it was missed.
-    package let lookedUntil: Timestamp
+    /// When the scan of everything in `latest` had ended: an earlier change that is not in it was missed.
+    package let scannedUntil: Timestamp
 }
 
 extension CaptureResult {
-    /// The result of this capture and of `next`, which looked again where this one had problems, or everywhere.
+    /// The combined result of this capture and of `next`, which rescanned the places with problems, or everything.
     package func followed(by next: CaptureResult) -> CaptureResult {
         CaptureResult(
             snapshot: next.snapshot ?? snapshot, latest: next.latest, changedPaths: changedPaths,
             problems: next.problems, problemCount: next.problemCount, deferred: deferred + next.deferred,
-            tree: next.tree, lookedUntil: next.lookedUntil)
+            tree: next.tree, scannedUntil: next.scannedUntil)
     }
 }

@@ -1,64 +1,65 @@
-// The snapshot that a capture builds upon, and what follows it.
+// The snapshot that a capture builds on, and the commit of the next one.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Roots
 
-/// The latest snapshot of a root, when a capture begins.
+/// The latest snapshot of a root when a capture begins.
 struct CaptureParent {
-    /// Nil where there is none.
-    var record: ListedSnapshot?
-    /// What is built upon; nil where there is none, or where it cannot be read: all is read again then, and stored where it is
-    /// lost.
+    /// The snapshot's row in the catalogue; nil if the root has no snapshot.
+    var listed: ListedSnapshot?
+    /// The snapshot; nil if there is none or it cannot be read.
+    ///
+    /// If it cannot be read, the capture reads everything again and stores what is lost.
     var base: Snapshot?
 
-    /// Whether the root has a snapshot that is not built upon.
-    var isPassedOver: Bool { record != nil && base == nil }
+    /// Whether the root has a snapshot that cannot be built on.
+    var isPassedOver: Bool { listed != nil && base == nil }
 
-    /// The tree that stays where something else about the root is new; nil where nothing is.
+    /// The parent's tree if a label or exclusions are new, which need a snapshot of their own; nil if nothing is new.
     func unchangedTree(_ options: CaptureOptions, _ rules: CaptureRules) -> ChunkID? {
-        let isLabelNew = options.label != nil && options.label != record?.label
-        return isLabelNew || rules.isNews(after: base) ? record?.tree : nil
+        let isLabelNew = options.label != nil && options.label != listed?.label
+        return isLabelNew || rules.isNews(after: base) ? listed?.tree : nil
     }
 
-    /// Whether a snapshot with `tree` is to follow.
+    /// Whether to commit a snapshot with `tree`.
     ///
-    /// - Parameter isLost: whether the snapshot of a record cannot be read.
+    /// - Parameter isLost: whether a listed snapshot cannot be read.
     func isFollowed(
         by tree: ChunkID, _ options: CaptureOptions, _ rules: CaptureRules, isLost: (ListedSnapshot) throws -> Bool
     ) rethrows -> Bool {
-        guard isPassedOver, let record else { return true }
-        // One that cannot be read needs another in its place, whether or not anything changed.
-        return try tree != record.tree || options.label != nil || rules.isNews(after: base) || isLost(record)
+        guard isPassedOver, let listed else { return true }
+        // A snapshot that cannot be read is replaced even if nothing changed.
+        return try tree != listed.tree || options.label != nil || rules.isNews(after: base) || isLost(listed)
     }
 
-    /// Commits the snapshot that follows.
+    /// Commits the next snapshot.
     ///
-    /// - Parameter changes: how it differs from this one; nil where nobody knows yet.
+    /// - Parameter changes: how it differs from the parent; nil if that is not known yet.
     func commitNext(
         _ tree: ChunkID, of root: RootDirectory, _ capture: Capture, _ rules: CaptureRules, _ tally: ChangeTally,
         _ time: Timestamp, _ changes: [PathChange]?, to commit: CommitWriter
     ) throws -> ListedSnapshot {
         let (store, options) = (capture.store, capture.options)
-        // Whatever the clock says, a snapshot is later than its parent, and than what was told of another root there.
+        // Even if the clock was set back, a snapshot is later than its parent and than any root notice for its path.
         let notice = try store.catalogue.latestNoticeTime(path: root.path.bytes, machine: Machine.id)
-        let earlier = [record?.time, notice].compactMap { $0?.advanced(byNanoseconds: 1) }
-        let sequence = min(record?.sequence ?? 0, Snapshot.sequenceLimit - 1) + 1
+        let earlier = [listed?.time, notice].compactMap { $0?.advanced(byNanoseconds: 1) }
+        let sequence = min(listed?.sequence ?? 0, Snapshot.sequenceLimit - 1) + 1
         let snapshot = Snapshot(
             time: earlier.reduce(time, max), rootPath: root.path.bytes, host: CurrentProcess.hostName,
-            cause: options.cause, label: options.label, parent: record?.id, tree: tree,
+            cause: options.cause, label: options.label, parent: listed?.id, tree: tree,
             totals: tally.totals.keepingLimits,
             changes: tally.counts, changedPaths: tally.changedPaths, problems: tally.problems,
             storedBytes: commit.storedBytes, ownerNames: tally.ownerNames, groupNames: tally.groupNames,
             exclusions: rules.exclusions, sequence: sequence, machine: Machine.id, isAside: rules.isAside)
-        let base = try record.flatMap { try store.base($0.id.chunk) }
+        let base = try listed.flatMap { try store.base($0.id.chunk) }
         return try commit.commit(snapshot, base: base, changes: changes)
     }
 }
 
 extension Totals {
-    /// The totals, where they are more than the format has, its limits.
+    /// The totals, capped at the limits of the format.
     fileprivate var keepingLimits: Totals {
         Totals(
             files: min(files, FormatLimits.entries), directories: min(directories, FormatLimits.entries),

@@ -1,4 +1,4 @@
-// What a capture leaves out: what its options say, else what its root is captured with.
+// The exclusions of a capture: those of its options, or by default those of its root.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -10,7 +10,7 @@ internal import SystemPackage
 /// The exclusions of one capture.
 struct CaptureRules {
     let exclusions: ExclusionRules
-    /// Whether they are others than those that the root is captured with, and are not to take their place.
+    /// Whether they differ from the root's exclusions without replacing them.
     let isAside: Bool
 
     init(_ options: CaptureOptions, ofRoot path: FilePath, in store: ArchiveStore) throws {
@@ -25,7 +25,7 @@ struct CaptureRules {
         isAside = remembered.map { $0 != exclusions } ?? false
     }
 
-    /// Whether a snapshot has to say that these exclusions hold now, although nothing changed since `base`.
+    /// Whether new exclusions need a snapshot even if nothing else changed since `base`.
     func isNews(after base: Snapshot?) -> Bool {
         guard let base, !isAside else { return false }
         return base.isAside || base.exclusions != exclusions
@@ -33,14 +33,14 @@ struct CaptureRules {
 }
 
 extension ArchiveStore {
-    /// What is left out of snapshots of the root at `path`; that is what concerns the root as it is now.
+    /// The root's current exclusions; none if it has no readable snapshot.
     package func presentExclusions(ofRoot path: [UInt8], machine: MachineID = Machine.id) throws -> ExclusionRules {
         try exclusions(ofRoot: path, on: machine) ?? ExclusionRules()
     }
 
-    /// The exclusions that the root at `path` is captured with: those of its latest snapshot that was not made aside.
+    /// The exclusions of the root at `path`: those of its latest snapshot that was not made aside.
     ///
-    /// - Returns: nil where the root has no snapshot that can be read.
+    /// - Returns: nil if the root has no readable snapshot.
     package func exclusions(ofRoot path: [UInt8], on machine: MachineID) throws -> ExclusionRules? {
         if let regular = try catalogue.latestRegularSnapshot(ofRoot: path, machine: machine),
             let snapshot = try? snapshot(regular.id)
@@ -48,10 +48,10 @@ extension ArchiveStore {
             return snapshot.exclusions
         }
         guard let root = try catalogue.root(path: path, machine: machine) else { return nil }
-        // Where that one is lost or damaged, an older one says the same, most likely; else, anyone that there is.
+        // If that one is lost or damaged, an older one most likely has the same exclusions; otherwise use any.
         let others = try catalogue.snapshots(.init(of: root.number, newestFirst: true, limit: 1000))
-        for record in others.filter({ !$0.isAside }) + others.filter(\.isAside) {
-            if let snapshot = try? snapshot(record.id) { return snapshot.exclusions }
+        for other in others.filter({ !$0.isAside }) + others.filter(\.isAside) {
+            if let snapshot = try? snapshot(other.id) { return snapshot.exclusions }
         }
         return nil
     }

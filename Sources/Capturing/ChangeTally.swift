@@ -1,25 +1,24 @@
-// Counts what a capture finds, for the snapshot's record.
+// Counts the changes that a capture finds, for the snapshot's record.
 
 package import ArchiveFormat
 internal import FileIO
 
 /// Totals, counts and first paths of a capture's changes.
 ///
-/// Every file that comes or goes changes its directory's time. Such directories are counted only where nothing else
-/// changed.
+/// Every added or removed file changes its directory's time. Such directories are counted only if nothing else changed.
 package struct ChangeTally {
     private(set) var totals: Totals
     private var changed = Changed()
     private var directoryTimes = Changed()
     private(set) var problems: [Problem] = []
     private(set) var problemCount = 0
-    /// How many of them are large files that are captured later.
+    /// How many of the problems are large files that are captured later.
     private(set) var postponedCount = 0
     private(set) var ownerNames: [UInt32: String]
     private(set) var groupNames: [UInt32: String]
     private let names = AccountNames()
 
-    /// A tally that goes on from `parent`'s; from nothing where that is nil.
+    /// A tally that continues from `parent`, or starts at zero if that is nil.
     package init(parent: Snapshot?) {
         totals = parent?.totals ?? Totals()
         ownerNames = parent?.ownerNames ?? [:]
@@ -45,7 +44,7 @@ package struct ChangeTally {
     /// How many paths differ from the parent snapshot.
     package var counts: ChangeCounts { counted.counts }
 
-    /// The first of them, in walk order.
+    /// The first paths that differ, in walk order.
     package var changedPaths: [ChangedPath] { counted.paths }
 
     /// Counts a difference that goes into the new tree.
@@ -68,7 +67,7 @@ package struct ChangeTally {
         problemCount += 1
         if problem.reason == .postponed { postponedCount += 1 }
         guard problems.count < Snapshot.problemsLimit else { return }
-        // A problem may be told of a directory after those in it.
+        // A directory's problem may be reported after those of its entries.
         let index = problems.firstIndex { problem.path < $0.path } ?? problems.endIndex
         problems.insert(problem, at: index)
     }

@@ -1,11 +1,11 @@
-// Turns bytes into stored chunks: asks whether the archive has them, packs small ones together, and compresses changed
-// ones against what they were.
+// Turns bytes into stored chunks: deduplicates them, packs small ones together, and compresses changed ones against
+// their old versions.
 
 package import ArchiveFormat
 package import ArchiveStorage
 internal import SnapshotTree
 
-/// Stores chunks through a commit; without a commit it only names them.
+/// Stores chunks through a commit; without a commit, it only computes their ids.
 ///
 /// Used by one thread at a time.
 package final class ChunkPacker {
@@ -15,15 +15,15 @@ package final class ChunkPacker {
     private var packedBytes = 0
     /// Blocks that other threads append.
     private let elsewhere = BlockBatch()
-    /// Bytes taken since the last flush.
+    /// Bytes added since the last flush.
     private var takenBytes = 0
 
-    /// What a large file has more than this is compressed by other threads while its next bytes are read.
+    /// Beyond this many bytes since the last flush, other threads compress while this one reads on.
     ///
-    /// Else one thread had all of it to do. Small files are many, and other threads have them anyway.
+    /// Otherwise one thread would compress all of a large file. Many small files are spread over the threads anyway.
     private static let ownBytes = 1 << 20
 
-    /// - Parameter appender: where new chunks go; nil to name chunks without storing anything.
+    /// - Parameter appender: stores new chunks; nil to compute ids without storing anything.
     package init(_ store: ArchiveStore, _ appender: BlockAppender?) {
         self.store = store
         self.appender = appender
@@ -31,13 +31,13 @@ package final class ChunkPacker {
 
     deinit { abandon() }
 
-    /// Whether chunks are stored and not only named.
+    /// Whether chunks are stored; otherwise only their ids are computed.
     var isStoring: Bool { appender != nil }
 
-    /// How files are cut.
+    /// Cuts files into chunks.
     package var chunker: Chunker { store.chunker }
 
-    /// The slices in a list; nil where it is missing or damaged.
+    /// Returns the slices in a list; nil if it is missing or damaged.
     package func slices(in list: ListedSlices) throws -> [Slice]? {
         do {
             return try ContentReader.slices(in: list, of: store)
@@ -50,9 +50,9 @@ package final class ChunkPacker {
     /// Whether the archive has a chunk.
     package func contains(_ id: ChunkID) throws -> Bool { try store.catalogue.location(of: id) != nil }
 
-    /// Stores `bytes` unless the archive has them.
+    /// Stores `bytes` as a chunk unless the archive has it.
     ///
-    /// - Parameter bases: chunks that are probably much like it, the most alike last.
+    /// - Parameter bases: chunks that are probably similar, the most similar last.
     /// - Returns: the chunk's id.
     package func add(_ kind: ChunkKind, _ bytes: UnsafeRawBufferPointer, bases: [ChunkID] = []) throws -> ChunkID {
         let id = ChunkID(hashing: bytes)
@@ -63,7 +63,7 @@ package final class ChunkPacker {
         for base in bases {
             if let base = try store.base(base) { usable.append(base) }
         }
-        // A block may become somewhat longer, so that none ends early; what is large has one of its own.
+        // A block may exceed the limit a little, so that none ends early; a large chunk has a block of its own.
         if usable.isEmpty, bytes.count < BlockEncoder.packedBytes / 2 {
             packed.append(chunk)
             packedBytes += bytes.count
@@ -74,14 +74,14 @@ package final class ChunkPacker {
         return id
     }
 
-    /// Stores what was packed and not yet written, and waits for what other threads have to store.
+    /// Stores the packed chunks, and waits for the blocks that other threads append.
     package func flush() throws {
         if let appender { try appendPacked(appender) }
         takenBytes = 0
         try elsewhere.settle()
     }
 
-    /// Waits for other threads without regard to how they fare: nothing may be appended to a commit that was given up.
+    /// Waits for other threads and ignores their errors: nothing must be appended to an abandoned commit.
     package func abandon() {
         try? elsewhere.settle()
     }

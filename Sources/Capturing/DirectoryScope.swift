@@ -1,4 +1,4 @@
-// What is left out in a root's directories, as their own ignore files say.
+// The exclusions in a root's directories: the root's rules and the directories' own ignore files.
 
 package import Exclusions
 package import FileIO
@@ -6,14 +6,14 @@ internal import Glibc
 package import Roots
 internal import SystemPackage
 
-/// What is left out of one directory.
+/// The exclusions in one directory.
 package struct DirectoryScope {
-    /// What is left out by one set of ignore files.
+    /// The exclusions of one set of ignore files.
     private struct Layer {
         var scope: ExclusionScope
-        /// Whether the directory is tagged as a cache, of which only the tag is taken.
+        /// Whether the directory is tagged as a cache; only the tag is captured.
         var isCache = false
-        /// Whether the directory itself is left out, and so all that is in it.
+        /// Whether the directory itself, and so everything in it, is excluded.
         var isClosed = false
 
         func excludes(_ path: RelativePath, isDirectory: Bool) -> Bool {
@@ -28,7 +28,7 @@ package struct DirectoryScope {
     }
 
     private let present: Layer
-    /// What will be left out, where that is known: only what both leave out is.
+    /// The exclusions after a restore, if known: a path is excluded only if both layers exclude it.
     private let later: Layer?
     private let foreseen: ForeseenRules?
 
@@ -38,9 +38,9 @@ package struct DirectoryScope {
         self.foreseen = foreseen
     }
 
-    /// What is left out above the root's own ignore files.
+    /// The exclusions that apply before the root's own ignore files.
     ///
-    /// - Parameter foreseen: what is taken besides.
+    /// - Parameter foreseen: paths that are captured although the rules exclude them.
     package init(_ rules: ExclusionRules, _ foreseen: ForeseenRules? = nil) {
         let layer = Layer(scope: ExclusionScope(rules))
         self.init(layer, foreseen == nil ? nil : layer, foreseen)
@@ -48,25 +48,24 @@ package struct DirectoryScope {
 
     package var rules: ExclusionRules { present.scope.rules }
 
-    /// Whether nothing is left out because of its name.
+    /// Whether no name is excluded.
     package var isTrivial: Bool { present.scope.isTrivial && !present.isCache && !present.isClosed }
 
     /// The scope of a directory in this one.
     ///
-    /// - Parameter own: what the directory itself says.
+    /// - Parameter own: the directory's own rules.
     func entering(_ directory: RelativePath, _ own: DirectoryRules) -> DirectoryScope {
         guard let foreseen, let later else {
             return DirectoryScope(present.entering(directory, own, isClosed: false), nil, nil)
         }
-        // The root is never left out itself.
+        // The root itself is never excluded.
         func isClosed(_ layer: Layer) -> Bool { !directory.isRoot && layer.excludes(directory, isDirectory: true) }
         return DirectoryScope(
             present.entering(directory, own, isClosed: isClosed(present)),
             later.entering(directory, foreseen.own[directory] ?? own, isClosed: isClosed(later)), foreseen)
     }
 
-    /// Whether the name `path` in the directory is left out: by the rules, or because the file is one of archiver's own
-    /// that is not complete, or was left behind.
+    /// Whether `path` in the directory is excluded by the rules, or is one of archiver's own temporary files.
     package func excludes(_ path: RelativePath, isDirectory: Bool) -> Bool {
         if !isDirectory, path.bytes.last == UInt8(ascii: "p"), TemporaryFile.isTemporaryName(path.name) { return true }
         guard present.excludes(path, isDirectory: isDirectory) else { return false }
@@ -74,7 +73,7 @@ package struct DirectoryScope {
         return !foreseen.includes(path, isDirectory: isDirectory) && later.excludes(path, isDirectory: isDirectory)
     }
 
-    /// Whether an object of this status at `path` in the directory is left out.
+    /// Whether an object with this status at `path` in the directory is excluded.
     package func excludes(_ path: RelativePath, _ status: FileStatus) -> Bool {
         if status.kind == .file, rules.excludes(fileOfSize: status.size),
             foreseen?.includes(path, isDirectory: false) != true
@@ -85,28 +84,28 @@ package struct DirectoryScope {
     }
 }
 
-/// What a capture takes although the root's present rules leave it out: a restore is about to alter it.
+/// Paths that a capture includes although the root's present rules exclude them, because a restore will change them.
 package struct ForeseenRules: Sendable {
-    /// A path that is taken with all below it; nil for none.
+    /// A path that is captured with everything below it; nil for none.
     package var named: RelativePath?
-    /// What directories will say about what is left out of them, where that is not what they say now.
+    /// The rules that directories will have after the restore, if those differ from the present ones.
     package var own: [RelativePath: DirectoryRules] = [:]
 
     package init(named: RelativePath?) { self.named = named }
 
-    /// Whether the path is taken in any case.
+    /// Whether the path is captured in any case.
     package func includes(_ path: RelativePath, isDirectory: Bool) -> Bool {
         guard let named else { return false }
         return named.contains(path) || (isDirectory && path.contains(named))
     }
 }
 
-/// The scopes of a root's directories, read where a walk does not come by them from above.
+/// The scopes of a root's directories, for walks that start below the root.
 package final class DirectoryScopes {
     private let root: RootDirectory
     private let rules: ExclusionRules
     private let foreseen: ForeseenRules?
-    /// nil: the directory itself is left out.
+    /// nil: the directory itself is excluded.
     private var known: [RelativePath: DirectoryScope?] = [:]
 
     package init(_ root: RootDirectory, _ rules: ExclusionRules, _ foreseen: ForeseenRules? = nil) {
@@ -115,9 +114,9 @@ package final class DirectoryScopes {
         self.foreseen = foreseen
     }
 
-    /// What is left out of `directory`; nil where it is left out itself.
+    /// Returns the scope of `directory`; nil if the directory itself is excluded.
     ///
-    /// - Throws: `FileError` where there is no such directory, or it may not be read.
+    /// - Throws: `FileError` if the directory does not exist or cannot be read.
     package func scope(of directory: RelativePath) throws(FileError) -> DirectoryScope? {
         if let known = known[directory] { return known }
         let scope = try read(directory)

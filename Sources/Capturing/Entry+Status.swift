@@ -1,26 +1,28 @@
-// What the status of an object says of the entry that was made from it.
+// Compares an object's status with the entry that was made from it.
 
 package import ArchiveFormat
 package import FileIO
 internal import SystemPackage
 
 extension FileError {
-    /// Whether the error says that there is nothing at the path, or no directory on the way to it.
+    /// Whether the error means that nothing is at the path, or that a directory on the way is missing.
     package var meansAbsence: Bool {
         code == .noSuchFileOrDirectory || code == .notDirectory || code == .tooManySymbolicLinkLevels
     }
 }
 
 extension FileError {
-    /// Whether the error is one of this process or machine, which has no room for more, and not of the place.
+    /// Whether the process or machine is out of resources, so that the error is not about the path.
     var isOfProcess: Bool {
         [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
     }
 }
 
 extension FileStatus {
-    /// The hard-link group of a file: its inode number on the file system of the root; elsewhere a number from 2^63 on
-    /// that stands for file system and inode, as two file systems use the same inode numbers.
+    /// The hard-link group of a file.
+    ///
+    /// It is the inode number on the root's file system. On others it is a hash of file system and inode, from 2^63 on,
+    /// as two file systems use the same inode numbers.
     ///
     /// - Parameter root: the file system of the root.
     package func linkGroup(besides root: UInt64) -> UInt64 {
@@ -33,14 +35,16 @@ extension FileStatus {
 }
 
 extension Entry {
-    /// Whether the status is that of a directory with the same access as before: while it is denied, nothing tells of
-    /// changes below, so afterwards everything there is looked at.
+    /// Whether the status is of a directory with the same access rights as before.
+    ///
+    /// While access is denied, no event reports changes below the directory. So after a change of access, everything in
+    /// it is scanned.
     func isSameDirectory(_ status: FileStatus) -> Bool {
         kind == .directory && status.kind == .directory && permissions == status.permissions
             && owner == status.owner && group == status.group
     }
 
-    /// Whether an object of this status is surely the one that this entry was made from, unchanged.
+    /// Whether an object with this status is certainly the one that this entry was made from, unchanged.
     package func isCurrent(_ status: FileStatus) -> Bool {
         guard let signature, !isUnstable, kind == status.kind else { return false }
         return signature.inode == status.inode && signature.changed == status.changed && modified == status.modified
@@ -49,7 +53,7 @@ extension Entry {
 }
 
 extension Entry {
-    /// What is at `path` by its status alone: content that equals no other.
+    /// An entry made from the status alone, with content that equals no stored content.
     package init(unread status: FileStatus, at path: RelativePath) {
         self.init(
             path: path, kind: status.kind, permissions: status.permissions, modified: status.modified,

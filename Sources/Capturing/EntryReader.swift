@@ -5,13 +5,13 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Makes entries of objects; one reader a thread.
+/// Makes entries from objects; each thread has its own reader.
 final class EntryReader {
     private let files: FileReader
     /// The file system of the root.
     private let device: UInt64
 
-    /// A file that changes while it is read is read this often before it is called unstable.
+    /// How often a file that keeps changing is read before it is marked as unstable.
     private static let attempts = 3
 
     /// - Parameter device: the file system of the root.
@@ -20,7 +20,7 @@ final class EntryReader {
         self.device = device
     }
 
-    /// Reads the object that the walk came upon.
+    /// Reads an object that the walk found.
     func read(_ suspect: Suspect) throws -> ScanChange {
         do {
             let change = suspect.status.kind == .file ? try readFile(suspect) : try readOther(suspect, suspect.status)
@@ -33,13 +33,13 @@ final class EntryReader {
                     path: suspect.path, reason: .unstable, detail: "it was replaced while it was read")
                 return ScanChange(old: suspect.old, new: known(suspect), problem: problem)
             }
-            // One object that cannot be read must not stop the capture: what was known of it stays.
+            // One unreadable object must not stop the capture: its old entry stays.
             let problem = Problem(path: suspect.path, reason: .unreadable, detail: error.code.description)
             return ScanChange(old: suspect.old, new: known(suspect), problem: problem)
         }
     }
 
-    /// Whether another kind of object has come to stand at the path, which fails in ways of its own.
+    /// Whether an object of another kind has replaced the one at the path, which explains the error.
     private func hasBeenReplaced(_ suspect: Suspect) -> Bool {
         do throws(FileError) {
             let now = try FileStatus.read(suspect.name, in: suspect.directory.descriptor, path: suspect.path)
@@ -49,14 +49,15 @@ final class EntryReader {
         }
     }
 
-    /// What is captured of an object that is no longer there.
+    /// The change for an object that has vanished.
     private func vanished(_ suspect: Suspect) -> ScanChange {
         ScanChange(old: suspect.old, new: suspect.status.kind == .directory ? known(suspect) : nil)
     }
 
-    /// What is known of an object that cannot be read: what was captured before.
+    /// The entry for an object that cannot be read: the one captured before.
     ///
-    /// A directory is as it was when the walk came by: that has found its files, which must have a directory.
+    /// A directory gets an entry from the walk's status: the walk has found files in it, and these need their
+    /// directory.
     private func known(_ suspect: Suspect) -> Entry? {
         guard suspect.status.kind == .directory else { return suspect.old }
         return entry(
@@ -79,14 +80,14 @@ final class EntryReader {
         return ScanChange(old: suspect.old, new: entry, problem: problem)
     }
 
-    /// Reads a file once, with the walk's own look as the one before the reading: a system call less.
+    /// Reads a file once and uses the walk's status as the one before the reading, which saves a system call.
     ///
-    /// The status after the reading must have the time of change that the walk saw. That time is settled when the reading
-    /// begins, so whatever changed the file after this moment would have left another time, however long ago the walk
-    /// came by. What changed it between the walk and this moment without another time is in what was read, and in the
-    /// status after the reading, which is the one that is kept.
+    /// The status after the reading must have the change time that the walk saw. That time is settled when the reading
+    /// begins, so a later change would set another time, however long ago the walk read the status. A change between
+    /// the walk and the reading that left the time as it was is included in the content and in the status after the
+    /// reading, which the entry is made from.
     ///
-    /// - Returns: nil where it is not the file that the walk saw, or its time does not tell enough.
+    /// - Returns: nil if it is no longer the file that the walk saw, or its change time is not settled.
     private func quickAttempt(_ suspect: Suspect) throws -> Entry? {
         let before = suspect.status
         let path = suspect.path
@@ -96,7 +97,7 @@ final class EntryReader {
         do {
             content = try files.read(file, before, old: suspect.old?.content, path: path)
         } catch is FileError {
-            // Something else may have taken the file's place; a closer look tells.
+            // Another object may have replaced the file; the full attempt finds out.
             return nil
         }
         guard let content else { return nil }
@@ -110,11 +111,11 @@ final class EntryReader {
 
     /// Reads a file once.
     ///
-    /// - Parameter isLast: whether to take a file that changed meanwhile, marked as unstable.
-    /// - Returns: nil where the file changed meanwhile.
+    /// - Parameter isLast: whether to accept a file that changed during the reading, marked as unstable.
+    /// - Returns: nil if the file changed during the reading.
     private func attempt(_ suspect: Suspect, isLast: Bool) throws -> Entry? {
         let path = suspect.path
-        // O_NONBLOCK: a FIFO may have taken the file's place, and nobody may be writing to it.
+        // O_NONBLOCK: a FIFO may have replaced the file, and opening it would wait for a writer.
         let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
         let before = try settledStatus(of: file, path)
         let isSettled = Settling.isSettled(before.changed)
@@ -128,8 +129,9 @@ final class EntryReader {
             path, before, content: content, attributes: attributes, isSettled: isSettled, isUnstable: !isStable)
     }
 
-    /// The status of an open file; waits for a moment where it changed just now, so that what a change during the reading
-    /// leaves behind is another time.
+    /// Returns the status of an open file.
+    ///
+    /// Waits a moment if the file has just changed, so that a change during the reading sets another time.
     private func settledStatus(of file: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> FileStatus {
         let status = try FileStatus.read(file, path: path)
         if status.kind != .file { return status }
@@ -151,7 +153,7 @@ final class EntryReader {
         let new = entry(
             suspect.path, status, content: content, attributes: attributes,
             isSettled: Settling.isSettled(status.changed), isUnstable: false)
-        // A change of what is in a directory stamps both times with the same instant.
+        // A change of a directory's entries sets both times to the same instant.
         return ScanChange(old: suspect.old, new: new, isTimeSet: status.modified != status.changed)
     }
 

@@ -7,13 +7,13 @@ internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
 
-/// Reads files' contents; one reader a thread.
+/// Reads files' contents; each thread has its own reader.
 final class FileReader {
     private let packer: ChunkPacker
     private let progress: OperationProgress?
     private let buffer: UnsafeMutableRawBufferPointer
 
-    /// Must hold the largest chunk twice, so that cutting seldom waits for a read.
+    /// Holds the largest chunk twice, so that cutting seldom waits for a read.
     private static let bufferBytes = 2 << 20
 
     init(_ packer: ChunkPacker, progress: OperationProgress?) {
@@ -26,13 +26,13 @@ final class FileReader {
         buffer.deallocate()
     }
 
-    /// The content of the open `file`.
+    /// Returns the content of the open `file`.
     ///
     /// - Parameters:
     ///   - status: the file's status when it was opened.
-    ///   - old: what the path held before: to be compressed against, and to stay where the bytes are the same, however
-    ///     they are cut there.
-    /// - Returns: the content; nil where the file was not as long as its status says.
+    ///   - old: the previous content at the path. New chunks are compressed against it; if the bytes are the same, it
+    ///     is returned, even if it is cut differently.
+    /// - Returns: the content; nil if the file was not as long as its status says.
     func read(
         _ file: borrowing Descriptor, _ status: FileStatus, old: Content?, path: RelativePath
     ) throws -> Content? {
@@ -62,8 +62,8 @@ final class FileReader {
             if isSparse, try file.nextDataRange(from: 0, below: status.size, path: FilePath(path)) == nil {
                 return .slices([Slice(length: status.size, chunk: nil)])
             }
-            // Room for one byte more than there should be tells of a file that has grown; that there is none is told
-            // by the status after the reading, so nobody needs to ask for the end.
+            // Asking for one more byte detects a file that has grown. Reading stops at the expected size without a call
+            // for the end of the file: the status after the reading shows later growth.
             let count = try fill(file, count: Content.inlineLimit + 1, enough: Int(status.size), path)
             return count == Int(status.size) ? .inline(Array(buffer[..<count])) : nil
         }
@@ -103,7 +103,7 @@ final class FileReader {
         while true {
             let ahead = run.upperBound - position
             if held.count < chunker.maximum, UInt64(held.count) < ahead {
-                // What is left moves to the front, and the rest of the buffer is filled.
+                // Move the remaining bytes to the front and fill the rest of the buffer.
                 buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[held]))
                 let wanted = min(UInt64(buffer.count - held.count), ahead - UInt64(held.count))
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[held.count...].prefix(Int(wanted)))

@@ -1,18 +1,18 @@
-// Large files of a watched root: each is read on its own, and the less often the longer that takes.
+// Large files of a watched root: each is read on its own, and less often the longer its reading takes.
 
 package import ArchiveFormat
 package import FileIO
 package import FileWatching
 internal import Threading
 
-/// When a large file is read.
+/// The rule that decides when a large file is read.
 package struct LargeFileRule: Sendable, Hashable {
-    /// Files of this many bytes and more are large; nil where none is.
+    /// Files of at least this many bytes are large; nil if no file is.
     var smallest: UInt64?
-    /// How long after a change a large file is captured at the latest.
+    /// A large file is captured at the latest this long after a change.
     var longestDelay: Duration
 
-    /// Reading one takes at most one part in so many of the time.
+    /// Reading one large file takes at most one part in this many of the time.
     package static let share = 10
 
     package init(smallest: UInt64?, longestDelay: Duration) {
@@ -20,20 +20,20 @@ package struct LargeFileRule: Sendable, Hashable {
         self.longestDelay = longestDelay
     }
 
-    /// Whether `status` is of a file whose reading may wait.
+    /// Whether `status` is of a file whose reading may be postponed.
     ///
-    /// Holes cost nothing. A file with several names is captured with all of them at a time.
+    /// Holes do not count. A file with several names is not large: all its names are captured together.
     func isLarge(_ status: FileStatus) -> Bool {
         guard let smallest, status.kind == .file, status.links == 1 else { return false }
         return min(status.size, status.allocatedBytes) >= smallest
     }
 
-    /// How long after the end of a reading that took `took` the next one begins at the earliest.
+    /// The shortest pause after a reading that took `took`.
     package func rest(after took: Duration) -> Duration { min(took * (LargeFileRule.share - 1), longestDelay) }
 
-    /// When a file that changed is to be read.
+    /// When to read a file that changed.
     ///
-    /// - Parameter last: when its last reading ended, and how long that took; nil where it was not read yet.
+    /// - Parameter last: when its last reading ended, and how long that took; nil if it was not read yet.
     package func due(
         changed: ContinuousClock.Instant, last: (end: ContinuousClock.Instant, took: Duration)?
     ) -> ContinuousClock.Instant {
@@ -42,7 +42,7 @@ package struct LargeFileRule: Sendable, Hashable {
     }
 }
 
-/// The large files of one root that have changed and are not captured yet, and how long reading each took last.
+/// The large files of one root that have changed and are not captured yet, and how long their last reading took.
 ///
 /// Any thread may use it.
 package final class LargeFiles: Sendable {
@@ -50,41 +50,41 @@ package final class LargeFiles: Sendable {
     package struct Waiting {
         package let path: RelativePath
         package let bytes: UInt64
-        /// When it changed first since it was captured; nil while it is being read.
+        /// When it first changed since it was captured; nil while it is being read.
         package let changed: Timestamp?
-        /// When it was last captured; nil where it was not yet.
+        /// When it was last captured on its own; nil if it was not yet.
         package let captured: Timestamp?
-        /// How long reading it took then.
+        /// How long its last reading took.
         package let readingTime: Duration?
-        /// How often it is captured while it changes all the time.
+        /// The interval between captures while it keeps changing.
         package let interval: Duration?
     }
 
     /// How a reading ended.
     package enum Outcome {
-        /// What was read is in the archive, or nothing had changed.
+        /// The content that was read is in the archive, or nothing had changed.
         case captured
-        /// Something else has to be captured first: the file is looked at with the next batch, and waits until then.
+        /// Something else has to be captured first: the file waits for the next change batch.
         case superseded
         case failed
     }
 
     fileprivate struct File {
         var bytes: UInt64
-        /// What it was when it was looked at last.
+        /// Its signature when its status was last read.
         var seen: Signature
-        /// When it changed first since it was captured; nil where it is captured as it is.
+        /// When it first changed since it was captured; nil if it is captured as it is.
         var changed: (instant: ContinuousClock.Instant, time: Timestamp)?
-        /// When what the last reading was begun for changed first.
+        /// When the change that caused the last reading happened.
         var begun: (instant: ContinuousClock.Instant, time: Timestamp)?
-        /// When it was left to the next capture that looks at it; nil where that is done.
+        /// When it was left to the next capture that scans it; nil if that capture is done.
         var left: ContinuousClock.Instant?
         var last: (end: ContinuousClock.Instant, took: Duration)?
-        /// When it was captured on its own last.
+        /// When it was last captured on its own.
         var captured: Timestamp?
-        /// When a reading that failed is tried again.
+        /// When to retry a reading that failed.
         var retry: ContinuousClock.Instant?
-        /// Whether somebody was told that it is captured less often.
+        /// Whether it was reported that the file is captured less often.
         var isReported = false
         var isReading = false
 
@@ -99,7 +99,7 @@ package final class LargeFiles: Sendable {
 
     private let state: Locked<State>
 
-    /// Files that are remembered; those beyond are read with everything else.
+    /// How many files are remembered; more are read with everything else.
     fileprivate static let limit = 4096
 
     package init(_ rule: LargeFileRule) { state = Locked(State(rule: rule)) }
@@ -109,11 +109,11 @@ package final class LargeFiles: Sendable {
         set { state.withLock { $0.rule = newValue } }
     }
 
-    // MARK: What a capture comes upon
+    // MARK: What a capture finds
 
-    /// Whether the reading of a file that may have changed is put off: it waits from now on.
+    /// Whether to postpone the reading of a file that may have changed; if so, the file waits from now on.
     ///
-    /// A file that the archive has nothing of at this path is not: until it is read, nothing of it would be anywhere.
+    /// A file is postponed only if the archive has an earlier state of it at this path.
     package func postpones(_ path: RelativePath, _ status: FileStatus, _ old: Entry) -> Bool {
         state.withLock { state in
             let isPostponed =
@@ -126,7 +126,7 @@ package final class LargeFiles: Sendable {
             let seen = Signature(inode: status.inode, changed: status.changed)
             var file = state.files[path] ?? File(bytes: status.size, seen: seen)
             (file.bytes, file.seen) = (status.size, seen)
-            // What was left is no later change.
+            // If it was left to this capture, its change is the earlier one.
             let earlier = file.left == nil ? nil : file.begun
             if file.changed == nil { file.changed = earlier ?? (instant: .now, time: .now) }
             state.files[path] = file
@@ -134,31 +134,34 @@ package final class LargeFiles: Sendable {
         }
     }
 
-    /// Records that nothing is at `path` any more.
+    /// Forgets the file at `path`, which no longer exists.
     package func forget(_ path: RelativePath) { state.withLock { $0.files[path] = nil } }
 
-    /// Says of the files that wait, or are being read, that a snapshot made now has an earlier state of them.
+    /// Problems that report, for each file that waits or is being read, that a snapshot made now has an earlier state.
     ///
-    /// - Parameter captured: those that it has as they are.
-    /// - Returns: what to say, and of what state of the file it is not true.
+    /// - Parameter captured: files that the snapshot has as they are.
+    /// - Returns: the problems, each with the file's signature; if the snapshot's entry has that signature, the problem
+    ///   does not apply.
     package func problems(besides captured: Set<RelativePath>) -> [(problem: Problem, seen: Signature)] {
         state.withLock { state in
             state.files.compactMap { other, file in
                 guard file.isUncaptured, !captured.contains(other) else { return nil }
-                let state = file.captured.map { "as it was at \($0.rfc3339)" } ?? "as it was before"
+                let state = file.captured.map { "in its state of \($0.rfc3339)" } ?? "in an earlier state"
                 let detail = "\(state): a large file, captured less often"
                 return (Problem(path: other, reason: .postponed, detail: detail), file.seen)
             }
         }
     }
 
-    /// The paths that wait: whatever the times there say, they are to be read.
+    /// The paths that wait; they must be read even if their times are unchanged.
     package var uncaptured: Set<RelativePath> {
         state.withLock { state in Set(state.files.filter { $0.value.changed != nil || $0.value.left != nil }.keys) }
     }
 
-    /// The paths of files that the archive does not have as they are, and that were one of `inodes` when they were last
-    /// looked at: a further name of such a file is not told by what the archive has at the path.
+    /// The paths of uncaptured files whose inode was one of `inodes` when their status was last read.
+    ///
+    /// The archive has an earlier state of such a path, so its entry cannot show that the file is another name of
+    /// these.
     package func paths(of inodes: Set<UInt64>) -> [RelativePath] {
         if inodes.isEmpty { return [] }
         return state.withLock { state in
@@ -166,13 +169,13 @@ package final class LargeFiles: Sendable {
         }
     }
 
-    /// Records that files were captured that waited: to be called while nobody else captures the root.
+    /// Records that waiting files were captured; the caller must hold the root's capture lock.
     package func captured(_ paths: Set<RelativePath>) {
         state.withLock { state in for path in paths { state.files[path]?.changed = nil } }
     }
 
-    /// Records that a capture that began at `start` has looked at `ranges`.
-    package func looked(at ranges: [PathRange], began start: ContinuousClock.Instant) {
+    /// Records that a capture that began at `start` has scanned `ranges`.
+    package func scanned(_ ranges: [PathRange], began start: ContinuousClock.Instant) {
         state.withLock { state in
             for (path, file) in state.files {
                 guard let left = file.left, left <= start, ranges.contains(where: { $0.covers(path) }) else { continue }
@@ -183,16 +186,17 @@ package final class LargeFiles: Sendable {
 
     // MARK: Reading
 
-    /// When the next file is to be read; nil where none waits.
+    /// When the next file is due; nil if none waits.
     package var nextDue: ContinuousClock.Instant? {
         state.withLock { state in state.files.values.compactMap { state.rule.due($0) }.min() }
     }
 
-    /// Begins the reading of a file that waits: of those that are due, or of all, that which has waited longest.
+    /// Begins the reading of the file that has waited longest.
     ///
     /// - Parameters:
-    ///   - passed: files that are not to be read again by this caller.
-    /// - Returns: nil where there is none.
+    ///   - all: whether to consider all waiting files; otherwise only those that are due.
+    ///   - passed: files to skip, as this caller has read them already.
+    /// - Returns: the file's path; nil if there is none to read.
     package func begin(all: Bool, passed: Set<RelativePath>, now: ContinuousClock.Instant = .now) -> RelativePath? {
         state.withLock { state in
             let ready = state.files.filter { path, file in
@@ -201,14 +205,14 @@ package final class LargeFiles: Sendable {
             }
             let first = ready.min { ($0.value.changed?.instant ?? now) < ($1.value.changed?.instant ?? now) }
             guard let path = first?.key, var file = state.files[path] else { return nil }
-            // What changes from now on is another change.
+            // A change from now on is a new one.
             (file.isReading, file.begun, file.changed) = (true, file.changed, nil)
             state.files[path] = file
             return path
         }
     }
 
-    /// Records how the reading of a file went that began at `start`.
+    /// Records the outcome of a reading that began at `start`.
     package func end(
         _ path: RelativePath, _ outcome: Outcome, began start: ContinuousClock.Instant, took: Duration,
         retryAfter pause: Duration
@@ -217,7 +221,7 @@ package final class LargeFiles: Sendable {
             guard var file = state.files[path] else { return }
             file.isReading = false
             file.retry = nil
-            // However it ended, it cost that much.
+            // A failed reading costs time too.
             file.last = (start + took, took)
             switch outcome {
             case .captured: file.captured = .now
@@ -230,15 +234,15 @@ package final class LargeFiles: Sendable {
         }
     }
 
-    /// Whether some file is left to the next capture that looks at it.
+    /// Whether any file is left to the next capture that scans it.
     package var isAnyLeft: Bool { state.withLock { state in state.files.values.contains { $0.left != nil } } }
 
-    /// Files that wait because they were read not long ago, and that nobody was told of; from now on somebody is.
+    /// Returns the files that wait because they were read recently and were not reported yet; marks them as reported.
     package func takeUnreported(now: ContinuousClock.Instant = .now) -> [Waiting] {
         state.withLock { state in
-            let untold = state.files.filter { !$0.value.isReported && (state.rule.due($0.value) ?? now) > now }
-            for path in untold.keys { state.files[path]?.isReported = true }
-            return untold.map { State.waiting($0.key, $0.value, state.rule) }
+            let unreported = state.files.filter { !$0.value.isReported && (state.rule.due($0.value) ?? now) > now }
+            for path in unreported.keys { state.files[path]?.isReported = true }
+            return unreported.map { State.waiting($0.key, $0.value, state.rule) }
         }
     }
 
@@ -252,9 +256,9 @@ package final class LargeFiles: Sendable {
 }
 
 extension LargeFiles.State {
-    /// Forgets files that do not wait where too many are remembered.
+    /// Forgets files that do not wait if too many are remembered.
     ///
-    /// - Returns: whether one more can be.
+    /// - Returns: whether one more can be remembered.
     fileprivate mutating func makeRoom() -> Bool {
         if files.count >= LargeFiles.limit { files = files.filter(\.value.isUncaptured) }
         return files.count < LargeFiles.limit
@@ -270,7 +274,7 @@ extension LargeFiles.State {
 }
 
 extension LargeFileRule {
-    /// When a file is to be read; nil where it need not be.
+    /// When to read a file; nil if it has not changed.
     fileprivate func due(_ file: LargeFiles.File) -> ContinuousClock.Instant? {
         guard let changed = file.changed else { return nil }
         let due = due(changed: changed.instant, last: file.last)

@@ -1,4 +1,4 @@
-// Hard links: a change through one name of a file is a change of all its names, but the kernel tells of that one only.
+// Hard links: a change through one name of a file changes all its names, but the kernel reports only that name.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -9,12 +9,12 @@ internal import Threading
 /// Collects the hard-linked files among a scan's changes, to find their other names.
 struct LinkedNames {
     fileprivate var changes: [RelativePath: (old: UInt64?, new: UInt64?)] = [:]
-    /// When the file had changed last as each name was read; nil where that is not sure.
+    /// The file's change time when each name was read; nil if that is uncertain.
     private var times: [RelativePath: Timestamp?] = [:]
-    /// Inodes of files with several names: what had one name only is found by that.
+    /// Inodes of files with several names: the tree is searched by inode for a file that had one name only.
     private(set) var inodes: Set<UInt64> = []
 
-    /// Takes the next change.
+    /// Adds the next change.
     mutating func add(_ change: ScanChange) {
         guard change.old != change.new, let path = change.path else { return }
         let groups = (old: change.old?.linkGroup, new: change.new?.linkGroup)
@@ -26,10 +26,10 @@ struct LinkedNames {
         }
     }
 
-    /// Whether the scan has come upon the hard-linked file at `path`.
+    /// Whether the hard-linked file at `path` is among the scan's changes.
     func contains(_ path: RelativePath) -> Bool { changes[path] != nil }
 
-    /// Names of files that changed while they were read one name after another: each may be of another state.
+    /// Names of files that changed between the readings of their names: each name may have another state.
     var torn: [PathRange] {
         let names = Dictionary(grouping: changes.filter { $0.value.new != nil }, by: \.value.new)
         let differing = names.values.filter { names in
@@ -44,10 +44,10 @@ struct LinkedNames {
     }
 }
 
-/// The names of a root's hard-linked files, kept from one capture to the next.
+/// The names of a root's hard-linked files, reused from capture to capture.
 package final class LinkIndex: Sendable {
     private struct State {
-        /// The tree that the names are from; nil before the first hard link.
+        /// The tree that the names come from; nil before the first hard link.
         var tree: ChunkID?
         var names: [UInt64: Set<RelativePath>] = [:]
     }
@@ -56,12 +56,12 @@ package final class LinkIndex: Sendable {
 
     package init() {}
 
-    /// Names in `tree` of the files that changed, other than those that the scan itself came upon.
+    /// Returns the names in `tree` of the changed files, except those among the scan's changes.
     ///
-    /// Goes through the whole tree where the index is of another one, or where a file got its second name; that costs
-    /// no look at the file system.
+    /// Visits the whole tree if the index is of another one, or if a file got its second name. That does not access the
+    /// root's file system.
     ///
-    /// - Parameter withSingle: whether files that have only one name in the tree are looked for.
+    /// - Parameter withSingle: whether to also search for files that have only one name in the tree.
     func otherNames(
         of changed: LinkedNames, in tree: ChunkID, _ nodes: StoredNodes, withSingle: Bool
     ) throws -> [PathRange] {
@@ -77,7 +77,7 @@ package final class LinkIndex: Sendable {
         return others.filter { changed.changes[$0] == nil }.map { .entry($0) }
     }
 
-    /// Records that `changed` led to the tree `tree`.
+    /// Updates the index from the tree `parent` to `tree`, which differs by `changed`.
     func update(_ changed: LinkedNames, to tree: ChunkID, from parent: ChunkID?) {
         state.withLock { state in
             guard state.tree != nil, state.tree == parent else { return }
@@ -85,7 +85,7 @@ package final class LinkIndex: Sendable {
             for (path, groups) in changed.changes {
                 if let old = groups.old {
                     state.names[old]?.remove(path)
-                    // A group without names is not known: its file may have one name left, which is in no group.
+                    // Drop a group without names: its file may have one name left, which is in no group.
                     if state.names[old]?.isEmpty ?? false { state.names[old] = nil }
                 }
                 if let new = groups.new { state.names[new, default: []].insert(path) }
@@ -110,7 +110,7 @@ package final class LinkIndex: Sendable {
         var cursor = try TreeCursor(tree, in: nodes)
         while let entry = try cursor.next() {
             guard entry.kind != .directory, entry.linkGroup == nil else { continue }
-            // What changed just before it was read says nothing of its inode: it is looked at.
+            // An entry without a signature (it changed just before it was read) has no known inode, so include it.
             if entry.signature.map({ inodes.contains($0.inode) }) ?? true { found.append(entry.path) }
         }
         return found

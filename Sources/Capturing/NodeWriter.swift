@@ -1,10 +1,10 @@
-// Stores a new tree's nodes: several in one block, compressed against the nodes they replace.
+// Stores a new tree's nodes: several in one block, compressed against the nodes that they replace.
 
 package import ArchiveFormat
 package import ArchiveStorage
 internal import SnapshotTree
 
-/// Takes nodes from a tree editor and stores those that the archive does not have.
+/// Receives nodes from a tree editor and stores those that the archive does not have.
 package final class NodeWriter: NodeSink {
     private let store: ArchiveStore
     private let commit: CommitWriter
@@ -25,8 +25,8 @@ package final class NodeWriter: NodeSink {
         let base = try predecessor.flatMap { id throws(StorageError) in
             bases.contains { $0.id == id } ? nil : try store.base(id)
         }
-        // A block stands one deeper than its deepest base: with others of other depths, a node's chain would soon be at
-        // its end.
+        // A block is one deeper than its deepest base. If bases of different depths shared a block, chains would soon
+        // reach their limit.
         let isFull =
             bytes + chunk.bytes.count > BlockEncoder.packedBytes
             || bases.count == BlockHeader.baseCountLimit
@@ -38,7 +38,7 @@ package final class NodeWriter: NodeSink {
         return chunk.id
     }
 
-    /// Stores what was collected and not yet written.
+    /// Writes the collected nodes.
     package func flush() throws(StorageError) {
         guard !nodes.isEmpty else { return }
         try commit.append(store.encode(nodes, bases: bases, level: level))

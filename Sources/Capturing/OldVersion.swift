@@ -1,19 +1,19 @@
-// Which chunks of a file's version before a new chunk most resembles.
+// Finds the chunks of a file's previous version that a new chunk most resembles.
 
 internal import ArchiveFormat
 
-/// Goes through a file's old version beside the new one.
+/// Follows a file's old version in parallel with the new one.
 ///
-/// A chunk that both versions have tells where the old version's reading stands; behind it, as many bytes of the old
-/// version belong to a run of new chunks as the run is long. So each page that was changed in place finds the chunk it
-/// was in. What was inserted ends within the old chunk that it was inserted into: that one is a base of the run, too. Of a large file some lists of slices
-/// are in memory at a time.
+/// A chunk that both versions have determines the position in the old version. A run of new chunks after it corresponds
+/// to as many bytes of the old version. So a page that was changed in place finds the chunk that it was in. An
+/// insertion ends within the old chunk that it was inserted into, so that chunk is a base of the run too. For a large
+/// file, only some lists of slices are in memory at a time.
 struct OldVersion {
     private struct Piece {
         let range: Range<UInt64>
-        /// Nil for a hole.
+        /// The piece's chunk; nil for a hole.
         let chunk: ChunkID?
-        /// The index of its list.
+        /// The index of the piece's list.
         let list: Int
     }
 
@@ -22,26 +22,26 @@ struct OldVersion {
     /// The pieces of the lists in `loaded`, in order.
     private var pieces: [Piece] = []
     private var loaded = 0..<0
-    /// Where chunks begin; of those that occur several times, the first place.
+    /// The offset at which each chunk begins; its first one if it occurs several times.
     private var starts: [ChunkID: UInt64] = [:]
-    /// Where the new version's next bytes probably are in the old one.
+    /// The probable offset in the old version of the new version's next bytes.
     private var position: UInt64 = 0
     private var end: UInt64 = 0
-    /// Where the last chunk that both versions have ends in the old one.
+    /// The offset in the old version at which the last common chunk ends.
     private var common: UInt64 = 0
-    /// Lists that pieces were taken from since somebody asked.
+    /// The lists that bases came from since the last call of `takeLists`.
     private var touched: Range<Int>?
 
-    /// More lists than this, of some 64 MiB of the file each, are not kept.
+    /// How many lists stay in memory; each covers about 64 MiB of the file.
     private static let listsLimit = 4
     /// More bases seldom help, and each has to be unpacked first.
     private static let basesLimit = 4
-    /// Longer runs of new chunks, in bytes, are rather changes than an insertion.
+    /// The longest run of new chunks, in bytes, that may be an insertion; a longer one is probably a change.
     private static let insertionLimit: UInt64 = 4 << 20
 
     /// - Parameters:
-    ///   - content: what the path held before; nil for nothing.
-    ///   - slices: gives the slices in a list, nil where it cannot be read.
+    ///   - content: the previous content at the path; nil if there was none.
+    ///   - slices: returns the slices in a list, or nil if the list cannot be read.
     init(_ content: Content?, slices: @escaping (ListedSlices) throws -> [Slice]?) {
         self.slices = slices
         switch content {
@@ -53,7 +53,7 @@ struct OldVersion {
         }
     }
 
-    /// The chunks that lie where the next `length` bytes probably come from, in their order.
+    /// Returns the old chunks that the next `length` bytes probably correspond to, in order.
     mutating func bases(for length: Int) throws -> [ChunkID] {
         let range = position..<(position + UInt64(length))
         while end < range.upperBound, try loadNext() {}
@@ -69,7 +69,7 @@ struct OldVersion {
             add(pieces[index])
             index += 1
         }
-        // What was appended to a file is most like its end.
+        // Appended bytes are most similar to the file's end.
         if found.isEmpty, let last = pieces.last, range.lowerBound >= end, let chunk = last.chunk {
             touch(last.list)
             found = [chunk]
@@ -77,7 +77,7 @@ struct OldVersion {
         return Array(found.prefix(OldVersion.basesLimit))
     }
 
-    /// Records that the new version goes on with `chunk`, of `length` bytes.
+    /// Records that the new version continues with `chunk`, of `length` bytes.
     mutating func pass(_ chunk: ChunkID, length: Int) {
         let expected = firstPiece(endingBehind: position)
         if expected < pieces.count, pieces[expected].chunk == chunk {
@@ -91,10 +91,10 @@ struct OldVersion {
         common = position
     }
 
-    /// Records that the new version goes on with a hole.
+    /// Records that the new version continues with a hole of `length` bytes.
     mutating func passHole(_ length: UInt64) { position += length }
 
-    /// The lists of the old version that what was passed since the last call most resembles, in order.
+    /// Returns the old lists that the chunks since the last call most resemble, in order.
     mutating func takeLists() -> [ChunkID] {
         defer { touched = nil }
         guard let touched else { return [] }
@@ -103,12 +103,14 @@ struct OldVersion {
 
     // MARK: Lists
 
-    /// - Returns: whether there was another list.
+    /// Loads the next list.
+    ///
+    /// - Returns: false if there is none or it cannot be read.
     private mutating func loadNext() throws -> Bool {
         guard loaded.upperBound < lists.count else { return false }
         let list = loaded.upperBound
         loaded = loaded.lowerBound..<(list + 1)
-        // Without its lengths, nothing is known of what lies behind it.
+        // Without its lengths, the offsets of later lists are unknown.
         guard let slices = try slices(lists[list]) else {
             loaded = lists.count..<lists.count
             return false
@@ -141,7 +143,7 @@ struct OldVersion {
         touched = min(touched?.lowerBound ?? list, list)..<max(touched?.upperBound ?? 0, list + 1)
     }
 
-    /// The index of the first piece that ends behind `offset`.
+    /// The index of the first piece that ends after `offset`.
     private func firstPiece(endingBehind offset: UInt64) -> Int {
         var (low, high) = (0, pieces.count)
         while low < high {

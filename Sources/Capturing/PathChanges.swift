@@ -1,4 +1,4 @@
-// What a snapshot changed, collected in walk order: while a capture finds it, or while two trees are compared.
+// Collects a snapshot's changes in walk order, during a capture or while two trees are compared.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -6,18 +6,18 @@ internal import FileIO
 
 /// Collects the changes of one snapshot for the index of paths.
 ///
-/// A directory of which only the time differs is no change here: every file that comes or goes leaves that behind.
+/// A directory of which only the time differs is no change here: every added or removed file sets that time.
 package struct PathChanges {
     private var changes: [PathChange] = []
     private var removed: [RenameCandidate] = []
     private var added: [RenameCandidate] = []
     private let limit: Int
-    /// Whether there were more changes than are kept.
+    /// Whether there were more changes than the limit.
     private(set) var isOverfull = false
 
-    /// A commit is given at most so many: the rest is found by comparing trees, when somebody asks.
+    /// The most changes that a commit records; if there are more, the trees are compared when a query needs them.
     static let commitLimit = 1 << 16
-    /// Beyond so many names that came or went, nobody looks for renames.
+    /// If more names were added or removed than this, renames are not searched.
     private static let candidatesLimit = 1 << 18
 
     package init(limit: Int = .max) {
@@ -29,7 +29,7 @@ package struct PathChanges {
         isOverfull = true
     }
 
-    /// Takes the next path that differs, unless it does in nothing that counts.
+    /// Adds the next path, unless it differs in nothing that counts.
     package mutating func add(_ old: Entry?, _ new: Entry?) {
         guard !isOverfull, let entry = new ?? old, let kind = PathChanges.kind(old, new) else { return }
         if changes.count == limit {
@@ -55,7 +55,7 @@ package struct PathChanges {
         return same.hasSameState(as: old) ? nil : .metadata
     }
 
-    /// The changes, the two names of each rename linked.
+    /// Returns the changes, with the two names of each rename linked.
     package func linked() -> [PathChange] {
         guard !removed.isEmpty, !added.isEmpty, removed.count + added.count <= PathChanges.candidatesLimit else {
             return changes

@@ -1,33 +1,33 @@
-// Which files are known to be what their times say, although a writer closed them and their times are as they were.
+// Proofs that files with unchanged times have unchanged content, although a writer closed them.
 
 package import FileIO
 internal import Threading
 
-/// Files that were read when their change was so long ago that a later one would have another time.
+/// Files that were read so long after their last change that any later change would set another time.
 ///
-/// A store into mapped memory changes the file's time only where it is the first one into a page since that page went to the
-/// disk. So what was read less than a while after the time of change may have changed since without another time; what
-/// was read later may not. See `WrittenNames`.
+/// A store into mapped memory sets the file's time only if it is the first into a page since that page was written
+/// back. So a file that was read soon after its change time may have changed since without a new time; a file that was
+/// read later cannot have. See `WrittenNames`.
 package final class ReadProofs: Sendable {
-    /// Times of change by path, as they were when the file was read.
+    /// Change times when the files were read, by path.
     private let known = Locked<[RelativePath: Timestamp]>([:])
 
-    /// Pages are written back after some 35 seconds (vm.dirty_expire_centisecs and dirty_writeback_centisecs).
+    /// Pages are written back after about 35 seconds (vm.dirty_expire_centisecs and dirty_writeback_centisecs).
     private static let writeBack: Int64 = 90_000_000_000
     package static let limit = 65_536
 
     package init() {}
 
-    /// Whether a file whose status is as it was captured surely has the content that was captured.
+    /// Whether a file with the status that was captured certainly has the content that was captured.
     func vouches(for path: RelativePath, _ status: FileStatus) -> Bool {
         known.withLock { $0[path] == status.changed }
     }
 
-    /// Records that a file was read, and that what was read is kept.
+    /// Records that a file was read and its content is stored.
     ///
     /// - Parameters:
-    ///   - changed: the file's time of change then; it proves the content if it was long enough ago.
-    ///   - time: when the reading began, or before.
+    ///   - changed: the file's change time when it was read; it proves the content if it was long enough ago.
+    ///   - time: a time not after the start of the reading.
     package func add(_ path: RelativePath, changed: Timestamp, readAt time: Timestamp) {
         guard changed.advanced(byNanoseconds: ReadProofs.writeBack) < time else { return }
         known.withLock { known in

@@ -1,12 +1,12 @@
-// Which of the names that went and came are two names of one object.
+// Finds renames: a removed and an added name that belong to one object.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// An object whose name went or came, and what tells it from others.
+/// An object whose name was removed or added, with the properties that identify it.
 struct RenameCandidate {
     let path: RelativePath
-    /// Where it stands among the changes.
+    /// Its index among the changes.
     let index: Int
     let kind: FileKind
     let size: UInt64
@@ -25,7 +25,7 @@ struct RenameCandidate {
     }
 }
 
-/// Pairs what went with what came: by inode, then by content that no other has, then directories by what is in them.
+/// Pairs removed with added names: by inode, then by unique content, then directories by their entries.
 struct Renames {
     private(set) var pairs: [(old: RenameCandidate, new: RenameCandidate)] = []
     private let removed: [RenameCandidate]
@@ -59,7 +59,7 @@ struct Renames {
         }
     }
 
-    /// Whether two objects of one inode are one object: file systems soon use the inode of what was removed again.
+    /// Whether two objects with the same inode may be one: file systems soon reuse the inode of a removed object.
     private static func mayBeSame(_ old: RenameCandidate, _ new: RenameCandidate) -> Bool {
         guard old.kind == new.kind else { return false }
         if old.modified == new.modified, old.size == new.size { return true }
@@ -69,7 +69,7 @@ struct Renames {
         return isAlike && (old.path.name == new.path.name || suffix(old.path.name) == suffix(new.path.name))
     }
 
-    /// A name's letters from its last dot on.
+    /// The part of a name from its last dot on.
     private static func suffix(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         name.lastIndex(of: UInt8(ascii: ".")).map { name[$0...] } ?? []
     }
@@ -78,13 +78,13 @@ struct Renames {
         var old: [Content: Int?] = [:]
         var new: [Content: Int?] = [:]
         for (index, candidate) in removed.enumerated() where !isPaired.old[index] && candidate.size > 0 {
-            // A second one leaves nothing: which of the two it was cannot be told.
+            // If two have the same content, neither can be paired.
             old[candidate.content] = .some(old[candidate.content] == nil ? index : nil)
         }
         for (index, candidate) in added.enumerated() where !isPaired.new[index] && candidate.size > 0 {
             new[candidate.content] = .some(new[candidate.content] == nil ? index : nil)
         }
-        // In walk order, as equal changes are to give equal pairs.
+        // In walk order, so that the same changes always give the same pairs.
         for (index, candidate) in removed.enumerated() {
             guard old[candidate.content] == .some(.some(index)), case .some(.some(let other)) = new[candidate.content]
             else { continue }
@@ -92,7 +92,7 @@ struct Renames {
         }
     }
 
-    /// Pairs directories that something moved between under its own name.
+    /// Pairs directories between which an entry moved and kept its name.
     private mutating func pairDirectories() {
         let old = Renames.directories(removed)
         let new = Renames.directories(added)

@@ -1,47 +1,48 @@
-// What a scan finds, on its way from the walk through reading to whoever asked. What is more than an entry may hold is
-// told, and everything else of the object and around it is captured.
+// The findings of a scan, from the walk through reading to the caller. Data beyond the format's limits is reported as a
+// problem, and the rest of the object is captured.
 
 package import ArchiveFormat
 package import FileIO
 
-/// Something the walk came upon that may differ from the base tree.
+/// A place that may differ from the base tree.
 package enum ScanItem: Sendable {
-    /// The base tree's entry has no object any more.
+    /// The object of this base tree entry no longer exists.
     case gone(Entry)
-    /// An object that is new or may have changed, to be read.
+    /// An object that is new or may have changed, and must be read.
     case suspect(Suspect)
-    /// An object that could not even be looked at.
+    /// An object whose status could not be read.
     case problem(Problem)
 }
 
-/// An object that is to be read.
+/// An object that must be read.
 package struct Suspect: Sendable {
     package let path: RelativePath
-    /// The directory that holds it, and its name there.
+    /// Its directory.
     package let directory: SharedDirectory
+    /// Its name in the directory.
     package let name: CName
-    /// Its status when the walk came by.
+    /// Its status when the walk visited it.
     package let status: FileStatus
     /// The base tree's entry at the path.
     package let old: Entry?
 }
 
-/// What became of a path between the base tree and now.
+/// The change of one path between the base tree and now.
 package struct ScanChange: Sendable {
     package let old: Entry?
     package let new: Entry?
     package var problem: Problem?
-    /// Whether the object's time was set by somebody, rather than by a change of the object.
+    /// Whether a program set the object's time, rather than a change of the object.
     var isTimeSet = false
 
     package init(old: Entry?, new: Entry?, problem: Problem? = nil, isTimeSet: Bool = false) {
         (self.old, self.new, self.problem, self.isTimeSet) = (old, new, problem, isTimeSet)
     }
 
-    /// The path concerned; nil where there is only a problem.
+    /// The path concerned; nil if there is only a problem.
     package var path: RelativePath? { new?.path ?? old?.path }
 
-    /// Whether the two entries describe different states; new signatures alone are no difference.
+    /// Whether the two entries have different states; signatures alone do not count.
     package var isDifference: Bool {
         switch (old, new) {
         case (let old?, let new?): !new.hasSameState(as: old)
@@ -50,8 +51,7 @@ package struct ScanChange: Sendable {
         }
     }
 
-    /// Whether a directory's time is all that differs, and nobody has set it: what every file that came and went leaves
-    /// behind.
+    /// Whether only a directory's time differs, and no program set it: every added or removed file causes that.
     package var isDirectoryTimeOnly: Bool {
         guard !isTimeSet, let old, var new, old.kind == .directory, new.kind == .directory else { return false }
         new.modified = old.modified
@@ -60,25 +60,25 @@ package struct ScanChange: Sendable {
 }
 
 extension ScanChange {
-    /// The change with an entry that keeps the limits of the format, and a problem where it did not.
+    /// Returns the change with an entry within the limits of the format, and a problem if it exceeded them.
     func keepingLimits() -> ScanChange {
         guard let new else { return self }
         if new.path.bytes.count > FormatLimits.pathBytes {
-            return left(out: "its path has \(new.path.bytes.count) bytes, more than an archive holds")
+            return left(out: "its path has \(new.path.bytes.count) bytes, more than an archive can hold")
         }
         let weight = new.weight
         if weight <= TreeShape.maximumEntryWeight { return self }
         var lighter = new
         lighter.attributes = []
         guard lighter.weight <= TreeShape.maximumEntryWeight else {
-            return left(out: "it is in more parts than an archive holds")
+            return left(out: "its content has more parts than an archive can hold")
         }
-        // Without a signature it is read, and told of, again.
+        // Without a signature, the next scan reads and reports it again.
         lighter.signature = nil
         var change = ScanChange(old: old, new: lighter, isTimeSet: isTimeSet)
         change.problem = Problem(
             path: new.path, reason: .unreadable,
-            detail: "its extended attributes have \(weight - lighter.weight) bytes, more than an archive holds")
+            detail: "its extended attributes have \(weight - lighter.weight) bytes, more than an archive can hold")
         return change
     }
 

@@ -1,25 +1,25 @@
-// How long a file's time does not tell whether the file changed once more.
+// Computes how long a further change of a file may leave its change time the same.
 
 internal import FileIO
 
-/// When a further change of an inode is sure to show in its time of change.
+/// Decides whether a further change of an inode would show in its change time.
 enum Settling {
-    /// The clock that the kernel stamps inodes with ticks every 1 to 10 ms.
+    /// The kernel's clock for inode times ticks every 1 to 10 ms.
     private static let clockTick: Int64 = 20_000_000
-    // FAT keeps even seconds; ext3, HFS+ and what is served from them keep seconds. Their times have no nanoseconds.
+    // FAT stores even seconds; ext3, HFS+ and servers on them store seconds. Their times have no nanoseconds.
     private static let coarseTick: Int64 = 2_000_000_000 + clockTick
 
-    /// Whether a change at `now` or later leaves another time than `changed`.
+    /// Whether a change at `now` or later would set a time other than `changed`.
     static func isSettled(_ changed: Timestamp, at now: Timestamp = .now) -> Bool {
         changed < now.advanced(byNanoseconds: -tick(of: changed))
     }
 
-    /// Nanoseconds until that is so; never more than the coarsest clock makes necessary.
+    /// Nanoseconds until `changed` is settled; at most one tick of the coarsest clock.
     static func wait(for changed: Timestamp, at now: Timestamp = .now) -> Int64 {
         if isSettled(changed, at: now) { return 0 }
         let tick = tick(of: changed)
         let end = changed.advanced(byNanoseconds: tick)
-        // Not so for times to come, which no waiting settles.
+        // A time in the future does not settle by waiting.
         guard end <= now.advanced(byNanoseconds: tick) else { return tick }
         let wait = (end.seconds - now.seconds) * 1_000_000_000 + Int64(end.nanoseconds) - Int64(now.nanoseconds)
         return min(max(wait, 0) + 1, tick)

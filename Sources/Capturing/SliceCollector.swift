@@ -1,19 +1,20 @@
-// Collects a file's slices, in the entry while they are few and in chunks of their own when they are many.
+// Collects a file's slices: a few are stored in the entry, many in chunks of their own.
 
 package import ArchiveFormat
 
-/// Takes a file's chunks and holes in order and makes its content of them.
+/// Builds a file's content from its chunks and holes, in order.
 package struct SliceCollector {
     private let packer: ChunkPacker
     private var slices: [Slice] = []
     private var lists: [ListedSlices] = []
     private var old: OldVersion
 
-    /// A list of slices ends on average after this many; where, the chunks' own ids say, so that an insertion into a
-    /// large file changes one list.
+    /// The average length of a list of slices.
+    ///
+    /// The chunks' ids decide where a list ends, so an insertion into a large file changes one list only.
     private static let averageListSlices = 512
 
-    /// - Parameter old: what the path held before.
+    /// - Parameter old: the previous content at the path; nil if there was none.
     package init(_ packer: ChunkPacker, old: Content?) {
         self.packer = packer
         self.old = OldVersion(packer.isStoring ? old : nil) { list in try packer.slices(in: list) }
@@ -32,7 +33,7 @@ package struct SliceCollector {
         try append(Slice(length: UInt64(bytes.count), chunk: chunk))
     }
 
-    /// The content, once everything was added.
+    /// Returns the content after everything was added.
     package mutating func content() throws -> Content {
         if lists.isEmpty, slices.count <= Content.slicesLimit { return .slices(slices) }
         if !slices.isEmpty { try closeList() }

@@ -1,5 +1,5 @@
-// What was left out of a snapshot, as the ignore files in its own tree say: what it does not hold need not have been
-// absent.
+// Decides what was excluded from a snapshot, by the ignore files in its own tree: a path that it lacks may have existed
+// and been excluded.
 
 package import ArchiveFormat
 internal import ArchiveStorage
@@ -7,28 +7,28 @@ package import Exclusions
 package import FileIO
 package import SnapshotTree
 
-/// Answers for one snapshot whether a path was left out of it.
+/// Answers whether a path was excluded from one snapshot.
 package final class SnapshotScopes {
     private let tree: Tree<StoredNodes>
     private let store: ArchiveStore
     private let rules: ExclusionRules
-    /// nil: the directory itself was left out.
+    /// nil: the directory itself was excluded.
     private var known: [RelativePath: DirectoryScope?] = [:]
 
-    /// - Parameter rules: what the snapshot says was left out.
+    /// - Parameter rules: the exclusions recorded in the snapshot.
     package init(_ tree: ChunkID, _ rules: ExclusionRules, in nodes: StoredNodes) {
         self.tree = Tree(tree, in: nodes)
         store = nodes.store
         self.rules = rules
     }
 
-    /// Whether an object such as `entry` was left out, or would have been if it had been there.
+    /// Whether an object like `entry` was excluded, or would have been if it had existed.
     package func excludes(_ entry: Entry) throws -> Bool {
         if entry.kind == .file && rules.excludes(fileOfSize: entry.size) { return true }
         return try excludes(entry.path, isDirectory: entry.kind == .directory)
     }
 
-    /// Whether an object at `path` was left out, or would have been if it had been there, because of its name.
+    /// Whether an object at `path` was excluded by name, or would have been if it had existed.
     package func excludes(_ path: RelativePath, isDirectory: Bool) throws -> Bool {
         guard let parent = path.parent else { return false }
         guard let scope = try scope(of: parent) else { return true }
@@ -47,13 +47,13 @@ package final class SnapshotScopes {
         return scope
     }
 
-    /// What the directory itself says about what is left out of it.
+    /// Returns the directory's own rules.
     package func ownRules(of directory: RelativePath) throws -> DirectoryRules {
         try DirectoryRules.read(rules) { name in
             guard let entry = try tree.entry(at: directory.appending(name)), entry.kind == .file else { return nil }
             var reader = ContentReader(entry.content, in: store)
             var text: [UInt8] = []
-            // One byte more than an ignore file may have says that it has too many.
+            // One byte beyond the limit shows that the ignore file is too long.
             let limit = DirectoryRules.ignoreFileByteLimit + 1
             while text.count < limit, let piece = try reader.next() {
                 switch piece {

@@ -1,4 +1,4 @@
-// A scan: the walk on one thread, reading on several, the changes in walk order again.
+// A scan: one thread walks, several threads read, and the changes are returned in walk order.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -10,28 +10,28 @@ package import Roots
 package import SnapshotTree
 internal import Threading
 
-/// Finds what differs between a root and a tree.
+/// Finds the differences between a root and a tree.
 package struct TreeScan {
     package let store: ArchiveStore
     package let nodes: StoredNodes
     /// Where new content goes; nil to compare without storing anything.
     package let commit: CommitWriter?
-    /// zlib's effort for content, 1 to 9.
+    /// The zlib level for content, 1 to 9.
     package let level: Int
     package let progress: OperationProgress?
-    /// What is left out.
+    /// The exclusions.
     package let rules: ExclusionRules
-    /// Whether what the base tree has of that counts as gone; else it is passed over.
+    /// Whether excluded entries of the base tree count as removed; otherwise they are skipped.
     package let removesExcluded: Bool
-    /// Whether a file is to be read although its times are those of the tree.
+    /// Whether to read a file although its times are those of the tree.
     var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
-    /// Whether some of what the base tree has of a file is lost, so that it is to be read again; nil where nothing is.
+    /// Whether a part of a content in the base tree is lost, so that its file is read again; nil if nothing is lost.
     package var isLost: ((Content) -> Bool)?
-    /// Whether a file that may have changed is read later.
+    /// Whether to postpone the reading of a file that may have changed.
     package var postpones: ((RelativePath, FileStatus, Entry) -> Bool)?
-    /// Told of temporary files of archiver itself.
+    /// Called for each temporary file of archiver itself.
     package var onLeftBehind: ((RelativePath) -> Void)?
-    /// What is taken although the rules leave it out.
+    /// Paths that are included although the rules exclude them.
     package var foreseen: ForeseenRules?
 
     /// A scan that captures: new content goes to `commit`.
@@ -46,10 +46,10 @@ package struct TreeScan {
     /// A scan that only compares: nothing is stored.
     ///
     /// - Parameters:
-    ///   - nodes: what reads the nodes of the tree that is compared with.
-    ///   - rules: what is left out of the root.
-    ///   - foreseen: what is looked at all the same.
-    ///   - removesExcluded: whether what the tree has of that is a difference.
+    ///   - nodes: reads the nodes of the tree to compare with.
+    ///   - rules: the exclusions.
+    ///   - foreseen: paths that are compared although the rules exclude them.
+    ///   - removesExcluded: whether excluded entries of the tree count as removed.
     package init(
         comparing nodes: StoredNodes, _ rules: ExclusionRules, foreseen: ForeseenRules? = nil,
         removesExcluded: Bool = false, _ progress: OperationProgress? = nil
@@ -58,7 +58,7 @@ package struct TreeScan {
         (self.rules, self.foreseen, self.removesExcluded, self.progress) = (rules, foreseen, removesExcluded, progress)
     }
 
-    /// A reader of objects with all that it needs; one thread at a time has it.
+    /// A reader of objects with its packer; one thread uses it at a time.
     private final class Worker: @unchecked Sendable {
         // Unchecked: the pool hands a worker to one thread at a time.
         let packer: ChunkPacker
@@ -70,16 +70,16 @@ package struct TreeScan {
         }
     }
 
-    /// Work for one thread at once: enough to be worth it, little enough to be held in memory.
+    /// The size of one thread's batch: large enough to be worth the overhead, small enough to hold in memory.
     private static let batchItems = 512
     private static let batchBytes: UInt64 = 1 << 20
 
     /// Compares `ranges` of `root` with the tree `base`.
     ///
     /// - Parameters:
-    ///   - base: the root node of the tree to compare with; nil for the tree of nothing.
+    ///   - base: the root node of the tree to compare with; nil for the empty tree.
     ///   - ranges: in walk order, not overlapping.
-    ///   - body: takes the changes in walk order, among them such as are no difference.
+    ///   - body: called with each change in walk order, including changes without a difference.
     /// - Returns: paths of ranges that neither the root nor the tree has.
     @discardableResult
     package func run(
@@ -121,8 +121,8 @@ package struct TreeScan {
         }
     }
 
-    /// Batches under way at once: what each core has to do and what waits for it, so that none is idle while the walk's
-    /// thread takes in what was done.
+    /// How many batches run or wait at a time: two per core, so that no core is idle while the walk's thread consumes
+    /// results.
     private static let width = 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 2
 
     private static func read(_ items: [ScanItem], with worker: Worker) throws -> [ScanChange] {

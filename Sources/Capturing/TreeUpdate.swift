@@ -1,4 +1,4 @@
-// The new tree of a capture: begun at the first change that matters, so that a capture without one writes nothing.
+// The new tree of a capture. It is begun at the first change that matters, so a capture without one writes nothing.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,47 +12,47 @@ struct TreeUpdate {
     private let nodes: StoredNodes
     private let writer: NodeWriter
     private let takesDirectoryTimes: Bool
-    private let lookedUntil: Timestamp?
+    private let scannedUntil: Timestamp?
     private let takesSignatures: Bool
-    /// Whether a change that matters has come.
+    /// Whether a change that matters was added.
     private var hasChanged = false
     private var editor: TreeEditor<StoredNodes, NodeWriter>?
-    /// Changes before the first that matters; they go into the tree only if one comes.
+    /// Changes before the first that matters; they are applied only if one follows.
     private var waiting: [ScanChange] = []
     private var hasForgotten = false
     private var parents: ParentCheck
     private(set) var tally: ChangeTally
-    /// For the index of paths; nil where the tree is not made of a base.
+    /// The changes for the index of paths; nil if the tree has no base.
     private var pathChanges: PathChanges?
-    /// The finished tree, also where nothing that matters changed; nil where it is the base.
+    /// The finished tree, even if nothing that matters changed; nil if it is the base.
     private(set) var seen: ChunkID?
 
-    /// Minor changes kept; those beyond are found again by the next capture.
+    /// How many minor changes are held; the next capture finds the others again.
     private static let waitingLimit = 4096
 
     /// - Parameters:
-    ///   - base: the tree that the changes start from; nil for the tree of nothing.
+    ///   - base: the tree that the changes start from; nil for the empty tree.
     ///   - takesDirectoryTimes: whether a directory's time alone is a change that matters.
-    ///   - lookedUntil: when everything had been looked at that is in the base. A directory that changed before, and has
-    ///     another time there, changed between the looks at it and at what is in it: its time matters.
-    ///   - takesSignatures: whether changes of signatures alone, which do not matter, are wanted in `seen`.
+    ///   - scannedUntil: when the scan of everything in the base had ended. If a directory changed before that and the
+    ///     base has another time for it, it changed between the scan of itself and of its entries: its time matters.
+    ///   - takesSignatures: whether `seen` includes changes of signatures alone, which do not matter.
     init(
         base: ChunkID?, parent: Snapshot?, nodes: StoredNodes, writer: NodeWriter, takesDirectoryTimes: Bool,
-        lookedUntil: Timestamp?, takesSignatures: Bool
+        scannedUntil: Timestamp?, takesSignatures: Bool
     ) {
         self.base = base
         self.nodes = nodes
         self.writer = writer
         self.takesDirectoryTimes = takesDirectoryTimes
-        // A time to come, which a clock that was set back leaves behind, tells nothing.
-        self.lookedUntil = lookedUntil.flatMap { $0 <= .now ? $0 : nil }
+        // A time in the future, left by a clock that was set back, proves nothing.
+        self.scannedUntil = scannedUntil.flatMap { $0 <= .now ? $0 : nil }
         self.takesSignatures = takesSignatures
         tally = ChangeTally(parent: parent)
         pathChanges = base == nil ? nil : PathChanges(limit: PathChanges.commitLimit)
         parents = ParentCheck(base: base, nodes: nodes)
     }
 
-    /// Takes the next change in walk order.
+    /// Adds the next change in walk order.
     mutating func add(_ change: ScanChange) throws {
         if let problem = change.problem { tally.add(problem) }
         guard change.path != nil else { return }
@@ -70,16 +70,16 @@ struct TreeUpdate {
         try apply(change)
     }
 
-    /// Records that something is not in the tree as it is.
+    /// Records a problem: an object that the tree does not have as it is.
     mutating func add(_ problem: Problem) throws { try add(ScanChange(old: nil, new: nil, problem: problem)) }
 
     private func matters(_ change: ScanChange) -> Bool {
         if takesDirectoryTimes || !change.isDirectoryTimeOnly { return true }
-        guard let lookedUntil, let new = change.new else { return false }
-        return new.modified <= lookedUntil
+        guard let scannedUntil, let new = change.new else { return false }
+        return new.modified <= scannedUntil
     }
 
-    /// Where a later capture has to look to take what this one found and left out because nothing that matters changed.
+    /// Places for a later capture: changes that this one found and did not apply, because nothing that matters changed.
     var deferred: [PathRange] {
         if editor != nil { return [] }
         let directories = waiting.filter(\.isDirectoryTimeOnly).compactMap { $0.path.map(PathRange.entry) }
@@ -94,13 +94,13 @@ struct TreeUpdate {
         try editor?.apply(change.new.map { .put($0) } ?? .remove(path))
     }
 
-    /// How the tree differs from the base; nil where there is none, or where that is more than a commit is given.
+    /// How the tree differs from the base; nil if there is no base, or there are more changes than a commit records.
     var changes: [PathChange]? { pathChanges.flatMap { $0.isOverfull ? nil : $0.linked() } }
 
     /// Finishes the tree.
     ///
-    /// - Throws: `StorageError` of the code `damaged` where it would hold something without its directory.
-    /// - Returns: its root node; nil where nothing that matters changed.
+    /// - Throws: `StorageError` with the code `damaged` if it would have an entry without its directory.
+    /// - Returns: its root node; nil if nothing that matters changed.
     mutating func finish() throws -> ChunkID? {
         try parents.finish()
         guard let root = try editor?.finish() else { return nil }

@@ -1,5 +1,5 @@
-// The walk of a capture: the file system and the base tree merged in walk order. What is equal by its signature is
-// passed over; everything else comes out in order.
+// The walk of a capture merges the file system and the base tree in walk order. It skips objects with an unchanged
+// signature and emits everything else in order.
 
 package import ArchiveFormat
 package import Exclusions
@@ -10,9 +10,9 @@ package import Roots
 package import SnapshotTree
 internal import SystemPackage
 
-/// Walks ranges of a root beside a tree and tells what may differ.
+/// Walks ranges of a root in parallel with a tree and emits the places that may differ.
 ///
-/// Holds one open directory a level, and reads only those nodes of the tree that hold something in the ranges.
+/// Holds one open directory per level, and reads only the nodes of the tree that have entries in the ranges.
 package struct TreeWalk {
     private let root: RootDirectory
     private var base: TreeCursor<StoredNodes>?
@@ -33,16 +33,16 @@ package struct TreeWalk {
     private var reader = DirectoryReaderBox()
 
     /// - Parameters:
-    ///   - base: the tree to compare with, at its start; nil to find everything new.
-    ///   - isHidden: whether an object is to be treated as if it were not there.
-    ///   - rules: what is left out.
-    ///   - foreseen: what is taken all the same.
-    ///   - removesExcluded: whether what the base tree has of that counts as gone; else it is passed over.
-    ///   - isDoubtful: whether a file is to be read although its times are those of the tree.
-    ///   - isLost: whether the archive misses some of a file's content; nil where it misses nothing.
-    ///   - postpones: whether a file that may have changed is read later: the tree keeps what it has of it.
-    ///   - onLeftBehind: told of temporary files of archiver itself.
-    ///   - emit: takes what is found, in walk order.
+    ///   - base: the tree to compare with, at its start; nil to treat everything as new.
+    ///   - isHidden: whether to treat an object as absent.
+    ///   - rules: the exclusions.
+    ///   - foreseen: paths that are included although the rules exclude them.
+    ///   - removesExcluded: whether excluded entries of the base tree count as removed; otherwise they are skipped.
+    ///   - isDoubtful: whether to read a file although its times are those of the tree.
+    ///   - isLost: whether the archive has lost a part of a content; nil if nothing is lost.
+    ///   - postpones: whether to postpone the reading of a file that may have changed; its entry in the tree stays.
+    ///   - onLeftBehind: called for each temporary file of archiver itself.
+    ///   - emit: called with each finding, in walk order.
     package init(
         _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
         rules: ExclusionRules, foreseen: ForeseenRules? = nil, removesExcluded: Bool,
@@ -73,7 +73,7 @@ package struct TreeWalk {
         while let range = pending.popFirst() { try walk(takeRange(at: range.path) ?? range) }
     }
 
-    /// Takes the widest pending range at `path`; those before it have been passed and go.
+    /// Takes the widest pending range at `path` and removes those before it, which the walk has passed.
     private mutating func takeRange(at path: RelativePath) -> PathRange? {
         while let first = pending.first, first.path < path { pending.removeFirst() }
         var range: PathRange?
@@ -103,8 +103,9 @@ package struct TreeWalk {
         try visit(path, in: found.parent, scope, name, found.status, range)
     }
 
-    /// The directory that holds `path`, its scope unless it is left out, and the status of `name` in it; nil where
-    /// there is no such directory.
+    /// Returns the directory of `path`, its scope (nil if it is excluded), and the status of `name` in it.
+    ///
+    /// - Returns: nil if the directory does not exist.
     private func locate(
         at path: RelativePath, _ name: CName
     ) throws(FileError) -> (parent: SharedDirectory, scope: DirectoryScope?, status: FileStatus?)? {
@@ -123,7 +124,7 @@ package struct TreeWalk {
         }
     }
 
-    /// Looks at one object, and below it as far as `range` asks.
+    /// Visits one object, and the objects below it that `range` covers.
     private mutating func visit(
         _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
         _ status: FileStatus?, _ range: PathRange
@@ -146,21 +147,21 @@ package struct TreeWalk {
 
     // MARK: Directories
 
-    /// A directory whose names are being gone through.
+    /// A directory whose names are being visited.
     private struct Frame {
         let path: RelativePath
-        let look: DirectoryLook
-        /// Whether directories that the base tree has are gone through too; those that are new or whose access changed
-        /// always are.
+        let look: ScannedDirectory
+        /// Whether to enter directories that the base tree has; directories that are new or whose access changed are
+        /// always entered.
         let isDescending: Bool
         var next = 0
-        /// Directories in this one that are looked at already, by their indices.
-        var ahead: [(index: Int, directory: DirectoryAhead)] = []
-        /// Where to look for the next of them.
+        /// Directories in this one that are being read ahead, by their indices.
+        var ahead: [(index: Int, directory: PrefetchedDirectory)] = []
+        /// Where the search for the next directory to read ahead starts.
         var nextAhead = 0
 
-        /// Takes what was seen ahead of the directory at `index`.
-        mutating func takeAhead(_ index: Int) -> DirectoryAhead? {
+        /// Takes the directory at `index` if it was read ahead, and drops those before it.
+        mutating func takePrefetched(_ index: Int) -> PrefetchedDirectory? {
             while let first = ahead.first, first.index <= index {
                 ahead.removeFirst()
                 if first.index == index { return first.directory }
@@ -169,12 +170,11 @@ package struct TreeWalk {
         }
     }
 
-    /// Directories of one level that are looked at ahead of the walk, and the level from which on none are: each is open.
-    private static let aheadLimit = 8
+    /// How many directories of one level are read ahead, and down to which level: each one is held open.
+    private static let prefetchLimit = 8
     private static let aheadDepthLimit = 32
 
-    /// Goes through the directory at `path`, and through those below it that are new, or in the range, or in ranges of
-    /// their own.
+    /// Visits the directory at `path`, and the directories below it that are new, or in this or another range.
     private mutating func list(
         _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
         _ status: FileStatus, descending: Bool
@@ -196,8 +196,9 @@ package struct TreeWalk {
         }
     }
 
-    /// Passes over files that the base tree has as they are: nearly all, in a capture of a tree that was captured
-    /// before, so nothing is allocated for them.
+    /// Skips files that are unchanged since the base tree.
+    ///
+    /// In a repeated capture these are nearly all files, so nothing is allocated for them.
     private mutating func passCurrent(_ frame: inout Frame) throws {
         guard base != nil else { return }
         let look = frame.look
@@ -226,17 +227,17 @@ package struct TreeWalk {
         }
     }
 
-    /// Goes through one name of the innermost directory.
+    /// Visits one name of the innermost directory.
     private mutating func visitName(at index: Int, in frames: inout [Frame]) throws {
         let last = frames.count - 1
         let frame = frames[last]
         let look = frame.look
-        let record = look.records[index]
-        let path = frame.path.appending(record.name)
+        let item = look.records[index]
+        let path = frame.path.appending(item.name)
         let range = takeRange(at: path)
         try removeBase(before: path)
-        if let kind = record.kind, look.scope.excludes(path, isDirectory: kind == .directory) {
-            if kind != .directory, TemporaryFile.isTemporaryName(record.name) { onLeftBehind?(path) }
+        if let kind = item.kind, look.scope.excludes(path, isDirectory: kind == .directory) {
+            if kind != .directory, TemporaryFile.isTemporaryName(item.name) { onLeftBehind?(path) }
             return try leaveOut(path)
         }
         let status: FileStatus?
@@ -248,13 +249,13 @@ package struct TreeWalk {
         guard let status, !isHidden(status) else { return }
         if look.scope.excludes(path, status) { return try leaveOut(path) }
         let old = try takeBase(at: path)
-        let name = CName(record.name)
+        let name = CName(item.name)
         try compare(path, in: look.directory, name, status, old)
         guard status.kind == .directory else { return try removeBase(below: path) }
         let isKnown = old?.isSameDirectory(status) ?? false
         if frame.isDescending || !isKnown || range == .subtree(path) {
-            let ahead = frames[last].takeAhead(index)
-            lookAhead(&frames[last], depth: frames.count)
+            let ahead = frames[last].takePrefetched(index)
+            prefetch(&frames[last], depth: frames.count)
             try enter(
                 path, in: look.directory, look.scope, name, status, descending: true, ahead: ahead?.take(status),
                 &frames)
@@ -269,19 +270,19 @@ package struct TreeWalk {
         }
     }
 
-    /// Begins to look at the next directories in one that is gone through.
-    private func lookAhead(_ frame: inout Frame, depth: Int) {
+    /// Starts to read ahead the next directories in this one.
+    private func prefetch(_ frame: inout Frame, depth: Int) {
         guard frame.isDescending, depth <= TreeWalk.aheadDepthLimit else { return }
         let look = frame.look
         frame.nextAhead = max(frame.nextAhead, frame.next)
-        while frame.ahead.count < TreeWalk.aheadLimit, frame.nextAhead < look.records.count {
+        while frame.ahead.count < TreeWalk.prefetchLimit, frame.nextAhead < look.records.count {
             let index = frame.nextAhead
             frame.nextAhead += 1
             guard look.records.kind(at: index) == .directory else { continue }
             let name = look.records[index].name
             let path = frame.path.appending(name)
             if look.scope.excludes(path, isDirectory: true) { continue }
-            let ahead = DirectoryAhead(
+            let ahead = PrefetchedDirectory(
                 CName(name), at: path, in: look.directory, look.scope, root: root.status)
             frame.ahead.append((index, ahead))
         }
@@ -289,15 +290,15 @@ package struct TreeWalk {
 
     private mutating func enter(
         _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
-        _ status: FileStatus, descending: Bool, ahead: DirectoryLook? = nil, _ frames: inout [Frame]
+        _ status: FileStatus, descending: Bool, ahead: ScannedDirectory? = nil, _ frames: inout [Frame]
     ) throws {
         let isOtherMount = status.device != root.status.device || status.mount != root.status.mount
-        // What lies under a mount point is neither seen nor gone.
+        // Entries below a mount point are not visible, but they are not removed either.
         if isOtherMount && !rules.crossesMounts { return try skipBase(below: path) }
         do throws(FileError) {
             var look = ahead
             if look == nil {
-                look = try DirectoryLook(
+                look = try ScannedDirectory(
                     opening: name, at: path, in: parent, scope, isOtherMount: isOtherMount, reader)
             }
             if let look { return frames.append(Frame(path: path, look: look, isDescending: descending)) }
@@ -321,14 +322,14 @@ package struct TreeWalk {
 
     // MARK: The base tree
 
-    /// Takes the base tree's entry at `path` if it has one; the cursor stands there or behind.
+    /// Takes the base tree's entry at `path`, if there is one; the cursor is at `path` or after it.
     private mutating func takeBase(at path: RelativePath) throws -> Entry? {
         guard base?.path == path, let entry = try base?.entry() else { return nil }
         base?.skip()
         return entry
     }
 
-    /// Tells of everything that the base tree has before `path` as gone.
+    /// Emits everything in the base tree before `path` as removed.
     private mutating func removeBase(before path: RelativePath) throws {
         while let first = base?.path, first < path, let entry = try base?.entry() {
             base?.skip()
@@ -336,7 +337,7 @@ package struct TreeWalk {
         }
     }
 
-    /// Tells of everything that the base tree has at `path` and below as gone.
+    /// Emits everything in the base tree at `path` and below as removed.
     private mutating func removeBase(below path: RelativePath) throws {
         while let first = base?.path, path.contains(first), let entry = try base?.entry() {
             base?.skip()
@@ -344,16 +345,17 @@ package struct TreeWalk {
         }
     }
 
-    /// Treats what the base tree has at `path` and below as what is left out is to be treated.
+    /// Removes or skips the excluded entries of the base tree at `path` and below.
     private mutating func leaveOut(_ path: RelativePath) throws {
         if removesExcluded { try removeBase(below: path) } else { try skipBase(below: path) }
     }
 
-    /// Retains everything that the base tree has at `path`, if it was not taken yet, and below: it cannot be looked at.
+    /// Retains the base tree's entries at `path`, if not taken yet, and below: the place cannot be read.
     ///
-    /// Whatever the reason, access that is denied, a disk that fails, a server that is gone: it is that place's.
+    /// The cause (denied access, a failing disk, a missing server) is a problem of that place only.
     ///
-    /// - Throws: `error` where it is not of the place, or of the root as a whole, which nothing can be known of then.
+    /// - Throws: `error` if the process is out of resources, or if the root itself fails for another cause than denied
+    ///   access: then nothing is known about the whole root.
     private mutating func retainBase(below path: RelativePath, _ error: FileError) throws {
         let isDenied = error.code == .permissionDenied || error.code == .notPermitted
         if error.isOfProcess || path.isRoot && !isDenied { throw error }
@@ -361,7 +363,7 @@ package struct TreeWalk {
         try skipBase(below: path)
     }
 
-    /// Passes over everything that the base tree has below `path`.
+    /// Skips everything that the base tree has below `path`.
     private mutating func skipBase(below path: RelativePath) throws {
         if path.isRoot {
             while base?.path != nil { base?.skip() }

@@ -1,4 +1,4 @@
-// Checking an archive: are all blocks whole, and does everything that it lists restore?
+// Checks an archive: that all blocks are intact, and that everything listed can be restored.
 
 internal import ArchiveFormat
 package import ArchiveStorage
@@ -9,17 +9,17 @@ internal import SnapshotTree
 package enum ArchiveCheck {
     /// Checks the segments' blocks, the catalogue against them, every record, and every snapshot's tree and content.
     ///
-    /// - Parameter readingData: whether to read every byte and verify it; else the structure only.
+    /// - Parameter readingData: whether to read and verify every byte; otherwise only the structure is checked.
     package static func run(
         _ store: ArchiveStore, readingData: Bool, _ progress: OperationProgress?
     ) throws -> CheckResult {
-        // What moves from one segment to another meanwhile would seem to be lost.
+        // A chunk that moves to another segment during the check would seem to be lost.
         let lock = try store.withoutReclaimers()
         defer { withExtendedLifetime(lock) {} }
-        // What is remembered may be damaged on the disk by now.
+        // A cached block may be damaged on the disk by now.
         store.forgetReadBlocks()
         let nodes = StoredNodes(store)
-        // What is listed now is in the segments by now, whatever others write meanwhile.
+        // Everything listed now is already in the segments, even if other processes keep writing.
         let listed = try ListedRecords(store.catalogue)
         let known = try store.catalogue.damage()
         let report = CheckReport()
@@ -39,7 +39,7 @@ package enum ArchiveCheck {
         return report.result
     }
 
-    /// The numbers of the roots whose latest snapshot is `faulty`: a capture has to look at all of them.
+    /// The numbers of the roots whose latest snapshot is `faulty`: their next capture scans the whole root.
     private static func roots(
         of latest: [ListedSnapshot], in faulty: Set<SnapshotID>, _ store: ArchiveStore
     ) throws -> [Int64] {
@@ -81,7 +81,7 @@ struct ListedRecords {
 }
 
 extension ListedSnapshot {
-    /// Whether `other`, of the same root, comes later in the order of its snapshots.
+    /// Whether `other`, a snapshot of the same root, is later in the root's order.
     fileprivate func isBefore(_ other: ListedSnapshot) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return time != other.time ? time < other.time : id.chunk < other.id.chunk

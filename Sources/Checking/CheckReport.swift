@@ -1,13 +1,13 @@
-// Where the parts of a check put what they find.
+// Collects the findings of all parts of a check.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// The result of a check while it is made.
+/// The result of a running check.
 final class CheckReport {
     var result = CheckResult()
 
-    /// Findings that are kept; a damaged archive may give millions.
+    /// The most findings that are stored; a damaged archive may have millions.
     private static let findingsLimit = 1000
 
     func find(_ message: String, snapshot: SnapshotID? = nil, path: RelativePath? = nil, remedy: String? = nil) {
@@ -16,13 +16,13 @@ final class CheckReport {
         result.findings.append(CheckFinding(message: message, snapshot: snapshot, path: path, remedy: remedy))
     }
 
-    /// Damage of what is there once more.
+    /// Records damage to a chunk that has another, readable copy.
     func record(spare message: String) {
         result.spareDamageCount += 1
         if result.spareDamage.count < CheckReport.findingsLimit { result.spareDamage.append(message) }
     }
 
-    /// Something that a new catalogue mends.
+    /// Records a finding that a rebuilt catalogue repairs.
     func find(inCatalogue message: String, snapshot: SnapshotID? = nil) {
         find(message, snapshot: snapshot, remedy: "run 'archiver repair --catalogue'")
     }

@@ -1,17 +1,17 @@
-// What a check of an archive found.
+// The result of a check of an archive.
 
 public import ArchiveFormat
 public import FileIO
 
-/// Something in an archive that is not as it should be.
+/// A fault in an archive.
 public struct CheckFinding: Sendable, Hashable {
-    /// What it is, as a sentence without its full stop that names the segment, block, snapshot or path.
+    /// A sentence without a full stop that names the segment, block, snapshot or path.
     public let message: String
-    /// The first snapshot that it concerns; nil where it is of none, or where that is not known.
+    /// The first snapshot concerned; nil if there is none or it is unknown.
     public let snapshot: SnapshotID?
-    /// The path in the snapshot that it concerns.
+    /// The path concerned in the snapshot.
     public let path: RelativePath?
-    /// What to do about it.
+    /// What the user can do about it.
     public let remedy: String?
 }
 
@@ -19,15 +19,15 @@ extension CheckFinding: CustomStringConvertible {
     public var description: String { message }
 }
 
-/// What a check of an archive covered and found.
+/// What a check of an archive covered, and its findings.
 public struct CheckResult: Sendable {
     public internal(set) var segments = 0
     public internal(set) var blocks = 0
     public internal(set) var chunks = 0
     public internal(set) var snapshots = 0
-    /// Snapshots of which everything that was checked is there and right.
+    /// Snapshots without any fault.
     public internal(set) var goodSnapshots = 0
-    /// Spans in which changes may have been seen late.
+    /// Gaps: spans in which changes may have been missed.
     public internal(set) var gaps = 0
     /// Saved states of programs.
     public internal(set) var states = 0
@@ -35,12 +35,12 @@ public struct CheckResult: Sendable {
     public internal(set) var operations = 0
     /// Bytes read from segments.
     public internal(set) var bytesRead: UInt64 = 0
-    /// The first findings; empty: all is well.
+    /// The first findings; empty if the archive has no fault.
     public internal(set) var findings: [CheckFinding] = []
-    /// How many findings there were.
+    /// The number of all findings.
     public internal(set) var findingCount = 0
-    /// The first damaged copies of what other copies give: nothing is lost by them.
+    /// The first damaged copies of chunks that have another, readable copy: nothing is lost.
     public internal(set) var spareDamage: [String] = []
-    /// How many such copies there were.
+    /// The number of all such copies.
     public internal(set) var spareDamageCount = 0
 }

@@ -1,14 +1,14 @@
-// The chunks that an archive has: which ones can be read, and how long they are.
+// The readable chunks of an archive, with their lengths.
 
 internal import ArchiveFormat
 
-/// The chunks that were found where the catalogue says, 40 bytes of memory each.
+/// The chunks that were found at their places in the catalogue; each takes 40 bytes of memory.
 ///
-/// Whole ids are kept: a damaged id may well begin like the one that it was.
+/// Ids are stored in full: a damaged id may begin with the same bytes as the right one.
 struct ChunkTable {
     private struct Row {
         let id: ChunkID
-        /// The chunk's length, and above its lowest 25 bits the depth of its block.
+        /// The chunk's length in the lowest 25 bits, and the depth of its block above.
         let measures: UInt32
 
         var length: UInt64 { UInt64(measures & ((1 << ChunkTable.lengthBits) - 1)) }
@@ -18,10 +18,10 @@ struct ChunkTable {
     private static let lengthBits: UInt32 = 25
 
     private var rows: [Row] = []
-    /// Chunks that turned out to be unreadable after all.
+    /// Chunks that later turned out to be unreadable.
     private var unreadable: Set<ChunkID> = []
 
-    /// Adds a chunk; none is found before `sort` is called.
+    /// Adds a chunk; call `sort` before any lookup.
     mutating func add(_ chunk: BlockHeader.Chunk, depth: Int) {
         let measures = UInt32(clamping: chunk.length) | UInt32(clamping: depth) << ChunkTable.lengthBits
         rows.append(Row(id: chunk.id, measures: measures))
@@ -31,10 +31,10 @@ struct ChunkTable {
         rows.sort { $0.id < $1.id }
     }
 
-    /// Takes out a chunk that cannot be read although it is there.
+    /// Removes a chunk that exists but cannot be read.
     mutating func remove(_ id: ChunkID) { unreadable.insert(id) }
 
-    /// The length of the chunk `id`; nil where it cannot be read.
+    /// The length of the chunk `id`; nil if it cannot be read.
     func length(of id: ChunkID) -> UInt64? {
         guard let row = first(from: id), row.id == id, !unreadable.contains(id) else { return nil }
         return row.length
@@ -42,7 +42,7 @@ struct ChunkTable {
 
     func contains(_ id: ChunkID) -> Bool { length(of: id) != nil }
 
-    /// How many blocks the chunk that `prefix` names stands on; nil where it cannot be read.
+    /// The depth of the chunk that `prefix` names; nil if it cannot be read.
     func depth(of prefix: ChunkPrefix) -> Int? {
         let padding = [UInt8](repeating: 0, count: ChunkID.byteCount - ChunkPrefix.byteCount)
         guard let id = ChunkID(prefix.bytes + padding), let row = first(from: id), prefix.begins(row.id),
@@ -51,7 +51,7 @@ struct ChunkTable {
         return row.depth
     }
 
-    /// The first row whose id is not before `id`.
+    /// The first row whose id is equal to or after `id`.
     private func first(from id: ChunkID) -> Row? {
         var low = 0
         var high = rows.count

@@ -1,22 +1,22 @@
-// Checking contents: is every chunk of a file there, and as long as the file says?
+// Checks contents: that every chunk of a file exists and has the length that the file records.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import SnapshotTree
 
-/// What is wrong with a content.
+/// A fault in a content.
 struct ContentFault {
     /// The end of a sentence that begins with the content's name.
     let text: String
-    /// Whether bytes are lost, and a capture of the same content would bring them back.
+    /// Whether bytes are lost, so that a capture of the same content would restore them.
     let isLoss: Bool
 
-    static func lost(_ what: String) -> ContentFault { ContentFault(text: "is lost in part: \(what)", isLoss: true) }
+    static func lost(_ what: String) -> ContentFault { ContentFault(text: "is partly lost: \(what)", isLoss: true) }
 
     static func wrong(_ text: String) -> ContentFault { ContentFault(text: text, isLoss: false) }
 }
 
-/// Compares what entries and saved states say of their contents with the chunks that there are.
+/// Compares the contents of entries and saved states with the archive's chunks.
 final class ContentCheck {
     private enum List {
         case good
@@ -25,7 +25,7 @@ final class ContentCheck {
 
     private let store: ArchiveStore
     private let chunks: ChunkTable
-    /// Lists that were read lately: a forged file may name one a million times.
+    /// Lists that were read recently: a forged file may name one list a million times.
     private var lists = RecentValues<ListedSlices, List>(capacity: 1 << 14)
 
     init(_ store: ArchiveStore, _ chunks: ChunkTable) {
@@ -33,7 +33,7 @@ final class ContentCheck {
         self.chunks = chunks
     }
 
-    /// What is wrong with `content`; nil where it can be read whole.
+    /// The fault in `content`; nil if all of it can be read.
     func fault(in content: Content) -> ContentFault? {
         switch content {
         case .none, .inline, .linkTarget: return nil
@@ -51,7 +51,7 @@ final class ContentCheck {
             guard let chunk = slice.chunk else { continue }
             guard let length = chunks.length(of: chunk) else { return .lost("chunk \(chunk)") }
             if length != slice.length {
-                return .wrong("has a part of \(slice.length) bytes in the chunk \(chunk) of \(length) bytes")
+                return .wrong("records \(slice.length) bytes for the chunk \(chunk), which has \(length) bytes")
             }
         }
         return nil

@@ -1,13 +1,13 @@
-// Checking deltas without unpacking them: is there what they are told against, and do chains end?
+// Checks deltas without unpacking them: that their bases exist, and that chains end.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 
-/// The blocks that stand on others.
+/// The blocks that have bases.
 ///
-/// Where each is deeper than its bases, all chains end within the format's limit. Only where one is not, as two writers may
-/// have stored a base at different depths, are its bases followed: what was read a moment ago can be read however long its
-/// chain is, and a restore would still refuse it.
+/// If each block is deeper than its bases, all chains end within the format's limit. Two writers may have stored a base
+/// at different depths, so a block may not be deeper; only then are its bases followed. Reading the block is no test:
+/// with its bases in the cache it is readable however long its chain is, and a restore would still refuse it.
 struct DeltaCheck {
     private struct Delta {
         let place: BlockLocation
@@ -16,16 +16,16 @@ struct DeltaCheck {
     }
 
     private var deltas: [Delta] = []
-    /// How many blocks a block really stands on, of those that were followed.
+    /// The real depths of the blocks whose bases were followed.
     private var depths: [BlockLocation: Int] = [:]
 
     mutating func add(_ header: BlockHeader, at place: BlockLocation) {
         for base in header.bases { deltas.append(Delta(place: place, depth: header.depth, base: base)) }
     }
 
-    /// Checks the blocks against the chunks that there are, and takes out those that cannot be read.
+    /// Checks the blocks against the existing chunks, and removes the chunks that cannot be read.
     mutating func run(_ chunks: inout ChunkTable, _ store: ArchiveStore, _ report: CheckReport) throws {
-        // Bases first: what stands on something lost is lost as well.
+        // Bases first: a block with a lost base is lost too.
         for delta in deltas.sorted(by: { $0.depth < $1.depth }) {
             if let depth = chunks.depth(of: delta.base), depth < delta.depth { continue }
             do throws(StorageError) {
@@ -34,7 +34,7 @@ struct DeltaCheck {
                 }
                 _ = try depth(of: delta.place, store, stepsLeft: ArchiveStore.chainLimit)
             } catch {
-                // Other copies may give all the same what this one cannot.
+                // A chunk of this block may still be readable from another copy.
                 let ids = try store.blockHeader(at: delta.place).chunks.map(\.id)
                 let lost = store.unreadable(of: ids)
                 for id in lost { chunks.remove(id) }

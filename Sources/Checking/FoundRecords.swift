@@ -1,14 +1,14 @@
-// What a check comes upon in the segments.
+// The chunks and records that a check finds in the segments.
 
 internal import ArchiveFormat
 
-/// What the segments hold, as far as the catalogue should know it.
+/// The contents of the segments that the catalogue should list.
 struct FoundRecords {
     /// Chunks that can be read.
     var chunks = ChunkTable()
-    /// Chunks that the catalogue has places for and that cannot be read, in the order of their ids.
+    /// Chunks that the catalogue lists and that cannot be read, ordered by id.
     var lost: [ChunkID] = []
-    /// The chunks that hold records, by their kinds.
+    /// The chunks that hold records, by kind.
     private var records: [ChunkKind: [ChunkID]] = [:]
 
     /// The chunks that hold records of a kind.

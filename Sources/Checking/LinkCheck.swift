@@ -1,24 +1,25 @@
-// Checking hard links: do all names of a file say the same of it?
+// Checks hard links: that all names of a file have the same content.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import SnapshotTree
 
-/// Compares the names of files that have several.
+/// Compares the names of each file that has several.
 ///
-/// Names that were read at different times may differ: the file changed while the tree was captured. Where the times are
-/// equal, so is the rest. Of an entry without a signature nobody knows the time: a time of modification can be set.
+/// Names that were read at different times may differ, as the file changed during the capture. If their times are
+/// equal, everything else must be. An entry without a signature is skipped: its change time is unknown, and a
+/// modification time can be set.
 struct LinkCheck {
     private let nodes: StoredNodes
-    /// What was found in leaves that were looked at together, as most snapshots share them.
+    /// The results for sets of leaves, as most snapshots share them.
     private var known = RecentValues<Int, TreeFault?>(capacity: 1 << 12)
 
     init(_ nodes: StoredNodes) {
         self.nodes = nodes
     }
 
-    /// What is wrong with the names in `leaves`; nil where they agree.
+    /// The first fault in the names in `leaves`; nil if they agree.
     mutating func fault(in leaves: [ChunkID]) throws(StorageError) -> TreeFault? {
         if leaves.isEmpty { return nil }
         var hasher = Hasher()
@@ -31,11 +32,11 @@ struct LinkCheck {
     }
 
     private func compare(_ leaves: [ChunkID]) throws(StorageError) -> TreeFault? {
-        // Hashes of both: trees may have millions of names, and SipHash of 64 bits tells them apart.
+        // Hashes save memory: a tree may have millions of names, and 64 bits of SipHash distinguish them.
         var contents: [Int: Int] = [:]
         for leaf in leaves {
             guard case .leaf(let entries) = try nodes.node(leaf, level: 0) else { continue }
-            // What kept changing while it was read may have been read differently under each name.
+            // A file that kept changing may have been read differently under each name.
             for entry in entries where !entry.isUnstable {
                 guard let group = entry.linkGroup, let signature = entry.signature else { continue }
                 var hasher = Hasher()
@@ -49,7 +50,7 @@ struct LinkCheck {
                 hasher.combine(signature.changed)
                 let state = hasher.finalize()
                 guard contents.updateValue(content, forKey: state) ?? content == content else {
-                    return TreeFault(entry.path, "\(entry.path) is another name of a file that holds something else")
+                    return TreeFault(entry.path, "\(entry.path) and another name of the same file differ")
                 }
             }
         }

@@ -1,4 +1,4 @@
-// Whether what an archive has lost is still in the root: then the next capture stores it again.
+// Decides whether a lost file is still in its root: if so, the next capture stores it again.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,10 +9,10 @@ internal import SystemPackage
 
 /// Compares lost entries with the files of the roots of this machine.
 final class PresentFiles {
-    /// The roots that were opened, by their paths; nil where there is none.
+    /// The opened roots, by path; nil if a root does not exist.
     private var roots: [[UInt8]: RootDirectory?] = [:]
 
-    /// Whether the file that `entry` of `snapshot` was made of seems to be as it was.
+    /// Whether the file that `entry` of `snapshot` was made from seems unchanged.
     func hold(_ entry: Entry, of snapshot: ListedSnapshot) -> Bool {
         guard snapshot.isOfThisMachine, let root = root(at: snapshot.rootPath), let parent = entry.path.parent,
             let status = try? FileIO.FileStatus.read(

@@ -1,9 +1,9 @@
-// Checking records: can everything that the segments hold be read and is it listed, and is there what it refers to?
+// Checks records: that each can be read and is listed, and that the chunks it refers to exist.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 
-/// Checks gaps, saved states, operations, what is forgotten, and that all snapshots are listed.
+/// Checks gaps, saved states, operations and records of forgetting, and that all snapshots are listed.
 struct RecordCheck {
     private let store: ArchiveStore
     private let found: FoundRecords
@@ -26,12 +26,13 @@ struct RecordCheck {
         try checkNotices(listed.notices)
         try checkDropped(listed.dropped)
         try checkForgotten(listed.forgotten)
-        for kind in ChunkKind.allCases where kind.isRecord && !RecordCheck.comparedKinds.contains(kind) {
+        for kind in store.recordKinds where !RecordCheck.comparedKinds.contains(kind) {
             for id in Set(found.records(of: kind)) { checkListing(of: id, kind) }
         }
     }
 
-    /// These are compared field by field; of all others the catalogue is asked whether it says what they say.
+    /// Records of these kinds are compared field by field; for all others, the catalogue is asked whether it lists
+    /// them.
     private static let comparedKinds: Set<ChunkKind> = [
         .snapshot, .gap, .state, .operation, .rootNotice, .droppedSegments,
     ]
@@ -40,12 +41,12 @@ struct RecordCheck {
         guard let name = store.name(of: id, kind),
             let isListed = read(name, { () throws(StorageError) in try store.isListed(id, kind) })
         else { return }
-        if isListed == false { report.find(inCatalogue: "\(name), is not in the catalogue") }
+        if isListed == false { report.find(inCatalogue: "\(name) is not in the catalogue") }
     }
 
-    /// What the catalogue takes for forgotten is not listed, so that there may be no more than records say.
+    /// Checks that the catalogue hides only snapshots and states that a record forgets.
     ///
-    /// - Parameter listed: what the catalogue took for forgotten before the segments were read.
+    /// - Parameter listed: the chunks that the catalogue listed as forgotten before the segments were read.
     private func checkForgotten(_ listed: Set<ChunkID>) throws {
         if listed.isEmpty { return }
         var unfound = listed
@@ -53,11 +54,11 @@ struct RecordCheck {
             if let record = try? store.record(id, as: ForgottenRecords.self) { unfound.subtract(record.records) }
         }
         for id in unfound where found.chunks.contains(id) {
-            report.find(inCatalogue: "the catalogue says that \(id.hex.prefix(8)) is forgotten, and no record does")
+            report.find(inCatalogue: "\(id.hex.prefix(8)) is forgotten in the catalogue, but by no record")
         }
     }
 
-    /// Those that are listed are checked with their trees.
+    /// Checks that all snapshots are listed; listed ones are checked with their trees.
     private func checkSnapshots() throws {
         for id in found.records(of: .snapshot).map(SnapshotID.init) {
             if try store.catalogue.hasSnapshot(id) || store.catalogue.isForgotten(id.chunk) { continue }
@@ -95,7 +96,7 @@ struct RecordCheck {
         guard let record = read(name, { () throws(StorageError) in try store.stateRecord(state.id) }) else { return }
         if let fault = contents.fault(in: record.content) {
             let remedy =
-                "load an older state of the title" + (fault.isLoss ? "; saving it once more stores it anew" : "")
+                "load an older state of the title" + (fault.isLoss ? ", or save it again, which stores it again" : "")
             report.find("\(name) \(fault.text)", remedy: remedy)
         }
     }
@@ -117,7 +118,7 @@ struct RecordCheck {
             }
             let references = [record.before?.chunk, record.snapshot?.chunk, record.target?.chunk]
             for chunk in references.compactMap({ $0 }) where !found.chunks.contains(chunk) {
-                // What is forgotten may be gone by now.
+                // A forgotten snapshot may have been pruned by now.
                 if try store.catalogue.isForgotten(chunk) { continue }
                 report.find(
                     "\(name) refers to \(chunk), which is lost",
@@ -126,46 +127,46 @@ struct RecordCheck {
         }
     }
 
-    /// A segment that the catalogue takes for dropped is not read, so that there may be no others in it than records say.
+    /// Checks that the catalogue treats only those segments as dropped that a record drops: it does not read them.
     ///
-    /// - Parameter listed: those that the catalogue listed before the segments were read.
+    /// - Parameter listed: the dropped segments that the catalogue listed before the segments were read.
     private func checkDropped(_ listed: Set<SegmentID>) throws {
         var unfound = listed
         let present = try store.catalogue.droppedSegments()
         for id in Set(found.records(of: .droppedSegments)) {
-            let name = "what was dropped, \(id)"
+            let name = "record of dropped segments \(id)"
             guard let record = read(name, { () throws(StorageError) in try store.record(id, as: DroppedSegments.self) })
             else {
                 continue
             }
             unfound.subtract(record.segments)
             if !present.isSuperset(of: record.segments) {
-                report.find(inCatalogue: "\(name), is not in the catalogue")
+                report.find(inCatalogue: "\(name) is not in the catalogue")
             }
         }
         for segment in unfound {
-            report.find(inCatalogue: "the catalogue says that segment \(segment.short) was dropped, and no record does")
+            report.find(inCatalogue: "segment \(segment.short) is dropped in the catalogue, but by no record")
         }
     }
 
-    /// They decide which root a snapshot is of, so that there may be no others in the catalogue, either.
+    /// Checks that the catalogue has exactly the root notices of the segments: they decide a snapshot's root.
     ///
-    /// - Parameter listed: those that the catalogue listed before the segments were read.
+    /// - Parameter listed: the notices that the catalogue listed before the segments were read.
     private func checkNotices(_ listed: Set<StoredNotice>) throws {
         var unfound = listed
         let present = try store.catalogue.notices()
         for id in Set(found.records(of: .rootNotice)) {
-            let name = "notice of a root \(id)"
+            let name = "root notice \(id)"
             guard let record = read(name, { () throws(StorageError) in try store.record(id, as: RootNotice.self) })
             else { continue }
             let notice = StoredNotice(id: id, record: record).withoutHost
             unfound.remove(notice)
             if !present.contains(notice) { report.find(inCatalogue: "\(name) is not in the catalogue") }
         }
-        for notice in unfound { report.find(inCatalogue: "notice of a root \(notice.id) is in no segment") }
+        for notice in unfound { report.find(inCatalogue: "root notice \(notice.id) is in no segment") }
     }
 
-    /// What `body` reads; nil where it cannot, which is reported.
+    /// Returns the record that `body` reads; reports a finding and returns nil if it throws.
     @discardableResult
     private func read<Record>(
         _ name: String, snapshot: SnapshotID? = nil, _ body: () throws(StorageError) -> Record
@@ -177,7 +178,7 @@ struct RecordCheck {
     }
 }
 
-// The catalogue has the root's present place, and what its machine is called now.
+// The catalogue has the root's present path and machine, and leaves the host name empty: compare records in that form.
 
 extension GapRecord {
     fileprivate func ofRoot(_ path: [UInt8], _ machine: MachineID) -> GapRecord {

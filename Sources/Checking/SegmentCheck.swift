@@ -1,11 +1,11 @@
-// Checking segments: are their blocks whole, and does the catalogue know what is in them?
+// Checks segments: that their blocks are intact, and that the catalogue lists their chunks.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Roots
 internal import SystemPackage
 
-/// Goes through the segments, block by block.
+/// Checks the segments block by block.
 struct SegmentCheck {
     private let store: ArchiveStore
     private let readsData: Bool
@@ -14,23 +14,23 @@ struct SegmentCheck {
     private var found = FoundRecords()
     private var deltas = DeltaCheck()
     private var damaged: [Damaged] = []
-    /// A block that cannot be unpacked, nor its first chunk be had from others.
+    /// A block that cannot be unpacked and whose first unreadable chunk has no other copy.
     private var lostBlock: BlockLocation?
-    /// How far the segments were indexed when the check began, by their numbers.
+    /// The indexed length of each segment when the check began, by segment number.
     private var indexed: [Int64: Int] = [:]
 
-    /// A place where no whole block is.
+    /// A place without an intact block.
     private struct Damaged {
         let message: String
-        /// The chunks of the block that was there, where that is known.
+        /// The chunks of the block at this place, if known.
         let chunks: [ChunkID]?
-        /// Where parts of a write may be that was never finished; it was finished if the catalogue knows of chunks there.
+        /// The range of a write that may be unfinished; it was finished if the catalogue has chunks there.
         var unfinished: (segment: Int64, range: Range<Int>)?
     }
 
     /// Checks all segments.
     ///
-    /// - Returns: what is in them.
+    /// - Returns: their chunks and records.
     static func run(
         _ store: ArchiveStore, readingData: Bool, _ report: CheckReport, _ progress: OperationProgress?
     ) throws -> FoundRecords {
@@ -59,22 +59,22 @@ struct SegmentCheck {
             let file = try store.open(segment)
             let header = try file.readHeader()
             if header.archive != store.manifest.id {
-                report.find("\(path) belongs to another archive", remedy: "put it back where it belongs")
+                report.find("\(path) belongs to another archive", remedy: "move it back to its own archive")
             }
             let length = try file.length()
             if length < segment.indexedLength {
                 find("\(path) is \(length) bytes long instead of \(segment.indexedLength)")
             }
-            // What is damaged has no footer that fits.
+            // The footer of a damaged segment does not match.
             let isWhole = try checkBlocks(of: file, segment)
             if segment.isSealed, isWhole { try checkFooter(of: file) }
         } catch let error as StorageError {
-            // What was dropped since the list was read is missed by nobody.
+            // A segment that was dropped since the list was read is no loss.
             if try store.catalogue.segment(segment.number) != nil { find(error.message) }
         }
     }
 
-    /// The footer of a segment whose blocks are whole.
+    /// Checks the footer of a segment whose blocks are intact.
     private func checkFooter(of file: Segment) throws {
         do throws(StorageError) {
             guard try file.index() != nil else {
@@ -84,13 +84,13 @@ struct SegmentCheck {
             guard error.code == .damaged else { throw error }
             return find("the index of \(file.path) is damaged; its blocks can be read without it")
         }
-        // The index's headers have the checksums of their places, so they are those of the blocks.
+        // The headers in the index have the checksums of their places, so they match the blocks.
         if readsData, try file.isAsSealed() == false {
-            find("\(file.path) is not as it was sealed; its blocks can be read all the same")
+            find("\(file.path) has changed since it was sealed; its blocks can still be read")
         }
     }
 
-    /// - Returns: whether the blocks are there without gaps.
+    /// - Returns: whether the blocks are intact and without gaps.
     private mutating func checkBlocks(of file: Segment, _ segment: ListedSegment) throws -> Bool {
         var blocks: [(header: BlockHeader, offset: Int)] = []
         let scan = try SegmentScan(
@@ -102,7 +102,7 @@ struct SegmentCheck {
             record(damage, in: file)
             damaged[damaged.count - 1].unfinished = (segment.number, damage.offset..<end)
         }
-        // Behind what is indexed, another process may be writing at this moment.
+        // After the indexed part, another process may be writing.
         if let tail = scan.tornTail, tail.offset < segment.indexedLength {
             record(tail, in: file)
         }
@@ -112,7 +112,7 @@ struct SegmentCheck {
             let place = BlockLocation(segment: segment.number, offset: offset)
             let isIndexed = offset < segment.indexedLength
             if isIndexed, try !isGoing(segment.number), try store.catalogue.block(at: place) != StoredBlock(header) {
-                report.find(inCatalogue: "the block at byte \(offset) of \(file.path) is not in the catalogue as it is")
+                report.find(inCatalogue: "the block at byte \(offset) of \(file.path) differs from the catalogue")
             }
             let failure = readsData && isIndexed ? self.failure(ofBlockAt: place) : nil
             for chunk in header.chunks {
@@ -124,7 +124,7 @@ struct SegmentCheck {
         return scan.damage.isEmpty && scan.unfinished.isEmpty
     }
 
-    /// Why the block at `place` cannot be unpacked; nil where it can.
+    /// The error on unpacking the block at `place`; nil if it can be unpacked.
     private func failure(ofBlockAt place: BlockLocation) -> StorageError? {
         do throws(StorageError) { try store.unpackBlock(at: place) } catch { return error }
         return nil
@@ -142,15 +142,15 @@ struct SegmentCheck {
                 report.find(inCatalogue: "chunk \(chunk.id) of \(file.path) is not in the catalogue")
             }
         }
-        // Another copy that a restore would read is met at its own place.
+        // Another copy, which a restore would read, is checked at its own place.
         guard let newest, try newest == place || hasCopy(chunk.id, at: place) else { return }
         if readsData, isIndexed {
             do throws(StorageError) {
                 if let failure { throw failure }
                 let bytes = try store.read(chunk.id, at: place)
-                guard bytes.count == chunk.length else { return find("chunk \(chunk.id) is not as long as recorded") }
+                guard bytes.count == chunk.length else { return find("chunk \(chunk.id) has a wrong length") }
             } catch {
-                // Where this copy is right, what it stands on may have another copy.
+                // If this copy is intact, its base may have another copy.
                 let isHopeless = try lostBlock == place && copyCount(of: chunk.id) == 1
                 guard !isHopeless, (try? store.read(chunk.id))?.count == chunk.length else {
                     if failure != nil { lostBlock = place }
@@ -162,7 +162,7 @@ struct SegmentCheck {
         found.chunks.add(chunk, depth: header.depth)
     }
 
-    /// Whether a segment is about to be dropped, or was: its rows in the catalogue go bit by bit.
+    /// Whether a segment is being dropped or was dropped: its rows in the catalogue are removed step by step.
     private func isGoing(_ segment: Int64) throws -> Bool {
         try store.catalogue.segment(segment).map { $0.state == .condemned } ?? true
     }
@@ -182,7 +182,7 @@ struct SegmentCheck {
         damaged.append(Damaged(message: damage.message(in: file.path), chunks: chunks))
     }
 
-    /// Damage whose chunks are all there once more is no loss, nor is what was never finished.
+    /// Reports the damage; it is no loss if all its chunks have another copy, or if the write was never finished.
     private func reportDamage() {
         for damage in damaged where damage.unfinished == nil {
             if damage.chunks?.allSatisfy(found.chunks.contains) ?? false {
@@ -193,7 +193,7 @@ struct SegmentCheck {
         }
     }
 
-    /// What a check that read every byte found lost still is, unless it can be read now.
+    /// Reports the losses of an earlier check that read every byte, unless the chunks can be read now.
     private mutating func checkEarlierLosses() throws {
         if readsData { return }
         let earlier = try store.catalogue.losses().filter(found.chunks.contains)
@@ -203,7 +203,7 @@ struct SegmentCheck {
         }
     }
 
-    /// Records what the catalogue has places for and what is not there.
+    /// Records the chunks that the catalogue lists and that were not found.
     private mutating func collectLosses() throws {
         var lost: [ChunkID] = []
         let unfinished = damaged.indices.filter { damaged[$0].unfinished != nil }
@@ -212,7 +212,7 @@ struct SegmentCheck {
                 guard let (segment, range) = damaged[index].unfinished else { continue }
                 if segment == place.segment, range.contains(place.offset) { damaged[index].unfinished = nil }
             }
-            // What came after the check began was not looked at.
+            // Chunks that were added after the check began were not checked.
             if place.offset < indexed[place.segment] ?? 0, lost.last != id, !found.chunks.contains(id) {
                 lost.append(id)
             }
@@ -225,6 +225,6 @@ struct SegmentCheck {
         report.find(
             message,
             remedy:
-                "put the segment back from a copy, or capture again what is still there: what is lost is stored anew")
+                "put the segment back from a copy, or capture again: that stores lost data that the root still has")
     }
 }

@@ -1,4 +1,4 @@
-// Checking snapshots: does each have a tree that is in order, with all contents, and with the totals that it tells?
+// Checks snapshots: that each has a valid tree with all contents, and correct totals.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,7 +6,7 @@ internal import FileIO
 internal import Roots
 internal import SnapshotTree
 
-/// Checks snapshots; what several share is looked at once.
+/// Checks snapshots; nodes that several snapshots share are checked once.
 final class TreeCheck {
     private let store: ArchiveStore
     private let contents: ContentCheck
@@ -31,40 +31,40 @@ final class TreeCheck {
         links = LinkCheck(nodes)
     }
 
-    func check(_ record: ListedSnapshot) throws {
+    func check(_ listed: ListedSnapshot) throws {
         report.result.snapshots += 1
         let before = report.result.findingCount
         do {
-            if try isGood(record) { return report.result.goodSnapshots += 1 }
+            if try isGood(listed) { return report.result.goodSnapshots += 1 }
         } catch let error as StorageError {
-            let isHealed = error.code == .damaged && latest.contains(record.id) && record.isOfThisMachine
-            let remedy = isHealed ? "the next capture of \(record.root.path) stores again what is there" : error.remedy
-            let name = "snapshot \(record.id.short)"
-            report.find(error.message(about: name), snapshot: record.id, remedy: remedy)
+            let isHealed = error.code == .damaged && latest.contains(listed.id) && listed.isOfThisMachine
+            let remedy = isHealed ? "the next capture of \(listed.root.path) stores its files again" : error.remedy
+            let name = "snapshot \(listed.id.short)"
+            report.find(error.message(about: name), snapshot: listed.id, remedy: remedy)
         }
-        faulty.insert(record.id)
+        faulty.insert(listed.id)
         if report.result.findingCount == before {
-            report.find("snapshot \(record.id.short) shares the damage", snapshot: record.id, remedy: TreeCheck.remedy)
+            report.find("snapshot \(listed.id.short) shares the damage", snapshot: listed.id, remedy: TreeCheck.remedy)
         }
     }
 
-    private static let remedy = "other snapshots and paths stay usable; capture again what is still there"
+    private static let remedy = "other snapshots and paths stay usable; capture again to store what the root still has"
 
-    private func isGood(_ record: ListedSnapshot) throws -> Bool {
-        let snapshot = try store.snapshot(record.id)
-        // The catalogue has the root's present place, and what its machine is called now.
-        guard try store.catalogue.place(of: snapshot) == (record.rootPath, record.machine),
-            try record.agrees(
-                with: snapshot, label: store.catalogue.label(of: record.id.chunk, else: snapshot.label))
+    private func isGood(_ listed: ListedSnapshot) throws -> Bool {
+        let snapshot = try store.snapshot(listed.id)
+        // The catalogue has the root's present path and machine.
+        guard try store.catalogue.place(of: snapshot) == (listed.rootPath, listed.machine),
+            try listed.agrees(
+                with: snapshot, label: store.catalogue.label(of: listed.id.chunk, else: snapshot.label))
         else {
             report.find(
-                inCatalogue: "snapshot \(record.id.short) differs from the catalogue", snapshot: record.id)
+                inCatalogue: "snapshot \(listed.id.short) differs from the catalogue", snapshot: listed.id)
             return false
         }
-        let visitor = visitor(of: record)
+        let visitor = visitor(of: listed)
         guard let summary = try validator.validate(tree: snapshot.tree, visitor) else { return false }
         if let fault = snapshot.fault(summary) {
-            report.find("snapshot \(record.id.short): \(fault)", snapshot: record.id, remedy: TreeCheck.remedy)
+            report.find("snapshot \(listed.id.short): \(fault)", snapshot: listed.id, remedy: TreeCheck.remedy)
             return false
         }
         var linked: [ChunkID] = []
@@ -76,11 +76,11 @@ final class TreeCheck {
         return true
     }
 
-    /// What can be done about a file of which bytes are lost.
+    /// The remedy for a file with lost bytes.
     private func remedy(for entry: Entry, of snapshot: ListedSnapshot) -> String {
         present.hold(entry, of: snapshot)
             ? "the file is still there: the next capture stores it again"
-            : "it is not there any more as it was: only a copy of the archive may have it; other paths stay usable"
+            : "the file has changed or is gone: only a copy of the archive may have it; other paths stay usable"
     }
 
     private func visitor(of snapshot: ListedSnapshot) -> TreeValidator<StoredNodes>.Visitor {
@@ -100,7 +100,7 @@ final class TreeCheck {
 }
 
 extension ListedSnapshot {
-    /// Whether the catalogue says of the snapshot what the snapshot says, besides the root.
+    /// Whether the catalogue's row agrees with the snapshot; the root is not compared.
     fileprivate func agrees(with snapshot: Snapshot, label presentLabel: String?) -> Bool {
         tree == snapshot.tree && time == snapshot.time && sequence == snapshot.sequence && cause == snapshot.cause
             && label == presentLabel && parent == snapshot.parent
@@ -109,15 +109,15 @@ extension ListedSnapshot {
 }
 
 extension Snapshot {
-    /// What the snapshot says of its tree that is not so; nil where all is.
+    /// The first way in which the snapshot's record contradicts its tree; nil if there is none.
     fileprivate func fault(_ tree: TreeSummary) -> String? {
         if tree.totals != totals {
-            return "its tree holds \(tree.totals.text) instead of \(totals.text)"
+            return "its tree has \(tree.totals.text) instead of \(totals.text)"
         }
-        // Which paths changed is known only together with the tree before, which may be gone.
+        // The changed paths can be verified only with the previous tree, which may have been forgotten.
         let (changed, overflow) = changes.added.addingReportingOverflow(changes.modified)
         if overflow || changed > tree.entries {
-            return "more entries are said to be new or changed than there are"
+            return "it records more new or changed entries than its tree has"
         }
         return nil
     }

@@ -1,6 +1,6 @@
-// A look at a few samples that saves the time of compressing what is compressed already.
+// Detects data that is already compressed from a few samples, which saves the time of compressing it again.
 
-/// Tells data that compression will not shrink from data that it may.
+/// Detects data that compression will not shrink.
 package enum Compressibility {
     private static let windowCount = 16
     private static let windowByteCount = 256
@@ -8,16 +8,16 @@ package enum Compressibility {
 
     /// Whether `bytes` look like compressed, encrypted or random data.
     ///
-    /// Samples 4 KiB in windows spread over `bytes`. Such data has all byte values equally often, told by the index of
-    /// coincidence (W. F. Friedman, 1922): the chance that two sampled bytes are equal, relative to 1/256. And it
-    /// repeats nothing, told by the four-byte sequences that occur twice. Text, programs, tables and media without
-    /// compression miss one or the other by far. Less than 4 KiB is never worth the question.
+    /// Samples 4 KiB in windows spread over `bytes` and makes two tests. All byte values must be equally frequent: the
+    /// test is the index of coincidence (W. F. Friedman, 1922), the chance that two sampled bytes are equal, relative
+    /// to 1/256. And there must be few repetitions: the test counts four-byte sequences that occur twice. Text,
+    /// programs, tables and uncompressed media clearly fail at least one of the tests. Less than 4 KiB is not tested.
     package static func isLikelyIncompressible(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.count < sampleByteCount { return false }
         return coincidencesAreRandom(in: bytes) && !repeatsSequences(in: bytes)
     }
 
-    /// Where the sampled windows start: the first at the beginning, the last at the end.
+    /// The start of a sampled window; the first window is at the beginning of `bytes`, the last at the end.
     private static func windowStart(_ window: Int, in bytes: UnsafeRawBufferPointer) -> Int {
         (bytes.count - windowByteCount) * window / (windowCount - 1)
     }
@@ -31,7 +31,7 @@ package enum Compressibility {
             }
             var pairs = 0
             for count in counts { pairs += Int(count) * Int(count - 1) }
-            // Random bytes give 1 ± 0.006, and 1.1 is an entropy of at most 7.9 bits.
+            // Random bytes have 1 ± 0.006; 1.1 means an entropy of at most 7.9 bits.
             let expected = sampleByteCount * (sampleByteCount - 1)
             return pairs * 256 * 10 < expected * 11
         }
@@ -39,7 +39,7 @@ package enum Compressibility {
 
     private static func repeatsSequences(in bytes: UnsafeRawBufferPointer) -> Bool {
         let slotBits = 12
-        // Random data has two equal sequences in one of 500 samples.
+        // Of 500 samples of random data, one has two equal sequences.
         let tolerated = 8
         return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 1 << slotBits) { slots in
             slots.initialize(repeating: 0)

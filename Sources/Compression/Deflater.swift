@@ -1,17 +1,17 @@
-// Compressing with zlib: raw DEFLATE (RFC 1951), optionally against a preset dictionary.
+// Compresses with zlib: raw DEFLATE (RFC 1951), optionally with a preset dictionary.
 
 internal import CZlib
 
-/// Compresses one run of bytes after the other with zlib's state kept between them.
+/// Compresses separate runs of bytes and reuses zlib's state between them.
 package struct Deflater: ~Copyable {
-    // zlib's state points back at its z_stream, which therefore must not move.
+    // zlib's state points back to its z_stream, so the z_stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private var scratch = ScratchBuffer()
     #if Libdeflate
     private let whole: WholeDeflater
     #endif
 
-    /// Makes a compressor.
+    /// Creates a compressor.
     ///
     /// - Parameter level: 1 (fastest) … 9 (smallest), as in zlib.
     /// - Throws: `CompressionError.outOfMemory`.
@@ -41,18 +41,18 @@ package struct Deflater: ~Copyable {
         stream.deallocate()
     }
 
-    /// Compresses `input` and appends the result to `output`, if it is smaller than `input`.
+    /// Compresses `input`, and appends the result to `output` if it is smaller than `input`.
     ///
     /// - Parameters:
-    ///   - dictionary: bytes like those of `input`, which inflating will need again; the last 32 KiB count.
-    ///   - output: left as it is where compressing does not help.
-    /// - Returns: whether the result was smaller and was appended.
+    ///   - dictionary: bytes that resemble `input`; decompressing needs them too. Only the last 32 KiB are used.
+    ///   - output: unchanged if the result is not smaller.
+    /// - Returns: whether the result was appended.
     /// - Throws: `CompressionError.tooLarge`.
     package mutating func deflate(
         _ input: UnsafeRawBufferPointer, dictionary: UnsafeRawBufferPointer? = nil, into output: inout [UInt8]
     ) throws(CompressionError) -> Bool {
         guard let inputLength = UInt32(exactly: input.count) else { throw .tooLarge(byteCount: input.count) }
-        // No stream is shorter than two bytes, and room for fewer bytes than the input has is all that is of use.
+        // No stream is shorter than two bytes. One byte less than the input is enough room: longer results are useless.
         guard inputLength > 2 else { return false }
         let room = scratch.reserve(input.count - 1)
         #if Libdeflate
@@ -79,13 +79,13 @@ package struct Deflater: ~Copyable {
     }
 }
 
-/// Memory for one result, kept and grown as needed.
+/// Memory for one result, reused and grown as needed.
 private struct ScratchBuffer: ~Copyable {
     private var memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
 
     deinit { memory.deallocate() }
 
-    /// At least `count` (more than none) bytes of uninitialised memory, valid until the next call.
+    /// Returns at least `count` bytes (more than 0) of uninitialised memory, valid until the next call.
     mutating func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
         if memory.count < count {
             memory.deallocate()
@@ -96,5 +96,5 @@ private struct ScratchBuffer: ~Copyable {
     }
 }
 
-// The z_stream and its memory are reached through this value alone, which has one owner at a time.
+// Only this value reaches the z_stream and its memory, and it has one owner at a time.
 extension Deflater: @unchecked Sendable {}

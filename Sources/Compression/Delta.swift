@@ -1,18 +1,18 @@
-// Deltas: what is new in some bytes as against others that are known already.
+// Applies deltas: a delta encodes bytes as the difference from other bytes that are already known.
 
-/// A delta tells bytes, the *target*, as parts of other bytes, the *source*, with bytes of its own between them.
+/// A delta describes bytes, the *target*, as copies from other bytes, the *source*, with inserted bytes between them.
 ///
-/// It is a list of instructions and, behind all of them, the bytes that they insert. An instruction is the number of
-/// bytes to insert; then, unless the target is complete, the number of bytes to copy, at least 1; and where in the source
-/// they begin, counted from the end of the copy before (the first from 0): even for 2 n bytes ahead, odd for 2 n - 1
-/// bytes back. Numbers are `LEB128`.
+/// It is a list of instructions, followed by all bytes that they insert. An instruction has up to three numbers in
+/// `LEB128`: the number of bytes to insert; then, unless the target is complete, the number of bytes to copy, at least
+/// 1; and the distance in the source from the end of the previous copy (0 for the first) to the start of this one. A
+/// distance of n bytes forward is written as 2 n, one of n bytes back as 2 n - 1.
 ///
-/// Of the kind of D. Korn et al., "The VCDIFF Generic Differencing and Compression Data Format" (RFC 3284).
+/// The format resembles D. Korn et al., "The VCDIFF Generic Differencing and Compression Data Format" (RFC 3284).
 package enum Delta {
-    /// The target that `delta` tells.
+    /// Returns the target that `delta` describes.
     ///
-    /// - Parameter targetLength: its length in bytes; no more are ever written.
-    /// - Throws: `corrupt` or `truncated`, or `trailingBytes` where there are bytes to insert that nobody asks for.
+    /// - Parameter targetLength: the target's length in bytes; no more are ever written.
+    /// - Throws: `corrupt` or `truncated`, or `trailingBytes` if no instruction inserts the last bytes.
     package static func apply(
         _ delta: UnsafeRawBufferPointer, to source: UnsafeRawBufferPointer, expecting targetLength: Int
     ) throws(CompressionError) -> [UInt8] {
@@ -39,20 +39,20 @@ package enum Delta {
         }
     }
 
-    /// One step: some bytes of the delta's own, then some of the source's.
+    /// One instruction: inserts bytes of the delta, then copies bytes of the source.
     private struct Instruction {
         let insertLength: Int
         let copied: Range<Int>
     }
 
-    /// Reads the instructions of a delta, each within the limits of source and target.
+    /// Reads the instructions of a delta and checks each against the lengths of source and target.
     private struct InstructionReader {
         private let delta: UnsafeRawBufferPointer
         private var ahead: Int
         private var copyEnd = 0
-        /// Where in the delta the next instruction begins.
+        /// The position of the next instruction in the delta.
         private(set) var position = 0
-        /// Bytes that the instructions so far insert.
+        /// Bytes that the instructions read so far insert.
         private(set) var insertedBytes = 0
 
         init(_ delta: UnsafeRawBufferPointer, targetLength: Int) throws(CompressionError) {
@@ -61,7 +61,7 @@ package enum Delta {
             ahead = targetLength
         }
 
-        /// The next instruction; nil where the target is complete.
+        /// The next instruction; nil once the target is complete.
         mutating func next(sourceLength: Int) throws(CompressionError) -> Instruction? {
             if ahead == 0 { return nil }
             let insertLength = try number()

@@ -1,28 +1,28 @@
-// Finding what two runs of bytes share: the delta of one against the other.
+// Creates deltas: finds the parts that two runs of bytes share.
 
-/// Makes one delta after the other, with its tables kept between them.
+/// Creates deltas and reuses its tables between them.
 ///
-/// The source is indexed at every sixteenth byte; the target is looked up at every byte that is not copied yet, and what
-/// is found is extended to both sides (the greedy algorithm of J. MacDonald, "File System Support for Delta
-/// Compression", 2000, which git uses as well). So time and memory grow with the lengths, whatever the bytes are.
+/// The encoder indexes every block of 16 bytes of the source. It looks up the target at every byte that is not copied
+/// yet and extends each match in both directions. This is the greedy algorithm of J. MacDonald, "File System Support
+/// for Delta Compression", 2000, which git uses too. Time and memory grow with the lengths, whatever the bytes are.
 package struct DeltaEncoder: ~Copyable {
-    /// For each hash, the first block of the source that has it, plus 1; 0 for none.
+    /// For each hash, 1 + the first block of the source with that hash; 0 for none.
     private var heads: [UInt32] = []
-    /// For each block, the next one with the same hash, plus 1.
+    /// For each block, 1 + the next block with the same hash; 0 for none.
     private var links: [UInt32] = []
 
     private static let blockBytes = 16
-    /// Shorter copies cost more as instructions than DEFLATE takes for the bytes.
+    /// The shortest copy; instructions for a shorter one cost more than its bytes cost in DEFLATE.
     private static let shortestCopy = 64
-    /// Blocks with one hash that are tried.
+    /// The most blocks with the same hash that are tried.
     private static let candidatesLimit = 24
 
     package init() {}
 
-    /// The delta that makes `target` of `source`.
+    /// Returns a delta that turns `source` into `target`.
     ///
-    /// - Parameter limit: the most bytes that it may have.
-    /// - Returns: nil where it has more.
+    /// - Parameter limit: the greatest length of the delta in bytes.
+    /// - Returns: nil if the delta would be longer.
     package mutating func delta(
         of target: UnsafeRawBufferPointer, from source: UnsafeRawBufferPointer, limit: Int
     ) -> [UInt8]? {
@@ -60,7 +60,7 @@ package struct DeltaEncoder: ~Copyable {
         let length: Int
     }
 
-    /// The longest copy that holds the block at `position` and begins at `start` at the earliest.
+    /// The longest copy that covers the block at `position` and begins no earlier than `start`.
     private func longestCopy(
         at position: Int, notBefore start: Int, of target: UnsafeRawBufferPointer, from source: UnsafeRawBufferPointer
     ) -> Copy? {
@@ -92,10 +92,10 @@ package struct DeltaEncoder: ~Copyable {
         links.removeAll(keepingCapacity: true)
         links.append(contentsOf: repeatElement(0, count: blocks))
         var following = -1
-        // Backwards, so that the first block of several that are equal is found first.
+        // Backwards, so that the first of several equal blocks is found first.
         for block in stride(from: blocks - 1, through: 0, by: -1) {
             let slot = DeltaEncoder.slot(source, block * DeltaEncoder.blockBytes, slots)
-            // Of a run of equal blocks the first is enough: a copy goes on from there.
+            // In a run of equal blocks the first is enough: a copy extends from there.
             links[block] = slot == following ? links[block + 1] : heads[slot]
             heads[slot] = UInt32(block) + 1
             following = slot
@@ -110,7 +110,7 @@ package struct DeltaEncoder: ~Copyable {
         return Int(truncatingIfNeeded: hash >> 32) & (count - 1)
     }
 
-    /// How many bytes are equal from two places on.
+    /// The number of equal bytes that follow two positions.
     private static func commonLength(
         _ left: UnsafeRawBufferPointer, _ leftStart: Int, _ right: UnsafeRawBufferPointer, _ rightStart: Int
     ) -> Int {
@@ -120,7 +120,7 @@ package struct DeltaEncoder: ~Copyable {
             let difference =
                 left.loadUnaligned(fromByteOffset: leftStart + length, as: UInt64.self)
                 ^ right.loadUnaligned(fromByteOffset: rightStart + length, as: UInt64.self)
-            // Little-endian: the lowest bits that differ are of the first byte that does.
+            // In little-endian order the lowest different bits belong to the first different byte.
             if difference != 0 { return length + difference.littleEndian.trailingZeroBitCount / 8 }
             length += 8
         }

@@ -1,16 +1,16 @@
-// Decompressing with zlib, never into more memory than the caller expects.
+// Decompresses with zlib, never into more memory than the caller expects.
 
 internal import CZlib
 
-/// Decompresses one run of raw DEFLATE (RFC 1951) after the other with zlib's state kept between them.
+/// Decompresses separate runs of raw DEFLATE (RFC 1951) and reuses zlib's state between them.
 package struct Inflater: ~Copyable {
-    // zlib's state points back at its z_stream, which therefore must not move.
+    // zlib's state points back to its z_stream, so the z_stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     #if Libdeflate
     private let whole: WholeInflater
     #endif
 
-    /// Makes a decompressor.
+    /// Creates a decompressor.
     ///
     /// - Throws: `CompressionError.outOfMemory`.
     package init() throws(CompressionError) {
@@ -37,12 +37,12 @@ package struct Inflater: ~Copyable {
 
     /// Decompresses `input`, which must hold exactly `rawLength` bytes.
     ///
-    /// However much `input` would decompress to, no more than `rawLength` bytes (and one) are ever written.
+    /// At most `rawLength` + 1 bytes are written, however many bytes `input` would decompress to.
     ///
     /// - Parameters:
-    ///   - dictionary: what the compressor was given as such.
+    ///   - dictionary: the dictionary that was used for compressing.
     ///   - rawLength: the length of the result in bytes.
-    /// - Throws: `CompressionError`: damaged, cut off, another length, or bytes after the end.
+    /// - Throws: `CompressionError` if `input` is damaged, cut off or followed by other bytes, or has another length.
     package mutating func inflate(
         _ input: UnsafeRawBufferPointer, dictionary: UnsafeRawBufferPointer? = nil, expecting rawLength: Int
     ) throws(CompressionError) -> [UInt8] {
@@ -51,7 +51,7 @@ package struct Inflater: ~Copyable {
         let roomLength = UInt32(rawLength) + 1
         if input.isEmpty { throw .truncated }
         #if Libdeflate
-        // What is not as it should be goes to zlib, which tells why.
+        // If this fails, zlib tries again and reports the reason.
         if dictionary?.isEmpty ?? true, let output = whole.inflate(input, expecting: rawLength) { return output }
         #endif
         inflateReset(stream)
@@ -62,7 +62,7 @@ package struct Inflater: ~Copyable {
         stream.pointee.avail_in = inputLength
         stream.pointee.avail_out = roomLength
         var status = Z_OK
-        // The one byte more than expected tells a stream that is too long from one that ends where it should.
+        // The extra byte distinguishes a stream that is too long from one with the expected length.
         let output = [UInt8](unsafeUninitializedCapacity: rawLength + 1) { room, count in
             stream.pointee.next_out = room.baseAddress
             status = CZlib.inflate(stream, Z_FINISH)
@@ -82,5 +82,5 @@ package struct Inflater: ~Copyable {
     }
 }
 
-// The z_stream and its memory are reached through this value alone, which has one owner at a time.
+// Only this value reaches the z_stream and its memory, and it has one owner at a time.
 extension Inflater: @unchecked Sendable {}

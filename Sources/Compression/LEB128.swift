@@ -1,9 +1,10 @@
-// Numbers in as few bytes as they need.
+// Variable-length numbers.
 
-/// Unsigned LEB128 (DWARF 5, 7.6): seven bits a byte, the least significant first; all bytes but the last have the
-/// highest bit set.
+/// Unsigned LEB128 (DWARF 5, 7.6): seven bits in each byte, the least significant first.
+///
+/// All bytes except the last have the highest bit set.
 package enum LEB128 {
-    /// Appends `number`, which is not negative.
+    /// Appends `number`, which must not be negative.
     package static func append(_ number: Int, to bytes: inout [UInt8]) {
         var rest = number
         while rest >= 0x80 {
@@ -13,14 +14,15 @@ package enum LEB128 {
         bytes.append(UInt8(rest))
     }
 
-    /// How many bytes `number`, which is not negative, takes.
+    /// The encoded length in bytes of `number`, which must not be negative.
     package static func byteCount(of number: Int) -> Int {
         max(1, (Int.bitWidth - number.leadingZeroBitCount + 6) / 7)
     }
 
-    /// The number that begins at `position`, and where it ends.
+    /// Reads the number at `position`.
     ///
-    /// - Returns: nil where it has more than five bytes or more than it needs, or `bytes` end before it does.
+    /// - Returns: the number and the position after it; nil if it has more than five bytes, is not in its shortest
+    ///   form, or is cut off.
     package static func number(in bytes: UnsafeRawBufferPointer, at position: Int) -> (value: Int, end: Int)? {
         var value = 0
         for (index, byte) in bytes[position...].prefix(5).enumerated() {

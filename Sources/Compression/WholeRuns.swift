@@ -1,17 +1,17 @@
-// Runs of bytes without a dictionary, compressed and decompressed whole by libdeflate where the package is built with
-// it (the trait `Libdeflate`): the same DEFLATE, in half the time. Without it there is nothing here, and zlib does all.
+// Compresses and decompresses runs without a dictionary with libdeflate, in half the time that zlib takes. It needs the
+// package trait `Libdeflate`; without it this file is empty and zlib does everything.
 
 #if Libdeflate
 
 internal import CLibdeflate
 
-/// Compresses whole runs.
+/// Compresses complete runs.
 final class WholeDeflater {
     private let compressor: OpaquePointer
 
-    /// - Parameter level: zlib's effort, 1 to 9.
+    /// - Parameter level: the level in zlib's scale, 1 to 9.
     init(level: Int) throws(CompressionError) {
-        // libdeflate's first level leaves less than zlib's third does; from there on both count alike.
+        // libdeflate's level 1 compresses better than zlib's level 3; above that, both scales are alike.
         guard let compressor = libdeflate_alloc_compressor(CInt(level <= 3 ? 1 : level)) else { throw .outOfMemory }
         self.compressor = compressor
     }
@@ -20,13 +20,13 @@ final class WholeDeflater {
 
     /// Compresses `input` into `room`.
     ///
-    /// - Returns: bytes written; 0 where the result does not fit.
+    /// - Returns: the number of bytes written; 0 if the result does not fit.
     func deflate(_ input: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>) -> Int {
         libdeflate_deflate_compress(compressor, input.baseAddress, input.count, room.baseAddress, room.count)
     }
 }
 
-/// Decompresses whole runs.
+/// Decompresses complete runs.
 final class WholeInflater {
     private let decompressor: OpaquePointer
 
@@ -39,7 +39,7 @@ final class WholeInflater {
 
     /// Decompresses `input`, which must hold exactly `rawLength` bytes.
     ///
-    /// - Returns: nil where it does not; zlib says why.
+    /// - Returns: nil if it does not; zlib then reports the reason.
     func inflate(_ input: UnsafeRawBufferPointer, expecting rawLength: Int) -> [UInt8]? {
         var isWhole = false
         let output = [UInt8](unsafeUninitializedCapacity: rawLength) { room, count in

@@ -1,20 +1,20 @@
-// Swift's buffers as zlib takes them.
+// Converts Swift's buffers to the pointers and lengths of zlib.
 
 internal import CZlib
 
-/// Raw DEFLATE without zlib's header and check sum, with the largest window: 32 KiB.
+/// Selects raw DEFLATE, without zlib's header and checksum, with the largest window: 32 KiB.
 let rawWindowBits: CInt = -15
 
 /// The farthest DEFLATE can point back, in bytes.
 private let windowByteCount = 32 * 1024
 
 extension UnsafeRawBufferPointer {
-    /// The first byte; zlib's headers leave out a `const` here.
+    /// A pointer to the first byte; it is mutable because zlib's headers omit `const`.
     var zlibBytes: UnsafeMutablePointer<Bytef>? {
         UnsafeMutableRawPointer(mutating: baseAddress)?.assumingMemoryBound(to: Bytef.self)
     }
 
-    /// The part of a dictionary that the window can hold; nil where there is none.
+    /// The part of a dictionary that fits in the window; nil for an empty one.
     var zlibDictionary: (bytes: UnsafeMutablePointer<Bytef>?, length: UInt32)? {
         if isEmpty { return nil }
         let tail = UnsafeRawBufferPointer(rebasing: suffix(windowByteCount))
@@ -23,7 +23,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutablePointer<z_stream> {
-    /// Leaves no pointer to a caller's memory behind.
+    /// Removes the pointers to the caller's memory.
     func forgetBuffers() {
         pointee.next_in = nil
         pointee.avail_in = 0

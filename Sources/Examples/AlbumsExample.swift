@@ -1,4 +1,4 @@
-// Command: a shelf of albums from which one can delete, undo that, and go on at the next start.
+// Command: deletes albums from a shelf, with undo and redo that continue at the next start.
 
 import ArchiverKit
 import ArgumentParser
@@ -9,9 +9,9 @@ struct Album: Codable, Sendable, Equatable {
     var artist: String
 }
 
-/// Deletes an album; keeps it, to put it back.
+/// Deletes an album, and stores it to put it back.
 ///
-/// It knows which one from the beginning: undone and done again it deletes the same, whatever is shown meanwhile.
+/// The index is fixed at creation, so a redo deletes the same album whatever is shown then.
 struct DeleteAlbum: Command, Codable {
     let index: Int
     private var deleted: Album?
@@ -31,7 +31,7 @@ struct DeleteAlbum: Command, Codable {
     }
 }
 
-/// Which album is shown: no command changes that, so it is no part of the commands' state.
+/// Which album is shown; no command changes it, so it is not part of the commands' state.
 struct View: Codable, Sendable, Equatable {
     var position = 0
 
@@ -47,11 +47,11 @@ struct View: Codable, Sendable, Equatable {
 
 struct AlbumsExample: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "albums", abstract: "Look through a shelf of albums, delete, undo and redo.")
+        commandName: "albums", abstract: "Browse a shelf of albums; delete, undo and redo.")
 
     enum Step: String, ExpressibleByArgument, CaseIterable { case next, delete, undo, redo }
 
-    @Argument(help: "What to do, one after the other: next, delete, undo, redo.")
+    @Argument(help: "The steps to run in order: next, delete, undo, redo.")
     var steps: [Step] = []
 
     private static let first = [

@@ -1,4 +1,4 @@
-// Several programs that change one state at the same time: no change is lost.
+// Several programs change one state at the same time, and no change is lost.
 
 import ArchiverKit
 import ArgumentParser
@@ -6,9 +6,9 @@ import Foundation
 
 struct CounterExample: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "counter", abstract: "Count on; several may do so at the same time.")
+        commandName: "counter", abstract: "Count; several programs may count at the same time.")
 
-    @Option(help: "How far to count.")
+    @Option(help: "How many times to count.")
     var times = 1
 
     func run() throws {
@@ -18,7 +18,7 @@ struct CounterExample: ParsableCommand {
                 count += 1
                 return count
             }
-            // At once, also into a pipe: it is saved.
+            // Written unbuffered, so that a reader of a pipe sees each saved count immediately.
             FileHandle.standardOutput.write(Data("counted to \(count)\n".utf8))
         }
     }

@@ -1,4 +1,4 @@
-// A cache on saved states: covers of albums, fetched from a server once and shown without it from then on.
+// A cache on saved states: album covers are fetched from a server once and then shown without it.
 
 import ArchiverKit
 import ArgumentParser
@@ -10,12 +10,12 @@ import FoundationNetworking
 
 struct CoversExample: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "covers", abstract: "Show covers of albums, which are fetched from a server once.")
+        commandName: "covers", abstract: "Show album covers, each fetched from a server only once.")
 
-    @Option(help: "The most bytes that covers may have together.")
+    @Option(help: "The maximum size of all covers together, in bytes.")
     var budget: UInt64 = 10 << 20
 
-    @Argument(help: "Where the covers are: http://example.org/blue-train.png.")
+    @Argument(help: "The addresses of the covers, such as http://example.org/blue-train.png.")
     var addresses: [String]
 
     struct NoCover: Error, CustomStringConvertible {
@@ -26,7 +26,7 @@ struct CoversExample: AsyncParsableCommand {
         let archive = try await Blocking.run { try Archive.forExamples() }
         let covers = StateCache<Data>("covers", in: archive, budget: budget)
         for address in addresses {
-            guard let url = URL(string: address) else { throw ValidationError("'\(address)' is no address") }
+            guard let url = URL(string: address) else { throw ValidationError("'\(address)' is not an address") }
             do {
                 let isKept = try await covers.value(for: address) != nil
                 let cover = try await covers.value(for: address) { try await CoversExample.fetch(url) }

@@ -1,4 +1,4 @@
-// Small programs that keep their state in an archive; fixtures/states shows them at work.
+// Small programs that store their states in an archive; fixtures/states shows sessions with them.
 
 import ArchiverKit
 import ArgumentParser
@@ -7,7 +7,7 @@ import ArgumentParser
 struct Examples: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "examples",
-        abstract: "Programs that keep their state in an archive ($ARCHIVER_ARCHIVE, else the usual one).",
+        abstract: "Programs that store their states in an archive ($ARCHIVER_ARCHIVE, or the default one).",
         subcommands: [
             GameExample.self, UserExample.self, CounterExample.self, QuizExample.self, AlbumsExample.self,
             NetworkExample.self, CoversExample.self, TimelineExample.self,

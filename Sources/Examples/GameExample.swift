@@ -1,10 +1,10 @@
-// Memento: a game hands out its state, a caretaker keeps it, and it comes back after a new game was begun.
+// Memento: a caretaker saves a game's state, and restores it after a new game has begun.
 
 import ArchiverKit
 import ArgumentParser
 import Mementos
 
-/// A game; what the monster has learned is nobody else's business.
+/// A game; the monster's memory is private.
 struct Game: Originator {
     struct State: Codable, Sendable {
         fileprivate var attempts = 3
@@ -35,7 +35,7 @@ struct Game: Originator {
 struct GameExample: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "game", abstract: "Save a game, and load it again.")
 
-    @Flag(help: "Load what an earlier run has saved, instead of playing.")
+    @Flag(help: "Load the game that an earlier run saved, instead of playing.")
     var load = false
 
     func run() async throws {

@@ -1,4 +1,4 @@
-// Observer: the network's status is broadcast to three handlers that it does not know.
+// Observer: the network's status is sent to three observers that it does not know.
 
 import ArgumentParser
 import Mementos
@@ -6,7 +6,7 @@ import Synchronization
 
 enum NetworkStatus: String, Sendable { case online, offline }
 
-/// Waits with its uploads while the network is away.
+/// Queues uploads while the network is offline.
 final class UploadQueue: Sendable {
     private let waiting = Mutex(0)
 
@@ -22,7 +22,7 @@ final class UploadQueue: Sendable {
 
 struct NetworkExample: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "network", abstract: "Broadcast the status of a network to three handlers.")
+        commandName: "network", abstract: "Send the status of a network to three observers.")
 
     func run() {
         let status = Subject<NetworkStatus>()

@@ -1,4 +1,4 @@
-// A first start from a file that the program is shipped with; afterwards every change saves itself.
+// The first start loads a file shipped with the program; after that, every change is saved automatically.
 
 import ArchiverKit
 import ArgumentParser
@@ -20,7 +20,7 @@ struct QuizExample: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quiz", abstract: "Show the scores of a quiz, and answer its questions.")
 
-    @Option(help: "The scores to begin with, a JSON file.")
+    @Option(help: "The JSON file with the scores for the first start.")
     var defaults: String
 
     @Option(name: .customLong("answer"), help: "Answer a question of this group.")
@@ -37,13 +37,13 @@ struct QuizExample: ParsableCommand {
 
     enum Ending: String, ExpressibleByArgument, CaseIterable { case end, main, exit }
 
-    @Option(help: "How to end: with the autosave, or without a word to it by the end of main or by exit(0).")
+    @Option(help: "How to end: end the autosave, or only return from main, or only call exit(0).")
     var ending = Ending.end
 
-    @Flag(help: "Stay until a signal comes, as while one plays.")
+    @Flag(help: "Keep running until a signal arrives.")
     var stay = false
 
-    /// What saves the scores: kept as long as the program runs.
+    /// The autosave of the scores, held as long as the program runs.
     private static let kept = Mutex<Autosave?>(nil)
 
     func run() throws {
@@ -71,7 +71,7 @@ struct QuizExample: ParsableCommand {
         }
     }
 
-    /// Prints at once, also into a pipe.
+    /// Prints unbuffered, so that a reader of a pipe sees it immediately.
     private static func report(_ text: String) {
         FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }

@@ -1,4 +1,4 @@
-// A view of a history behind a data source and a delegate: here a line for each moment that is chosen.
+// A timeline of snapshots with a data source and a delegate; prints a line for each selected moment.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,7 +11,7 @@ struct TimelineExample: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "Walk through the moments of a directory.")
 
-    @Argument(help: "A directory that the archive has snapshots of.")
+    @Argument(help: "A directory with snapshots in the archive.")
     var directory: String
 
     @Option(parsing: .upToNextOption, help: "Steps: first, last, earlier, later, earlier-day, later-day.")
@@ -29,7 +29,7 @@ struct TimelineExample: ParsableCommand {
     }
 }
 
-/// Shows what is chosen.
+/// Prints the selected moment.
 private final class LineView: TimelineDelegate {
     func timelineDidSelect(_ moment: ArchiveTimeline.Moment) {
         print("\(moment.label ?? moment.id.short): \(moment.totals.files) files, \(moment.changes.added) added")

@@ -1,4 +1,4 @@
-// Any Codable value by name, in one line: a user record that survives between runs.
+// Saves and loads any Codable value by title in one line: a user record that survives between runs.
 
 import ArchiverKit
 import ArgumentParser
@@ -10,9 +10,9 @@ struct User: Codable, Sendable, Equatable {
 
 struct UserExample: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Show the user that was saved, or save one.")
+        commandName: "user", abstract: "Show the saved user, or save one.")
 
-    @Argument(help: "Whom to save.")
+    @Argument(help: "The name of the user to save.")
     var name: String?
 
     @Option(help: "The user's age in years.")

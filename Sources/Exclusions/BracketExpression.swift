@@ -1,20 +1,20 @@
-// Bracket expressions such as `[a-z]`, `[!0-9]` and `[[:alpha:]_]`, read as git's wildmatch does.
+// Bracket expressions such as `[a-z]`, `[!0-9]` and `[[:alpha:]_]`, parsed as in git's wildmatch.
 
-/// Reads the inside of bracket expressions.
+/// A parser for bracket expressions.
 ///
-/// The rules: `!` or `^` right behind the bracket complements; a `]` right behind that stands for itself; `-` between
-/// two bytes makes a range, elsewhere it stands for itself; `\` takes the next byte as it is, also in a range.
+/// The rules: `!` or `^` right after the `[` complements the set; a `]` right after that is literal; `-` between two
+/// bytes makes a range and is literal elsewhere; `\` makes the next byte literal, also in a range.
 struct BracketExpression {
     private let pattern: ArraySlice<UInt8>
     private var position: Int
     private var members = ByteSet()
-    /// What a `-` at the position would make a range from; nil behind a range or a class.
+    /// The first byte of the range if a `-` follows; nil after a range or a class.
     private var rangeStart: UInt8?
 
-    /// Reads the expression whose `[` is at `start`.
+    /// Parses the expression whose `[` is at `start`.
     ///
-    /// - Returns: what it stands for, never `/`, and where the pattern goes on behind its `]`; nil where it has no end
-    ///   or names an unknown class: such a pattern matches nothing.
+    /// - Returns: the bytes it matches, never `/`, and the index after its `]`; nil if it is not terminated or names
+    ///   an unknown class, in which case the pattern matches nothing.
     static func read(_ pattern: ArraySlice<UInt8>, at start: Int) -> (set: ByteSet, end: Int)? {
         var expression = BracketExpression(pattern: pattern, position: start + 1)
         guard var set = expression.readMembers() else { return nil }
@@ -37,7 +37,7 @@ struct BracketExpression {
         return isComplement ? members.complement : members
     }
 
-    /// Reads a byte, the rest of a range, or a class; false where the pattern is invalid.
+    /// Parses a byte, the rest of a range, or a class; false if the pattern is invalid.
     private mutating func readMember() -> Bool {
         if peek() == UInt8(ascii: "-"), let first = rangeStart, let next = peek(1), next != UInt8(ascii: "]") {
             position += 1
@@ -48,7 +48,7 @@ struct BracketExpression {
         }
         if peek() == UInt8(ascii: "["), peek(1) == UInt8(ascii: ":") {
             guard let bracket = pattern[(position + 2)...].firstIndex(of: UInt8(ascii: "]")) else { return false }
-            // Else the bracket stands for itself: `[[:]`, `[[:a]`.
+            // Otherwise the bracket is literal: `[[:]`, `[[:a]`.
             if bracket > position + 2, pattern[bracket - 1] == UInt8(ascii: ":") {
                 return readClass(named: pattern[(position + 2)..<(bracket - 1)], end: bracket + 1)
             }
@@ -71,7 +71,7 @@ struct BracketExpression {
         return true
     }
 
-    /// The next byte, or the one behind a backslash; nil at the pattern's end.
+    /// The next byte, or the byte after a backslash; nil at the end of the pattern.
     private mutating func readByte() -> UInt8? {
         if peek() == UInt8(ascii: "\\") { position += 1 }
         guard let byte = peek() else { return nil }

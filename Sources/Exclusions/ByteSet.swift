@@ -1,10 +1,10 @@
-// Sets of bytes: what a bracket expression of a pattern stands for.
+// Sets of bytes, which a pattern's bracket expressions match.
 
 /// A set of bytes, one bit each.
 struct ByteSet: Hashable, Sendable {
     private var words = SIMD4<UInt64>()
 
-    /// The set that `isMember` tells.
+    /// The set of all bytes for which `isMember` returns true.
     init(where isMember: (UInt8) -> Bool = { _ in false }) {
         for byte in UInt8.min ... .max where isMember(byte) { insert(byte) }
     }
@@ -26,9 +26,9 @@ struct ByteSet: Hashable, Sendable {
 }
 
 extension ByteSet {
-    /// The set that a named class such as `[:alpha:]` stands for: ASCII, whatever the locale; nil for an unknown name.
+    /// The set of a named class such as `[:alpha:]`: always ASCII, in any locale; nil for an unknown name.
     ///
-    /// As in git, `space` holds neither vertical tab nor form feed.
+    /// As in git, `space` contains neither vertical tab nor form feed.
     init?(className: some Collection<UInt8>) {
         switch String(decoding: className, as: UTF8.self) {
         case "alnum": self.init { isLetter($0) || isDigit($0) }

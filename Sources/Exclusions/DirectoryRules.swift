@@ -1,44 +1,47 @@
-// What a directory itself says about what is left out of it.
+// The exclusion rules that a directory's own files define.
 
 package import FileIO
 internal import Glibc
 
 /// The ignore files and the cache tag of one directory.
 package struct DirectoryRules: Sendable {
-    /// In rising precedence; empty ones are left out.
+    /// The ignore files that hold patterns, in rising precedence.
     package let ignoreFiles: [IgnoreFile]
-    /// Whether the directory is tagged as a cache, and such are left out.
+    /// Whether the directory is tagged as a cache and caches are excluded.
     package let isCache: Bool
 
-    /// Bytes beyond which an ignore file is not heeded; git's own limit is a hundred times that.
+    /// The largest size of an ignore file in bytes; longer files are ignored.
+    ///
+    /// git's own limit is a hundred times that.
     package static let ignoreFileByteLimit = 1 << 20
     /// The file that tags a directory as a cache (https://bford.info/cachedir/).
     package static let cacheTagName = Array("CACHEDIR.TAG".utf8)
-    /// What that file begins with.
+    /// The bytes that the tag file must begin with.
     private static let cacheTagSignature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 
-    /// Reads what `rules` say is to be heeded in an open directory.
+    /// Reads the ignore files and the cache tag that `rules` ask for in an open directory.
     ///
-    /// An ignore file that is missing, unreadable, too long or no regular file counts as empty, as with git.
+    /// An ignore file that is missing, unreadable, too long or not a regular file counts as empty, as in git.
     package static func read(
         in directory: borrowing Descriptor, _ rules: ExclusionRules
     ) -> DirectoryRules {
         read(in: directory, rules) { _ in true }
     }
 
-    /// Reads what `rules` say is to be heeded in an open directory whose names are known: without a system call where
-    /// there is nothing.
+    /// Reads the ignore files and the cache tag in an open directory that has been listed.
+    ///
+    /// Makes no system call if none of them is in the list.
     ///
     /// - Parameter records: the names in the directory, as `DirectoryReader` sorts them.
     package static func read(
-        in directory: borrowing Descriptor, _ rules: ExclusionRules, among records: DirectoryRecords
+        in directory: borrowing Descriptor, _ rules: ExclusionRules, among records: DirectoryListing
     ) -> DirectoryRules {
         read(in: directory, rules) { records.mayHoldFile(named: $0) }
     }
 
-    /// Reads what `rules` say is to be heeded in a directory that is not one of the file system.
+    /// Reads the ignore files and the cache tag in a directory that is not on the file system.
     ///
-    /// - Parameter content: gives the content of the regular file of a name; nil where there is none.
+    /// - Parameter content: returns the content of the regular file with the given name; nil if there is none.
     package static func read<Failure: Error>(
         _ rules: ExclusionRules, _ content: (_ name: [UInt8]) throws(Failure) -> [UInt8]?
     ) throws(Failure) -> DirectoryRules {
@@ -52,7 +55,7 @@ package struct DirectoryRules: Sendable {
         return DirectoryRules(ignoreFiles: files, isCache: isCache ?? false)
     }
 
-    /// Whether a change of a file of this name changes what is left out of its directory.
+    /// Whether a change of a file with this name changes the exclusions in its directory.
     package static func decides(_ name: some Collection<UInt8>, _ rules: ExclusionRules) -> Bool {
         if rules.excludesCaches && name.elementsEqual(cacheTagName) { return true }
         return rules.ignoreFileNames.contains { $0.elementsEqual(name) }
@@ -78,7 +81,7 @@ package struct DirectoryRules: Sendable {
 
     private static func hasCacheTag(_ directory: borrowing Descriptor) -> Bool {
         guard let file = openRegularFile(cacheTagName, in: directory) else { return false }
-        // What a shorter file lacks stays zero.
+        // The missing bytes of a shorter file stay zero.
         var beginning = [UInt8](repeating: 0, count: cacheTagSignature.count)
         _ = beginning.withUnsafeMutableBytes { buffer in
             try? file.read(into: buffer, path: .init(bytes: cacheTagName))
@@ -86,11 +89,11 @@ package struct DirectoryRules: Sendable {
         return beginning == cacheTagSignature
     }
 
-    /// Opens `name` where it is a regular file that can be read.
+    /// Opens `name`; nil if it is not a readable regular file.
     private static func openRegularFile(_ name: [UInt8], in directory: borrowing Descriptor) -> Descriptor? {
         let path = RelativePath(unchecked: name)
         let name = CName(name)
-        // Looked at first: to open a FIFO or a device would do something to it.
+        // Check before opening: opening a FIFO or a device can have side effects.
         guard let status = try? FileStatus.read(name, in: directory), status.kind == .file else { return nil }
         guard let file = try? directory.openForReading(name, O_NONBLOCK, path: path),
             let opened = try? FileStatus.read(file), opened.kind == .file
@@ -99,8 +102,8 @@ package struct DirectoryRules: Sendable {
     }
 }
 
-extension DirectoryRecords {
-    /// Whether the records, sorted by name, have `name`, and not as something that surely is no regular file.
+extension DirectoryListing {
+    /// Whether the records, sorted by name, contain `name`, unless it is known not to be a regular file.
     fileprivate func mayHoldFile(named name: [UInt8]) -> Bool {
         var range = startIndex..<endIndex
         while !range.isEmpty {

@@ -1,23 +1,26 @@
-// What a user wants left out of a root, as it is said on the command line and recorded in snapshots.
+// The exclusions of a root, as given on the command line and recorded in snapshots.
 
-/// What is left out of the snapshots of a root.
+/// The rules that exclude files from a root's snapshots.
 public struct ExclusionRules: Hashable, Sendable {
-    /// Patterns as gitignore(5) has them, one each, relative to the root; the last one that matches decides, and each
-    /// of them outranks all ignore files.
+    /// Patterns as in gitignore(5), one each, relative to the root.
+    ///
+    /// The last matching pattern decides. These patterns take precedence over all ignore files.
     public var patterns: [[UInt8]]
-    /// Names of files that hold such patterns for the directory they are in and all below it; a later name outranks an
-    /// earlier one in the same directory, a deeper directory outranks those above.
+    /// Names of files that hold such patterns for their directory and everything below it.
+    ///
+    /// In one directory a later name takes precedence over an earlier one; a deeper directory takes precedence over
+    /// those above it.
     public var ignoreFileNames: [[UInt8]]
-    /// Files of more bytes than this are left out; nil for no limit.
+    /// The largest file size in bytes, above which files are excluded; nil for no limit.
     public var largerThan: UInt64?
-    /// Whether of a directory that is tagged as a cache (CACHEDIR.TAG) only the tag is taken.
+    /// Whether directories tagged as a cache (CACHEDIR.TAG) are excluded, except for the tag itself.
     public var excludesCaches: Bool
-    /// Whether directories that carry another mount are entered.
+    /// Whether directories on other mounts are entered.
     public var crossesMounts: Bool
 
-    /// The file that is heeded without being asked for.
+    /// The ignore file that is respected by default.
     public static let ignoreFileName = Array(".archiverignore".utf8)
-    /// git's own.
+    /// git's ignore file.
     public static let gitIgnoreFileName = Array(".gitignore".utf8)
 
     public init(
@@ -31,15 +34,15 @@ public struct ExclusionRules: Hashable, Sendable {
         self.crossesMounts = crossesMounts
     }
 
-    /// Whether a file of `size` bytes is left out because of its size.
+    /// Whether a file of `size` bytes is excluded because of its size.
     package func excludes(fileOfSize size: UInt64) -> Bool {
         guard let largerThan else { return false }
         return size > largerThan
     }
 
-    /// The patterns that a file such as one given with `--exclude-from` holds, to be appended to `patterns`.
+    /// The patterns in a file given with `--exclude-from`, to be appended to `patterns`.
     ///
-    /// Read like an ignore file: no comments, no empty lines, no blanks at the end of a line.
+    /// Parsed like an ignore file, without comments, empty lines and trailing blanks.
     package static func patterns(in text: [UInt8]) -> [[UInt8]] {
         PatternLines.split(text).map { Array($0) }
     }

@@ -1,12 +1,12 @@
-// The rules in force at a place of the tree.
+// The exclusion rules in force in one directory of the tree.
 
 package import FileIO
 
-/// The exclusion rules that hold in one directory.
+/// The exclusion rules in force in one directory.
 ///
-/// A value of two references: a walk extends it on its way down and drops the extension on its way up.
+/// The value is two references, so it is cheap to copy: a walk extends it on the way down and drops it on the way up.
 package struct ExclusionScope: Sendable {
-    /// What holds everywhere.
+    /// The rules in force everywhere.
     private final class Foundation: Sendable {
         let rules: ExclusionRules
         let patterns: PatternList
@@ -19,7 +19,7 @@ package struct ExclusionScope: Sendable {
 
     /// The patterns of one ignore file.
     private struct Level: Sendable {
-        /// Where paths relative to the file's directory begin in paths relative to the root.
+        /// The offset in a root-relative path at which the path relative to the file's directory begins.
         let pathStart: Int
         let patterns: PatternList
     }
@@ -28,24 +28,24 @@ package struct ExclusionScope: Sendable {
     /// In rising precedence.
     private var levels: [Level] = []
 
-    /// Whether no path is left out because of its name.
+    /// Whether no path is excluded by name.
     package private(set) var isTrivial: Bool
 
     package var rules: ExclusionRules { foundation.rules }
 
-    /// The rules above the root's own ignore files.
+    /// The rules without any ignore file.
     package init(_ rules: ExclusionRules) {
         foundation = Foundation(rules)
         isTrivial = !foundation.patterns.canExclude
     }
 
-    /// The rules in `directory`, which is below those that were added before.
+    /// The rules in `directory`, which is below the directories added before.
     ///
-    /// - Parameter files: its ignore files, in rising precedence.
+    /// - Parameter files: the directory's ignore files, in rising precedence.
     package func adding(_ files: [IgnoreFile], of directory: RelativePath) -> ExclusionScope {
         var extended = self
         let pathStart = directory.isRoot ? 0 : directory.bytes.count + 1
-        // Where nothing is left out so far, there is nothing to include again.
+        // If nothing is excluded so far, a negated pattern has nothing to include again.
         for file in files where !file.isEmpty && (file.patterns.canExclude || !extended.isTrivial) {
             extended.levels.append(Level(pathStart: pathStart, patterns: file.patterns))
             if file.patterns.canExclude { extended.isTrivial = false }
@@ -53,11 +53,11 @@ package struct ExclusionScope: Sendable {
         return extended
     }
 
-    /// Whether `path`, whose parents are all included, is left out because of its name.
+    /// Whether `path`, whose parents are all included, is excluded by name.
     ///
-    /// An ignore file never is: a change of what it says is a change of the root's state.
+    /// An ignore file is never excluded, because a change of its content changes the root's state.
     ///
-    /// - Parameter path: below the directory that was added last.
+    /// - Parameter path: a path below the directory added last.
     package func excludes(_ path: RelativePath, isDirectory: Bool) -> Bool {
         if isTrivial { return false }
         let nameStart = path.bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
@@ -67,7 +67,7 @@ package struct ExclusionScope: Sendable {
         return isDirectory || !rules.ignoreFileNames.contains { $0.elementsEqual(path.bytes[nameStart...]) }
     }
 
-    /// What the list of highest precedence that says something of `path` says.
+    /// The verdict of the list with the highest precedence that has a pattern for `path`; nil if there is none.
     private func verdict(
         on path: borrowing Span<UInt8>, nameStart: Int, isDirectory: Bool
     ) -> IgnoreFile.Verdict? {

@@ -1,12 +1,11 @@
-// Runs of tokens matched with bytes: what git's wildmatch does in pathname mode.
+// Matches tokens against bytes, as git's wildmatch does in pathname mode.
 
-/// Matches tokens with bytes.
+/// Matches tokens against bytes.
 ///
-/// There is no recursion and no memory but the latest two points of return: nothing that an earlier wildcard could take
-/// in addition helps a later one of the same reach. So the time is bounded by the product of the two lengths, whatever
-/// the pattern.
+/// There is no recursion, and only the latest two points to backtrack to are stored: extending an earlier wildcard
+/// never helps a later one of the same kind. So for any pattern the time is bounded by the product of the two lengths.
 struct GlobMatcher {
-    /// A wildcard that may take more: the token behind it, and the byte where that was tried last.
+    /// A point to backtrack to: the token after a wildcard, and the last byte position where it was tried.
     private struct Retry {
         var token: Int
         var position: Int
@@ -14,15 +13,15 @@ struct GlobMatcher {
 
     private var token: Int
     private var position: Int
-    /// A `*`: takes more up to the next `/`.
+    /// The last `*`, which can be extended up to the next `/`.
     private var shallow: Retry?
-    /// A `**`: takes more across `/`.
+    /// The last `**`, which can be extended across `/`.
     private var deep: Retry?
     private var deepTakesDirectories = false
 
     /// Whether all of `tokens` matches all of `text`.
     ///
-    /// - Parameter text: `text[0]` begins a component where the first token is `.directories`.
+    /// - Parameter text: if the first token is `.directories`, `text[0]` must begin a component.
     static func matches(
         _ tokens: borrowing Span<GlobToken>, _ sets: borrowing Span<ByteSet>, _ text: borrowing Span<UInt8>
     ) -> Bool {
@@ -42,7 +41,7 @@ struct GlobMatcher {
         position = 0
     }
 
-    /// Matches one token at the position; false where it does not.
+    /// Matches one token at the current position; returns false if it does not match.
     private mutating func step(
         _ next: GlobToken, _ sets: borrowing Span<ByteSet>, _ text: borrowing Span<UInt8>
     ) -> Bool {
@@ -69,7 +68,7 @@ struct GlobMatcher {
         }
     }
 
-    /// Goes back to the latest wildcard that can take more, and lets it.
+    /// Backtracks to the latest wildcard that can be extended, and extends it; false if there is none.
     private mutating func retry(_ text: borrowing Span<UInt8>) -> Bool {
         if var point = shallow, point.position < text.count, text[point.position] != UInt8(ascii: "/") {
             point.position += 1

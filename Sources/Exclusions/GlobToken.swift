@@ -12,10 +12,10 @@ enum GlobToken: Hashable, Sendable {
     case star
     /// Any number of bytes: `**` at a pattern's end and before an escaped `/`.
     case anything
-    /// Any number of whole components, each with its `/`: `**/`.
+    /// Any number of complete components, each with its `/`: `**/`.
     case directories
 
-    /// The fewest bytes that this matches.
+    /// The fewest bytes that the token matches.
     var minimumCount: Int {
         switch self {
         case .byte, .anyByte, .set: 1

@@ -2,20 +2,20 @@
 
 /// A list of gitignore(5) patterns.
 package struct IgnoreFile: Hashable, Sendable {
-    /// What a list says of a path.
+    /// The decision of a list about a path.
     package enum Verdict: Sendable { case excluded, included }
 
     let patterns: PatternList
 
-    /// Reads the lines of an ignore file.
+    /// Parses the lines of an ignore file.
     package init(_ text: [UInt8]) {
         patterns = PatternList(PatternLines.split(text))
     }
 
-    /// Whether no path can match.
+    /// Whether the file holds no pattern that can match.
     package var isEmpty: Bool { patterns.patterns.isEmpty }
 
-    /// What the last pattern that matches `path` says; nil where none does.
+    /// The verdict of the last pattern that matches `path`; nil if none matches.
     ///
     /// - Parameter path: relative to the directory that the file is in.
     package func verdict(on path: ArraySlice<UInt8>, isDirectory: Bool) -> Verdict? {

@@ -1,18 +1,18 @@
-// One line of an ignore file taken apart: gitignore(5), "PATTERN FORMAT".
+// Parses one line of an ignore file: gitignore(5), "PATTERN FORMAT".
 
-/// A pattern as it is written, in tokens.
+/// A parsed pattern, as tokens.
 struct ParsedPattern {
     let isNegated: Bool
     let isDirectoryOnly: Bool
-    /// Whether it is matched with the last component of a path only, at any depth.
+    /// Whether it is matched only against the last component of a path, at any depth.
     private(set) var matchesName: Bool
     private(set) var tokens: [GlobToken] = []
     private(set) var sets: [ByteSet] = []
 
-    /// Takes `line` apart: `!`, then the pattern, then `/`.
+    /// Parses `line`: an optional `!`, the pattern, an optional `/`.
     ///
-    /// - Returns: nil where nothing can match: an empty pattern, a backslash at the end, a bracket expression without
-    ///   end or with an unknown class.
+    /// - Returns: nil if nothing can match: an empty pattern, a backslash at the end, or a bracket expression that is
+    ///   not terminated or has an unknown class.
     init?(_ line: ArraySlice<UInt8>) {
         var rest = line
         isNegated = rest.first == UInt8(ascii: "!")
@@ -22,7 +22,7 @@ struct ParsedPattern {
         matchesName = !rest.contains(UInt8(ascii: "/"))
         if rest.first == UInt8(ascii: "/") { rest.removeFirst() }
         guard !rest.isEmpty, tokenize(rest) else { return nil }
-        // `**/name` says the same as `name`, which is quicker.
+        // `**/name` means the same as `name`, which is faster to match.
         if tokens.first == .directories, !tokens.dropFirst().contains(where: \.canMatchSlash) {
             tokens.removeFirst()
             matchesName = true
@@ -30,7 +30,7 @@ struct ParsedPattern {
         if tokens.isEmpty { return nil }
     }
 
-    /// Appends the tokens of `pattern`; false where it is invalid.
+    /// Appends the tokens of `pattern`; false if it is invalid.
     private mutating func tokenize(_ pattern: ArraySlice<UInt8>) -> Bool {
         var index = pattern.startIndex
         while index < pattern.endIndex {
@@ -58,10 +58,11 @@ struct ParsedPattern {
         return true
     }
 
-    /// Appends the token of the asterisks at `start`: two or more that fill a component reach across `/`, others count
-    /// as one.
+    /// Appends the token for the asterisks at `start`.
     ///
-    /// - Returns: where the pattern goes on.
+    /// Two or more asterisks that fill a component match across `/`; other runs count as one asterisk.
+    ///
+    /// - Returns: the index after the token.
     private mutating func tokenizeStars(_ pattern: ArraySlice<UInt8>, at start: Int) -> Int {
         let slash = UInt8(ascii: "/")
         let rest = pattern[start...].drop { $0 == UInt8(ascii: "*") }

@@ -1,31 +1,31 @@
-// One pattern in the form in which it is matched.
+// One pattern, compiled for matching.
 
 /// A compiled pattern: literal bytes at both ends, tokens between them.
 ///
-/// Its bytes and tokens lie in the list that holds it, so that a question touches no reference counts.
+/// Its bytes and tokens are stored in the list that holds it, so matching touches no reference counts.
 struct Pattern: Hashable, Sendable {
-    /// How what is between the literal ends is matched.
+    /// How the part between the literal ends is matched.
     enum Middle: Hashable, Sendable {
-        /// Nothing: the pattern is literal.
+        /// There is no such part: the pattern is literal.
         case empty
-        /// One `*` in a name: anything.
+        /// One `*` in a name, which matches anything.
         case star
-        /// By its tokens.
+        /// Matched by its tokens.
         case tokens
     }
 
-    /// Begins with `!`: what matches is included.
+    /// Whether the pattern begins with `!` and includes the paths it matches.
     let isNegated: Bool
-    /// Ends with `/`: only directories match.
+    /// Whether the pattern ends with `/` and matches only directories.
     let isDirectoryOnly: Bool
-    /// Is matched with the last component alone, at any depth.
+    /// Whether the pattern is matched only against the last component, at any depth.
     let matchesName: Bool
     let middle: Middle
     /// The fewest bytes that match.
     let minimumCount: Int
-    /// The literal bytes at the beginning, in the list's literals; those of the end follow them.
+    /// The range of the leading literal bytes in the list's literals; the trailing ones follow them.
     let head: Range<Int>
     let tailCount: Int
-    /// In the list's tokens.
+    /// The range of the tokens in the list's tokens.
     let tokens: Range<Int>
 }

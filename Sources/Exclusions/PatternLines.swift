@@ -1,11 +1,11 @@
-// A file of patterns cut into lines, as git's dir.c cuts it.
+// Splits a file of patterns into lines, as git's dir.c does.
 
-/// The pattern lines of a file: no comments, no empty lines, no line ends, no blanks at the end.
+/// The pattern lines of a file, without comments, empty lines, line endings and trailing blanks.
 enum PatternLines {
-    /// Cuts `text` into pattern lines.
+    /// Splits `text` into pattern lines.
     ///
-    /// A UTF-8 byte order mark at the beginning, a CR before an LF and a line's unescaped blanks at its end do not count;
-    /// what follows a NUL in a line does not either. `#` begins a comment at the beginning of a line only.
+    /// Ignored are a UTF-8 byte order mark at the beginning, a CR before an LF, a line's unescaped trailing blanks, and
+    /// anything after a NUL in a line. `#` begins a comment only at the beginning of a line.
     static func split(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
         let body = text.starts(with: byteOrderMark) ? text.dropFirst(byteOrderMark.count) : text[...]
         return body.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -18,7 +18,7 @@ enum PatternLines {
 
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
-    /// `line` without the spaces at its end; a space behind a backslash stays.
+    /// `line` without its trailing spaces; a space after a backslash stays.
     private static func withoutTrailingBlanks(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var end = line.startIndex
         var index = line.startIndex
@@ -26,7 +26,7 @@ enum PatternLines {
             switch line[index] {
             case UInt8(ascii: " "): index += 1
             case UInt8(ascii: "\\"):
-                // A backslash at the very end: the pattern is invalid, spaces or not.
+                // With a backslash at the very end the pattern is invalid, with or without spaces.
                 index += 2
                 if index > line.endIndex { return line }
                 end = index

@@ -1,17 +1,17 @@
-// Patterns of which the last one that matches decides.
+// A list of patterns, of which the last matching one decides.
 
 /// A list of compiled gitignore(5) patterns.
 struct PatternList: Hashable, Sendable {
     private(set) var patterns: [Pattern] = []
-    /// The literal byte that each pattern ends with, if it does: most paths are told from most patterns by their last.
+    /// The last byte of each pattern if it is literal; comparing it with a path's last byte rules out most patterns.
     private var lastBytes: [UInt8?] = []
     private var literals: [UInt8] = []
     private var tokens: [GlobToken] = []
     private var sets: [ByteSet] = []
-    /// Whether some pattern is not negated: without one nothing is left out.
+    /// Whether some pattern is not negated; without one, nothing is excluded.
     private(set) var canExclude = false
 
-    /// Compiles `lines`, one pattern each; those that cannot match anything are dropped.
+    /// Compiles `lines`, one pattern each, and drops patterns that cannot match anything.
     init(_ lines: some Sequence<ArraySlice<UInt8>>) {
         for line in lines { append(ParsedPattern(line)) }
     }
@@ -38,11 +38,11 @@ struct PatternList: Hashable, Sendable {
         if !parsed.isNegated { canExclude = true }
     }
 
-    /// What the last pattern that matches says; nil where none does.
+    /// The verdict of the last pattern that matches; nil if none matches.
     ///
     /// - Parameters:
-    ///   - path: the bytes of a path, from the directory that the list is for.
-    ///   - nameStart: where its last component begins.
+    ///   - path: the bytes of a path relative to the list's directory.
+    ///   - nameStart: the index where its last component begins.
     func verdict(
         on path: borrowing Span<UInt8>, nameStart: Int, isDirectory: Bool
     ) -> IgnoreFile.Verdict? {
@@ -87,7 +87,7 @@ struct PatternList: Hashable, Sendable {
 }
 
 extension Sequence<GlobToken> {
-    /// The bytes that the sequence begins with before its first wildcard.
+    /// The literal bytes before the first wildcard.
     fileprivate var literalPrefix: [UInt8] {
         var bytes = [UInt8]()
         for token in self {
@@ -99,7 +99,7 @@ extension Sequence<GlobToken> {
 }
 
 extension GlobToken {
-    /// The token in a list that has `count` sets before this pattern's.
+    /// The token with its set index increased by `count`, the number of sets already in the list.
     fileprivate func shifted(by count: Int) -> GlobToken {
         guard case .set(let index) = self else { return self }
         return .set(index + Int32(count))

@@ -1,10 +1,10 @@
-// Names of users and groups, asked of the system once each.
+// Names of users and groups. Each is looked up once and then cached.
 
 internal import Glibc
 package import SystemPackage
 internal import Threading
 
-/// Translates numeric owners and groups to names and back; may be used by several threads.
+/// Translates numeric owners and groups to names and back; safe to use from several threads.
 package final class AccountNames: Sendable {
     private struct Cache {
         var owners: [UInt32: String?] = [:]
@@ -17,7 +17,7 @@ package final class AccountNames: Sendable {
 
     package init() {}
 
-    /// The home directory of a user; nil where the system knows none.
+    /// The home directory of a user; nil if the system knows none.
     package static func home(of number: UInt32) -> FilePath? {
         var entry = passwd()
         return lookUp(&entry) {
@@ -27,7 +27,7 @@ package final class AccountNames: Sendable {
         }
     }
 
-    /// The name of a user; nil where the system knows none (or one that is not UTF-8).
+    /// The name of a user; nil if the system knows none (or one that is not UTF-8).
     package func owner(_ number: UInt32) -> String? {
         cached(\.owners, number) { number in
             var entry = passwd()
@@ -39,7 +39,7 @@ package final class AccountNames: Sendable {
         }
     }
 
-    /// The name of a group; nil where the system knows none (or one that is not UTF-8).
+    /// The name of a group; nil if the system knows none (or one that is not UTF-8).
     package func group(_ number: UInt32) -> String? {
         cached(\.groups, number) { number in
             var entry = Glibc.group()
@@ -51,7 +51,7 @@ package final class AccountNames: Sendable {
         }
     }
 
-    /// The number of the user `name`; nil where the system knows none.
+    /// The number of the user `name`; nil if the system knows none.
     package func owner(named name: String) -> UInt32? {
         cached(\.ownerNumbers, name) { name in
             var entry = passwd()
@@ -63,7 +63,7 @@ package final class AccountNames: Sendable {
         }
     }
 
-    /// The number of the group `name`; nil where the system knows none.
+    /// The number of the group `name`; nil if the system knows none.
     package func group(named name: String) -> UInt32? {
         cached(\.groupNumbers, name) { name in
             var entry = Glibc.group()
@@ -75,7 +75,7 @@ package final class AccountNames: Sendable {
         }
     }
 
-    /// The cached answer, or a new one, asked without the lock: a directory service may take its time.
+    /// Returns the cached answer, or asks without holding the lock, because a directory service may be slow.
     private func cached<Key: Hashable & Sendable, Value: Sendable>(
         _ table: any WritableKeyPath<Cache, [Key: Value?]> & Sendable, _ key: Key, ask: (Key) -> Value?
     ) -> Value? {
@@ -85,7 +85,7 @@ package final class AccountNames: Sendable {
         return answer
     }
 
-    /// Makes a `get…_r` call with a buffer that grows as the entry needs it (getpwnam(3), getgrnam(3)).
+    /// Makes a `get…_r` call and enlarges the buffer until the entry fits (getpwnam(3), getgrnam(3)).
     private static func lookUp<Entry, Value>(
         _ entry: inout Entry,
         _ call: (
@@ -95,7 +95,7 @@ package final class AccountNames: Sendable {
         read: (Entry) -> Value?
     ) -> Value? {
         var capacity = 4_096
-        // Groups of a hundred thousand members fit into this.
+        // Room for a group of a hundred thousand members.
         let limit = 16 << 20
         while capacity <= limit {
             var buffer = [CChar](repeating: 0, count: capacity)
@@ -113,7 +113,7 @@ package final class AccountNames: Sendable {
     }
 }
 
-/// A name in C memory; nil where it is not UTF-8.
+/// A name in C memory; nil if it is not UTF-8.
 private func name(at pointer: UnsafeMutablePointer<CChar>?) -> String? {
     pointer.flatMap { String(validatingCString: $0) }
 }

@@ -3,13 +3,13 @@
 internal import CLinux
 internal import SystemPackage
 
-/// What the attributes belong to.
+/// The object that the attributes belong to.
 enum AttributeTarget {
     case openFile(CInt)
     /// A path that is not followed if it is a symbolic link.
     case name(CName)
 
-    /// The names of all attributes that the process may see.
+    /// The names of all attributes visible to the process.
     func names() throws(Errno) -> [[UInt8]] {
         let list = try Self.fetch { buffer, count in
             let buffer = buffer?.assumingMemoryBound(to: CChar.self)
@@ -56,7 +56,7 @@ enum AttributeTarget {
         if result != 0 { throw .current }
     }
 
-    /// What a call writes into its buffer: first one on the stack, then one as large as the kernel ever fills.
+    /// Returns the bytes that a call writes: tries a small stack buffer first, then the largest the kernel can fill.
     private static func fetch(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(Errno) -> [UInt8] {
         // XATTR_LIST_MAX and XATTR_SIZE_MAX (xattr(7)).
         let largest = 64 * 1024
@@ -75,7 +75,7 @@ enum AttributeTarget {
 }
 
 extension CName {
-    /// The path of this name in an open directory, for the system calls that take no directory (proc_pid_fd(5)).
+    /// The path of this name in an open directory, for system calls without a directory argument (proc_pid_fd(5)).
     func processPath(in directory: borrowing Descriptor) -> CName {
         CName(Array("/proc/self/fd/\(directory.number)/".utf8) + bytes)
     }

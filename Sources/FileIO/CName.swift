@@ -1,4 +1,4 @@
-// A name as the kernel takes it: NUL-terminated bytes.
+// A name as the kernel expects it: NUL-terminated bytes.
 
 /// A file name or relative path with its terminating NUL, ready for a system call.
 package struct CName: Sendable {
@@ -18,7 +18,7 @@ package struct CName: Sendable {
         self.terminated = terminated
     }
 
-    /// Copies `bytes`, which hold no NUL, and adds the terminator: the quick way for what a walk comes upon.
+    /// Copies `bytes`, which hold no NUL, and adds the terminator; the fast path for names found by a walk.
     package init(_ bytes: [UInt8]) {
         terminated = bytes.withUnsafeBufferPointer { CName.terminated($0) }
     }

@@ -1,4 +1,4 @@
-// What the running process may do, where it runs, and its clock.
+// The running process: its privileges, its machine, its clock and its limits.
 
 internal import CLinux
 internal import Glibc
@@ -6,10 +6,10 @@ package import SystemPackage
 
 /// The running process.
 package enum CurrentProcess {
-    /// Whether the process runs as root, who may set owners and make devices.
+    /// Whether the process runs as root, which can set owners and create devices.
     package static var isRoot: Bool { geteuid() == 0 }
 
-    /// The machine's name; empty where the system does not tell.
+    /// The machine's name; empty if the system does not report it.
     package static var hostName: String {
         // HOST_NAME_MAX is 64 on Linux (gethostname(2)).
         var name = [CChar](repeating: 0, count: 256)
@@ -17,7 +17,7 @@ package enum CurrentProcess {
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether a time service keeps the system's clock right; nil where the system does not tell.
+    /// Whether a time service synchronizes the system's clock; nil if the system does not report it.
     package static var isClockKept: Bool? {
         switch clinux_clock_is_kept() {
         case 0: false
@@ -26,19 +26,19 @@ package enum CurrentProcess {
         }
     }
 
-    /// Nanoseconds since some moment in the past, never turned back (CLOCK_MONOTONIC).
+    /// Nanoseconds since an arbitrary moment in the past; never decreases (CLOCK_MONOTONIC).
     package static var monotonicNanoseconds: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// How long the process's own code has been running; what the system took to load it is not in it.
+    /// How long the process's own code has been running, without the time that the system took to load it.
     package static var age: Duration {
         .nanoseconds(Int64(clamping: monotonicNanoseconds &- UInt64(clinux_start_nanoseconds())))
     }
 
-    /// Lets the process open as many files as the system allows it: the soft limit becomes the hard one.
+    /// Raises the soft limit on open files to the hard limit.
     ///
     /// - Returns: the limit now in force.
     @discardableResult
@@ -53,12 +53,12 @@ package enum CurrentProcess {
 }
 
 extension FilePath {
-    /// The path from `/` on, as it is now meant: relative paths begin in the process's current directory.
+    /// The absolute path; a relative path is resolved against the process's current directory.
     package var absolute: FilePath {
         guard !isAbsolute, let pointer = getcwd(nil, 0) else { return self }
         defer { free(pointer) }
         var absolute = FilePath(platformString: pointer)
-        // Not so `..`, which behind a symbolic link is another directory than the one before it.
+        // `..` is not resolved: after a symbolic link it is not the directory named before the link.
         for component in components where component.kind != .currentDirectory { absolute.append(component) }
         return absolute
     }

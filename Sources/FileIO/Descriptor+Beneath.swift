@@ -1,13 +1,13 @@
-// Opening paths below a root without ever leaving it, however long they are.
+// Opens paths of any length below a root without ever leaving it.
 //
-// The kernel does the resolving (openat2(2)), so no rename or symbolic link put in the way can lead outside. A path
-// longer than a system call takes is walked in several hops, each from the directory that the one before it reached.
+// The kernel resolves the path (openat2(2)), so a concurrent rename or symbolic link cannot lead outside. A path too
+// long for one system call is opened in several steps, each relative to the directory opened by the step before.
 
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A name in an open directory: what creating, renaming and removing work on.
+/// A name in an open directory, for creating, renaming and removing.
 package struct Place: ~Copyable, Sendable {
     /// The directory, opened with O_PATH.
     package let directory: Descriptor
@@ -16,20 +16,21 @@ package struct Place: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-    /// How paths below a root are resolved.
+    /// How a path below a root is resolved.
     package enum Resolution: Sendable {
-        /// By openat2(2), several components at once.
+        /// By openat2(2), several components in one call.
         case kernel
         /// Component by component with O_NOFOLLOW, for kernels and sandboxes without openat2(2).
         case componentwise
     }
 
-    /// Opens `path` below the root `self`, refusing symbolic links on the way and at the end.
+    /// Opens `path` below the root `self`; fails if any component is a symbolic link.
     ///
     /// - Parameters:
-    ///   - flags: `O_…` bits; O_CLOEXEC is added. With O_PATH | O_NOFOLLOW, a symbolic link at the end is opened itself.
+    ///   - flags: `O_…` bits; O_CLOEXEC is added. With O_PATH | O_NOFOLLOW, a symbolic link at the end is opened.
     ///   - permissions: mode bits of a file that this call creates.
-    /// - Throws: `FileError`: a symbolic link is `.tooManySymbolicLinkLevels`, or `.notDirectory` on the way.
+    /// - Throws: `FileError`; for a symbolic link its code is `.tooManySymbolicLinkLevels`, or `.notDirectory` before
+    ///   the last component.
     package borrowing func open(
         beneath path: RelativePath, _ flags: CInt, permissions: UInt16 = 0
     ) throws(FileError) -> Descriptor {
@@ -40,7 +41,7 @@ extension Descriptor {
         }
     }
 
-    /// Opens `path` below the root `self` in one of the two ways.
+    /// Opens `path` below the root `self`, resolved as `resolution` says.
     package borrowing func open(
         beneath path: RelativePath, _ flags: CInt, permissions: UInt16 = 0, by resolution: Resolution
     ) throws(FileError) -> Descriptor {
@@ -55,7 +56,7 @@ extension Descriptor {
         return try directory.openStep(steps[last], flags, permissions, by: resolution, path: path)
     }
 
-    /// Opens `path` below the root `self` for reading, leaving its access time alone where the system allows that.
+    /// Opens `path` below the root `self` for reading, without changing its access time if the system allows that.
     package borrowing func openForReading(
         beneath path: RelativePath, _ flags: CInt = 0
     ) throws(FileError) -> Descriptor {
@@ -66,7 +67,7 @@ extension Descriptor {
         }
     }
 
-    /// Opens the directory that holds `path` below the root `self`.
+    /// Opens the parent directory of `path` below the root `self`.
     ///
     /// - Returns: the directory and the last component of `path` in it; for the root, "." in the root.
     package borrowing func openParent(of path: RelativePath) throws(FileError) -> Place {
@@ -87,18 +88,18 @@ extension Descriptor {
         return Descriptor(owning: result)
     }
 
-    /// Whether openat2(2) failed because there is none: ENOSYS, or EPERM from an old sandbox's filter.
+    /// Whether openat2(2) failed because it is not available: ENOSYS, or EPERM from an old sandbox's filter.
     private static func meansNoOpenat2(_ code: Errno, _ flags: CInt) -> Bool {
-        // With O_NOATIME, EPERM is the ordinary answer for a file of somebody else.
+        // With O_NOATIME, EPERM is the normal error for a file of another user.
         code == .noFunction || (code == .notPermitted && flags & CInt(CLINUX_O_NOATIME) == 0)
     }
 }
 
 extension RelativePath {
-    /// Bytes of a path that a system call surely takes: PATH_MAX is 4096 with the terminator.
+    /// The longest path in bytes passed to one system call; PATH_MAX is 4096 with the terminator.
     private static let stepByteLimit = 4_000
 
-    /// The path cut into the arguments of successive system calls: at least one.
+    /// The path split into the arguments of successive system calls: at least one.
     fileprivate func steps(by resolution: Descriptor.Resolution) -> [CName] {
         if isRoot { return [CName(".".utf8)] }
         switch resolution {
@@ -109,7 +110,7 @@ extension RelativePath {
             var steps = [CName]()
             var start = bytes.startIndex
             while bytes.count - start > Self.stepByteLimit {
-                // A component that is too long by itself is left for the kernel to refuse.
+                // The kernel rejects a single component that is too long.
                 let window = bytes[start..<(start + Self.stepByteLimit)]
                 let rest = bytes[(start + Self.stepByteLimit)...]
                 let slash = UInt8(ascii: "/")
@@ -124,10 +125,10 @@ extension RelativePath {
 }
 
 extension FileStatus {
-    /// The status of `path` below a root, symbolic links not followed.
+    /// The status of `path` below a root; symbolic links are not followed.
     ///
-    /// - Returns: nil where there is no such path; what lies behind a symbolic link is not there.
-    /// - Throws: `FileError` for every other reason.
+    /// - Returns: nil if the path does not exist or passes through a symbolic link.
+    /// - Throws: `FileError` if the status cannot be read for any other reason.
     package static func read(
         _ path: RelativePath, beneath root: borrowing Descriptor
     ) throws(FileError) -> FileStatus? {

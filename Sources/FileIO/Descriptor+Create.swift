@@ -1,11 +1,11 @@
-// Making, renaming and removing names in an open directory. Nothing here follows a symbolic link.
+// Creates, renames and removes names in an open directory. Nothing here follows a symbolic link.
 
 internal import CLinux
 internal import Glibc
 package import SystemPackage
 
 extension Descriptor {
-    /// Makes the directory `name` (mkdirat(2)); the process's umask takes bits away from `permissions`.
+    /// Creates the directory `name` (mkdirat(2)); the process's umask applies to `permissions`.
     package borrowing func createDirectory(
         _ name: borrowing CName, permissions: UInt16, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -13,7 +13,7 @@ extension Descriptor {
         try Self.check("create directory", path()) { name.withPointer { mkdirat(number, $0, mode_t(permissions)) } }
     }
 
-    /// Makes the symbolic link `name` that points to `target` (symlinkat(2)).
+    /// Creates the symbolic link `name` that points to `target` (symlinkat(2)).
     package borrowing func createSymbolicLink(
         _ name: borrowing CName, target: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -23,7 +23,7 @@ extension Descriptor {
         }
     }
 
-    /// Gives the file `existing` in `directory` a further name: `name` in `self` (linkat(2)).
+    /// Creates `name` in `self` as another hard link to the file `existing` in `directory` (linkat(2)).
     package borrowing func createLink(
         _ name: borrowing CName, to existing: borrowing CName, in directory: borrowing Descriptor,
         path: @autoclosure () -> FilePath
@@ -35,9 +35,9 @@ extension Descriptor {
         }
     }
 
-    /// Makes a FIFO, a socket's name, or (as root) a device (mknodat(2)); umask takes bits away from `permissions`.
+    /// Creates a FIFO, a socket file or (as root) a device (mknodat(2)); the umask applies to `permissions`.
     ///
-    /// - Parameter device: what a device stands for, in glibc's `dev_t` encoding.
+    /// - Parameter device: the device number, in glibc's `dev_t` encoding.
     package borrowing func createSpecialFile(
         _ name: borrowing CName, kind: FileKind, permissions: UInt16, device: UInt64 = 0,
         path: @autoclosure () -> FilePath
@@ -48,7 +48,7 @@ extension Descriptor {
         }
     }
 
-    /// Renames `name` in `self` to `newName` in `directory`, replacing what is there (renameat(2)).
+    /// Renames `name` in `self` to `newName` in `directory`, replacing any object of that name (renameat(2)).
     package borrowing func rename(
         _ name: borrowing CName, to newName: borrowing CName, in directory: borrowing Descriptor,
         path: @autoclosure () -> FilePath
@@ -60,13 +60,13 @@ extension Descriptor {
         }
     }
 
-    /// Gives what has the name `temporary` the name `name`, replacing what is there; where that fails, it is removed.
+    /// Renames `temporary` to `name`, replacing any object of that name; removes `temporary` if that fails.
     package borrowing func replace(
         _ name: borrowing CName, with temporary: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) {
         let number = number
         defer {
-            // After a rename there is no such name, unless both were names of one file (rename(2)).
+            // After a rename `temporary` is gone, unless both were names of the same file (rename(2)).
             _ = temporary.withPointer { unlinkat(number, $0, 0) }
         }
         try Self.check("rename", path()) {
@@ -74,7 +74,7 @@ extension Descriptor {
         }
     }
 
-    /// Renames the file `name` to `newName`, which nothing has yet (renameat2(2), RENAME_NOREPLACE).
+    /// Renames the file `name` to `newName` and fails if that name exists (renameat2(2), RENAME_NOREPLACE).
     package borrowing func rename(
         _ name: borrowing CName, toNew newName: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -87,14 +87,14 @@ extension Descriptor {
                 }
             }
         } catch {
-            // File systems without that have links, which replace nothing either.
+            // Some file systems do not support this flag. A hard link does not replace an existing name either.
             guard error.code == .invalidArgument || error.code == .noFunction else { throw error }
             try createLink(newName, to: name, in: self, path: path)
             try removeFile(name, path: path)
         }
     }
 
-    /// Removes the name of anything but a directory (unlinkat(2)).
+    /// Removes a name that is not a directory (unlinkat(2)).
     package borrowing func removeFile(
         _ name: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -117,7 +117,7 @@ extension Descriptor {
         return Descriptor(owning: result)
     }
 
-    /// Makes a system call, again where a signal interrupted it, and throws where it failed.
+    /// Makes a system call, retries it after a signal, and throws if it failed.
     static func check(
         _ operation: String, _ path: @autoclosure () -> FilePath, _ call: () -> CInt
     ) throws(FileError) {

@@ -1,14 +1,14 @@
-// Giving files their owner, permissions and times, by name in an open directory or by open file.
+// Sets a file's owner, permissions and times, by name in an open directory or by open file.
 //
-// The order that keeps everything: owner (which clears setuid and capabilities), extended attributes (an ACL changes
-// permissions), permissions, times.
+// Set them in this order: owner (clears setuid and capabilities), extended attributes (an ACL changes permissions),
+// permissions, times.
 
 internal import CLinux
 internal import Glibc
 package import SystemPackage
 
 extension Descriptor {
-    /// Gives `name` in the directory `self` its owner and group; a symbolic link itself, not its target.
+    /// Sets the owner and group of `name` in the directory `self`; of a symbolic link itself, not its target.
     package borrowing func setOwner(
         _ owner: UInt32, group: UInt32, of name: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -18,7 +18,7 @@ extension Descriptor {
         }
     }
 
-    /// Gives the open file its owner and group.
+    /// Sets the owner and group of the open file.
     package borrowing func setOwner(
         _ owner: UInt32, group: UInt32, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -26,9 +26,10 @@ extension Descriptor {
         try Self.check("change owner of", path()) { fchown(number, owner, group) }
     }
 
-    /// Gives `name` in the directory `self` its 12 permission bits.
+    /// Sets the 12 permission bits of `name` in the directory `self`.
     ///
-    /// - Throws: `FileError`; for a symbolic link always (`.notSupportedOnSocket`, that is EOPNOTSUPP): it has none.
+    /// - Throws: `FileError`; always for a symbolic link, which has no permissions (`.notSupportedOnSocket`, which is
+    ///   EOPNOTSUPP).
     package borrowing func setPermissions(
         _ permissions: UInt16, of name: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -38,7 +39,7 @@ extension Descriptor {
         }
     }
 
-    /// Gives the open file its 12 permission bits.
+    /// Sets the 12 permission bits of the open file.
     package borrowing func setPermissions(
         _ permissions: UInt16, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -46,7 +47,7 @@ extension Descriptor {
         try Self.check("change permissions of", path()) { fchmod(number, mode_t(permissions)) }
     }
 
-    /// Gives `name` in the directory `self` its modification time; a symbolic link itself, not its target.
+    /// Sets the modification time of `name` in the directory `self`; of a symbolic link itself, not its target.
     package borrowing func setModified(
         _ time: Timestamp, of name: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -58,7 +59,7 @@ extension Descriptor {
         }
     }
 
-    /// Gives the open file its modification time.
+    /// Sets the modification time of the open file.
     package borrowing func setModified(
         _ time: Timestamp, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -67,7 +68,7 @@ extension Descriptor {
     }
 }
 
-/// The two times of utimensat(2): the access time stays what it is.
+/// Calls `body` with the two times of utimensat(2); the access time stays unchanged.
 private func withUnsafeTimes(modified: Timestamp, _ body: (UnsafePointer<timespec>) -> CInt) -> CInt {
     let omitted = 0x3FFF_FFFE
     let times = (

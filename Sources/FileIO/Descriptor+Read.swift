@@ -1,4 +1,4 @@
-// Reading open files: whole buffers, whole small files, where the data lies, where a link points.
+// Reads open files: full buffers, small files, the ranges that hold data, and the targets of symbolic links.
 
 internal import CLinux
 internal import Glibc
@@ -7,7 +7,7 @@ package import SystemPackage
 extension Descriptor {
     /// Reads from the file's position until `buffer` is full or the file ends.
     ///
-    /// - Returns: the number of bytes read; less than asked for only at the end.
+    /// - Returns: the number of bytes read; fewer than requested only at the end of the file.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, path: @autoclosure () -> FilePath
     ) throws(FileError) -> Int {
@@ -17,10 +17,10 @@ extension Descriptor {
         }
     }
 
-    /// Reads from `offset` until `buffer` is full or the file ends; the file's position stays where it is.
+    /// Reads from `offset` until `buffer` is full or the file ends; the file's position does not change.
     ///
-    /// - Parameter enough: bytes after which to stop although there is room for more; nil to fill the buffer.
-    /// - Returns: the number of bytes read; less than asked for only at the end.
+    /// - Parameter enough: stop once this many bytes are read, even if the buffer has room; nil to fill the buffer.
+    /// - Returns: the number of bytes read; fewer than requested only at the end of the file.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, enough: Int? = nil,
         path: @autoclosure () -> FilePath
@@ -46,9 +46,9 @@ extension Descriptor {
         return done
     }
 
-    /// Everything from the file's position to its end.
+    /// Reads everything from the file's position to its end.
     ///
-    /// - Parameter limit: the most bytes that are read; a longer file is an error (`.fileTooLarge`).
+    /// - Parameter limit: the most bytes to read; a longer file is an error (`.fileTooLarge`).
     package borrowing func readToEnd(
         limit: Int, path: @autoclosure () -> FilePath
     ) throws(FileError) -> [UInt8] {
@@ -64,13 +64,13 @@ extension Descriptor {
         }
     }
 
-    /// The next run of data at `offset` or behind it; what lies between runs are holes, which read as zeros.
+    /// Finds the next range of data at or after `offset`; the gaps between ranges are holes, which read as zeros.
     ///
-    /// Uses lseek(2) with SEEK_DATA and SEEK_HOLE, and moves the file's position. Where the file system knows no holes
-    /// all is data.
+    /// Uses lseek(2) with SEEK_DATA and SEEK_HOLE, and moves the file's position. If the file system does not support
+    /// holes, everything is data.
     ///
-    /// - Parameter end: the file's length in bytes as the caller knows it; nothing behind it is looked at.
-    /// - Returns: a range that is not empty and ends at `end` at the latest; nil where only a hole is left.
+    /// - Parameter end: the file's length in bytes as the caller knows it; nothing after it is examined.
+    /// - Returns: a non-empty range that ends at `end` at the latest; nil if only a hole is left.
     package borrowing func nextDataRange(
         from offset: UInt64, below end: UInt64, path: @autoclosure () -> FilePath
     ) throws(FileError) -> Range<UInt64>? {
@@ -85,13 +85,13 @@ extension Descriptor {
         }
         if UInt64(first) >= end { return nil }
         let hole = lseek(number, first, CInt(CLINUX_SEEK_HOLE))
-        // The file was cut off between the two calls: what is left of the range is found to be short by reading it.
+        // The file was truncated between the two calls. Reading the range will show that it is shorter.
         if hole < 0 && Errno.current == .noSuchAddressOrDevice { return UInt64(first)..<end }
         if hole < 0 { throw FileError("read", path(), .current) }
         return UInt64(first)..<min(max(UInt64(hole), UInt64(first) + 1), end)
     }
 
-    /// Where the symbolic link `name` in the directory `self` points, as bytes.
+    /// The target of the symbolic link `name` in the directory `self`, as bytes.
     package borrowing func readLink(
         _ name: borrowing CName, path: @autoclosure () -> FilePath
     ) throws(FileError) -> [UInt8] {
@@ -101,7 +101,7 @@ extension Descriptor {
             var target = [CChar](repeating: 0, count: capacity)
             let length = name.withPointer { readlinkat(number, $0, &target, capacity) }
             if length < 0 { throw FileError("read link", path(), .current) }
-            // A full buffer may hold only the beginning.
+            // If the buffer is full, the target may be truncated.
             if length < capacity { return target[..<length].map { UInt8(bitPattern: $0) } }
             capacity *= 4
         }

@@ -1,4 +1,4 @@
-// Writing open files completely, and waiting until the bytes are on the disk.
+// Writes all given bytes to open files, and waits until they are on the disk.
 
 internal import CLinux
 internal import Glibc
@@ -20,7 +20,7 @@ extension Descriptor {
         }
     }
 
-    /// Writes all of `bytes` at `offset`; the file's position stays where it is.
+    /// Writes all of `bytes` at `offset`; the file's position does not change.
     package borrowing func write(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -30,7 +30,7 @@ extension Descriptor {
         }
     }
 
-    /// Writes all of `bytes` at `offset`; the file's position stays where it is.
+    /// Writes all of `bytes` at `offset`; the file's position does not change.
     package borrowing func write(
         _ bytes: [UInt8], at offset: UInt64, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -39,7 +39,7 @@ extension Descriptor {
         }
     }
 
-    /// Writes `header` and then `payload` at the file's position, in one system call where the system takes them whole.
+    /// Writes `header` and then `payload` at the file's position, in one system call if the kernel accepts all of it.
     package borrowing func write(
         _ header: UnsafeRawBufferPointer, then payload: UnsafeRawBufferPointer, path: @autoclosure () -> FilePath
     ) throws(FileError) {
@@ -75,23 +75,23 @@ extension Descriptor {
         }
     }
 
-    /// Makes the file `byteCount` bytes long: cuts it off, or adds a hole.
+    /// Makes the file `byteCount` bytes long: truncates it, or extends it with a hole.
     package borrowing func truncate(to byteCount: UInt64, path: @autoclosure () -> FilePath) throws(FileError) {
         let number = number
         guard let length = off_t(exactly: byteCount) else { throw FileError("truncate", path(), .fileTooLarge) }
         if retryingInterrupts({ ftruncate(number, length) }) != 0 { throw FileError("truncate", path(), .current) }
     }
 
-    /// Waits until the file's bytes, and what is needed to read them, are on the disk (fdatasync(2)).
+    /// Waits until the file's bytes, and the metadata needed to read them, are on the disk (fdatasync(2)).
     package borrowing func synchronizeData(path: @autoclosure () -> FilePath) throws(FileError) {
         let number = number
         if retryingInterrupts({ fdatasync(number) }) != 0 { throw FileError("synchronize", path(), .current) }
     }
 
-    /// Has the kernel begin to write a part of the file to the disk (sync_file_range(2)), without waiting for it.
+    /// Asks the kernel to start writing a part of the file to the disk (sync_file_range(2)), and does not wait.
     ///
-    /// That alone makes nothing durable, and whether it can be done is of no consequence: it leaves `synchronizeData`
-    /// less to wait for, which also reports what goes wrong.
+    /// This alone makes nothing durable, and a failure is ignored. It only shortens the wait in `synchronizeData`,
+    /// which reports write errors.
     ///
     /// - Parameter range: offsets in bytes.
     package borrowing func beginWriting(_ range: Range<UInt64>) {

@@ -1,4 +1,4 @@
-// Open files as owned values: closed exactly once, when their owner ends; and how they are opened.
+// Open files as owned values, closed exactly once when the value ends; and how they are opened.
 
 internal import CLinux
 internal import Glibc
@@ -9,7 +9,7 @@ package struct Descriptor: ~Copyable, Sendable {
     /// The descriptor's number, valid as long as this value lives.
     package let number: CInt
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     package init(owning number: CInt) {
         self.number = number
     }
@@ -18,7 +18,7 @@ package struct Descriptor: ~Copyable, Sendable {
         close(number)
     }
 
-    /// Opens an absolute path or one relative to the process's current directory.
+    /// Opens a path, absolute or relative to the process's current directory.
     ///
     /// - Parameters:
     ///   - flags: `O_…` bits; O_CLOEXEC is added.
@@ -34,7 +34,7 @@ package struct Descriptor: ~Copyable, Sendable {
         return Descriptor(owning: number)
     }
 
-    /// Opens `name`, one component, in the directory `self`; a symbolic link there is never followed.
+    /// Opens `name`, one component, in the directory `self`; never follows a symbolic link.
     ///
     /// - Parameter path: the name's path below the root, for the error.
     package borrowing func open(
@@ -50,7 +50,7 @@ package struct Descriptor: ~Copyable, Sendable {
         return Descriptor(owning: result)
     }
 
-    /// Opens `name` for reading without touching its access time where the system allows that (open(2), O_NOATIME).
+    /// Opens `name` for reading, without changing its access time if the system allows that (open(2), O_NOATIME).
     package borrowing func openForReading(
         _ name: borrowing CName, _ flags: CInt = 0, path: @autoclosure () -> RelativePath
     ) throws(FileError) -> Descriptor {
@@ -62,14 +62,14 @@ package struct Descriptor: ~Copyable, Sendable {
     }
 }
 
-// MARK: - Opening a path at which there must be a file: whatever else stands there is refused at once
+// MARK: - Opening a path that must be a regular file; any other kind is rejected
 
 extension Descriptor {
     /// Opens the regular file at `path`; a symbolic link to one is followed.
     ///
-    /// Opening a FIFO would wait for its other end, and opening a device may do anything: neither waits here.
+    /// Opening a FIFO normally waits for its other end, and opening a device may also block: this call never waits.
     ///
-    /// - Throws: `FileError`; its operation names the kind of what is there where that is no regular file.
+    /// - Throws: `FileError`; if the path is not a regular file, the error's operation names its kind.
     package static func openFile(
         _ path: FilePath, _ flags: CInt, permissions: UInt16 = 0
     ) throws(FileError) -> Descriptor {
@@ -79,9 +79,9 @@ extension Descriptor {
         return file
     }
 
-    /// Refuses what `openFile` would refuse at `path`, without opening it.
+    /// Throws if `openFile` could not open `path` for reading, without opening it.
     ///
-    /// Closing any descriptor of a file ends all locks that the process has on it (fcntl(2)), also those of a library.
+    /// Closing any descriptor of a file releases all locks that the process holds on it (fcntl(2)), also a library's.
     package static func checkFile(at path: FilePath) throws(FileError) {
         var status = stat()
         guard path.withPlatformString({ stat($0, &status) }) == 0 else { throw FileError("open", path, .current) }

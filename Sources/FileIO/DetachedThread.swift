@@ -1,15 +1,15 @@
-// Threads of our own, for work that blocks without end or must not get in anybody's way.
+// Dedicated threads for work that may block forever or must run at the lowest priority.
 
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A thread that ends with its work and is waited for by nobody.
+/// A thread that ends with its work; it is never joined.
 package enum DetachedThread {
-    /// How much of the machine a thread may have while others want it too.
+    /// A thread's share of processor and disk when other threads need them too.
     package enum Priority: Sendable {
         case normal
-        /// The least share of the processor, and the disk only while nobody else uses it (ioprio_set(2)).
+        /// The smallest share of the processor, and the disk only while it is idle (ioprio_set(2)).
         case lowest
     }
 
@@ -26,9 +26,9 @@ package enum DetachedThread {
     /// Runs `body` on a new thread.
     ///
     /// - Parameters:
-    ///   - purpose: what it is for, for the error.
-    ///   - body: may own what is not Sendable; the new thread has it alone from then on.
-    /// - Throws: `FileError` where there can be no further thread.
+    ///   - purpose: what the thread is for, shown in the error.
+    ///   - body: may own values that are not Sendable; only the new thread uses them from then on.
+    /// - Throws: `FileError` if no thread can be created.
     package static func start(
         for purpose: String, _ priority: Priority = .normal, _ body: sending @escaping () -> Void
     ) throws(FileError) {
@@ -39,7 +39,7 @@ package enum DetachedThread {
             { context in
                 guard let context else { return nil }
                 let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
-                // Where the system refuses, the work is done at the usual priority.
+                // If the system refuses, the work runs at normal priority.
                 if work.priority == .lowest { _ = clinux_lower_priority() }
                 work.body()
                 return nil

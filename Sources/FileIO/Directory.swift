@@ -1,16 +1,16 @@
-// Making directories with all that lead to them.
+// Creates directories together with their missing parents.
 
 internal import Glibc
 package import SystemPackage
 
 /// Directories by path.
 package enum Directory {
-    /// Makes the directory `path`, and those above it that are missing.
+    /// Creates the directory `path` and its missing parents.
     ///
     /// - Parameters:
-    ///   - permissions: mode bits of each directory made; the process's umask takes bits away.
-    ///   - durable: whether to wait until the names made are on the disk.
-    /// - Throws: `FileError`; `.notDirectory` where `path` or one above it is something else.
+    ///   - permissions: mode bits of each new directory; the process's umask applies.
+    ///   - durable: whether to wait until the new names are on the disk.
+    /// - Throws: `FileError`, with the code `.notDirectory` if `path` or a parent exists and is not a directory.
     package static func create(_ path: FilePath, permissions: UInt16, durable: Bool) throws(FileError) {
         var missing = [FilePath]()
         var existing = path
@@ -20,7 +20,7 @@ package enum Directory {
         }
         for directory in missing.reversed() {
             let result = directory.withPlatformString { mkdir($0, mode_t(permissions)) }
-            // Another process may have been quicker.
+            // Another process may have created it first.
             if result != 0, Errno.current != .fileExists { throw FileError("create directory", directory, .current) }
             let isThere = try isDirectory(directory)
             if !isThere { throw FileError("create directory", directory, .notDirectory) }
@@ -32,7 +32,7 @@ package enum Directory {
         }
     }
 
-    /// Whether `path` is a directory or a link to one; false where there is nothing.
+    /// Whether `path` is a directory or a link to one; false if it does not exist.
     private static func isDirectory(_ path: FilePath) throws(FileError) -> Bool {
         var status = stat()
         if path.withPlatformString({ stat($0, &status) }) != 0 {

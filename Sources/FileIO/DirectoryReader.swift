@@ -1,9 +1,9 @@
-// Names in a directory: getdents64(2) through one large buffer, sorted.
+// Reads the names in a directory with getdents64(2) through one large buffer, and sorts them.
 
 internal import CLinux
 internal import SystemPackage
 
-/// Reads whole directories, sorted by name, with a buffer that is kept between calls.
+/// Reads complete directories, sorted by name, and reuses its buffer between calls.
 package struct DirectoryReader: ~Copyable {
     private let buffer: UnsafeMutableRawBufferPointer
 
@@ -25,12 +25,12 @@ package struct DirectoryReader: ~Copyable {
 
     /// All names in `directory`, in walk order.
     ///
-    /// - Parameter directory: a descriptor opened with O_DIRECTORY, at its start.
+    /// - Parameter directory: a descriptor opened with O_DIRECTORY and not read yet.
     /// - Throws: `FileError` with the system's reason.
     package mutating func read(
         _ directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
-    ) throws(FileError) -> DirectoryRecords {
-        var records = DirectoryRecords()
+    ) throws(FileError) -> DirectoryListing {
+        var records = DirectoryListing()
         while true {
             let number = directory.number
             let length = retryingInterrupts { clinux_getdents(number, buffer.baseAddress, buffer.count) }
@@ -45,12 +45,12 @@ package struct DirectoryReader: ~Copyable {
     /// All names in `directory`, in walk order, for a caller that reads one directory only.
     package static func list(
         _ directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
-    ) throws(FileError) -> DirectoryRecords {
+    ) throws(FileError) -> DirectoryListing {
         var reader = DirectoryReader()
         return try reader.read(directory, path: path())
     }
 
-    private func append(recordsIn length: Int, to records: inout DirectoryRecords) {
+    private func append(recordsIn length: Int, to records: inout DirectoryListing) {
         var start = 0
         while start < length {
             let recordLength = Int(buffer.loadUnaligned(fromByteOffset: start + Offset.recordLength, as: UInt16.self))

@@ -1,17 +1,17 @@
-// The one way small files are written so that a crash leaves the old content or the new, never a mixture.
+// Writes small files so that a crash leaves either the old content or the new, never a mixture.
 
 internal import Glibc
 package import SystemPackage
 
-/// Files whose content changes as a whole and survives a crash of the system.
+/// Files that are replaced atomically and survive a system crash.
 package enum DurableFile {
-    /// Replaces the file `name` in `directory`, or makes it.
+    /// Replaces or creates the file `name` in `directory`.
     ///
     /// Writes a temporary file in the same directory, waits until it is on the disk, renames it, and waits until the
-    /// name is on the disk (rename(2), fsync(2)). Where anything fails, the old content stays and the temporary file
-    /// is removed.
+    /// name is on the disk (rename(2), fsync(2)). If anything fails, the old content stays and the temporary file is
+    /// removed.
     ///
-    /// - Parameter permissions: mode bits; the process's umask takes bits away.
+    /// - Parameter permissions: mode bits; the process's umask applies.
     package static func replace(
         directory: FilePath, name: String, contents: [UInt8], permissions: UInt16 = 0o600
     ) throws(FileError) {
@@ -24,9 +24,9 @@ package enum DurableFile {
         try folder.synchronize(path: directory)
     }
 
-    /// Makes the file `name` in `directory`, where there is none, in the same way.
+    /// Creates the new file `name` in `directory` in the same way.
     ///
-    /// - Throws: `FileError` of the code `fileExists` where there is something, which stays.
+    /// - Throws: `FileError`, with the code `.fileExists` if the name exists; the existing object stays unchanged.
     package static func create(
         directory: FilePath, name: CName, contents: [UInt8], permissions: UInt16 = 0o600
     ) throws(FileError) {
@@ -37,9 +37,9 @@ package enum DurableFile {
         try finish(temporary, name, in: folder, directory)
     }
 
-    /// Makes the file `name` in `directory`, where there is none, in the same way, of what `body` hands over.
+    /// Creates the new file `name` in `directory` in the same way, from the pieces that `body` passes on.
     ///
-    /// - Throws: `FileError` as above; what `body` throws.
+    /// - Throws: `FileError` as above, and any error of `body`.
     package static func create(
         directory: FilePath, name: CName, permissions: UInt16, _ body: (([UInt8]) throws -> Void) throws -> Void
     ) throws {

@@ -1,38 +1,38 @@
-// Extended attributes (xattr(7)), POSIX ACLs and file capabilities among them.
+// Extended attributes (xattr(7)), including POSIX ACLs and file capabilities.
 
 internal import CLinux
 package import SystemPackage
 
-/// The extended attributes of files: read in full, or made equal to a list.
+/// Reads a file's extended attributes, or replaces them with a list.
 package enum ExtendedAttributes {
     /// All attributes of an open file (not one opened with O_PATH), sorted by the bytes of their names.
     ///
-    /// What the process may not read is left out, and so are the namespaces that no program can restore; where the
-    /// file system has no attributes, there are none.
+    /// Attributes that the process cannot read are skipped, and so are namespaces that no program can restore. The list
+    /// is empty if the file system does not support attributes.
     package static func read(
         of file: borrowing Descriptor, path: @autoclosure () -> FilePath
     ) throws(FileError) -> [ExtendedAttribute] {
         try read(of: .openFile(file.number), path: path())
     }
 
-    /// All attributes of `name` in `directory`, of any kind, symbolic links not followed; else as for an open file.
+    /// All attributes of `name`, of any kind, in `directory`, without following links; otherwise as for an open file.
     package static func read(
         of name: borrowing CName, in directory: borrowing Descriptor, path: @autoclosure () -> FilePath
     ) throws(FileError) -> [ExtendedAttribute] {
         try read(of: .name(name.processPath(in: directory)), path: path())
     }
 
-    /// Makes the attributes of an open file equal to `wanted`: sets what differs, removes what is too many.
+    /// Makes the attributes of an open file equal to `wanted`: sets those that differ and removes all others.
     ///
-    /// - Returns: what could not be set or removed, each with the attribute in its operation.
-    /// - Throws: `FileError` where not even the present attributes can be read.
+    /// - Returns: the errors of attributes that could not be set or removed; the operation names the attribute.
+    /// - Throws: `FileError` if the current attributes cannot be read.
     package static func replace(
         of file: borrowing Descriptor, with wanted: [ExtendedAttribute], path: @autoclosure () -> FilePath
     ) throws(FileError) -> [FileError] {
         try replace(of: .openFile(file.number), with: wanted, path: path())
     }
 
-    /// Makes the attributes of `name` in `directory` equal to `wanted`; else as for an open file.
+    /// Makes the attributes of `name` in `directory` equal to `wanted`; otherwise as for an open file.
     package static func replace(
         of name: borrowing CName, in directory: borrowing Descriptor, with wanted: [ExtendedAttribute],
         path: @autoclosure () -> FilePath
@@ -82,7 +82,7 @@ package enum ExtendedAttributes {
         return failures
     }
 
-    /// The value of an attribute; nil where it has vanished or may not be read.
+    /// The value of an attribute; nil if it has been removed or cannot be read.
     private static func value(of name: [UInt8], at target: AttributeTarget) throws(Errno) -> [UInt8]? {
         do {
             return try target.value(of: name)
@@ -91,18 +91,18 @@ package enum ExtendedAttributes {
         }
     }
 
-    /// Whether the file system has no extended attributes at all.
+    /// Whether the error means that the file system does not support extended attributes.
     private static func isAbsence(_ code: Errno) -> Bool {
         code == .notSupported || code == .notSupportedOnSocket || code == .noFunction
     }
 
-    /// Whether a program can set the attribute; others show the file system's own state.
+    /// Whether a program can set the attribute; the other namespaces report internal state of the file system.
     private static func isRestorable(_ name: [UInt8]) -> Bool {
         let namespaces = ["user.", "security.", "trusted."]
         let lists = ["system.posix_acl_access", "system.posix_acl_default"]
         return namespaces.contains { name.starts(with: $0.utf8) } || lists.contains { name.elementsEqual($0.utf8) }
     }
 
-    /// The label that an SELinux system gives to every file and lets nobody remove.
+    /// The label that SELinux sets on every file and that cannot be removed.
     private static let systemLabel = Array("security.selinux".utf8)
 }

@@ -1,13 +1,13 @@
-// What went wrong with a file: the operation, the path, the system's reason and the remedy.
+// The error of a failed file operation: the operation, the path, the system's reason and the remedy.
 
 internal import Glibc
 public import SystemPackage
 
 /// A system call on a file failed.
 public struct FileError: Error, Sendable, Hashable {
-    /// What was tried, as a verb: "open", "read", "rename".
+    /// The failed operation as a verb: "open", "read", "rename".
     public let operation: String
-    /// The path it was tried on, as the caller knew it.
+    /// The path as the caller gave it.
     public let path: FilePath
     /// The system's reason.
     public let code: Errno
@@ -24,12 +24,12 @@ public struct FileError: Error, Sendable, Hashable {
         self.init(operation, FilePath(path), code)
     }
 
-    /// The same error with its relative path placed below `root`.
+    /// The same error with its relative path appended to `root`.
     package func below(_ root: FilePath) -> FileError {
         path.isAbsolute ? self : FileError(operation, root.pushing(path), code)
     }
 
-    /// What the user can do about it; nil where the reason says enough.
+    /// What the user can do about it; nil if the reason is clear enough.
     public var remedy: String? {
         switch code {
         case .permissionDenied, .notPermitted: "run as a user who may \(operation) it, or change its permissions"
@@ -44,7 +44,7 @@ public struct FileError: Error, Sendable, Hashable {
         }
     }
 
-    /// How the operation begins where there must be a file and something else is there.
+    /// How the operation begins if the path must be a regular file and is not.
     static let useOfOther = "use the "
 }
 
@@ -54,23 +54,23 @@ extension FileError: CustomStringConvertible {
 }
 
 extension FilePath {
-    /// A relative path of the archive as a path of the system; the root is ".".
+    /// A system path made from a relative path; the root is ".".
     package init(_ path: RelativePath) {
         self = path.isRoot ? FilePath(".") : CName(path.bytes).withPointer { FilePath(platformString: $0) }
     }
 
-    /// The path's bytes as the kernel takes them, without the terminator.
+    /// The path's bytes as the kernel expects them, without the terminator.
     package var bytes: [UInt8] {
         withPlatformString { UnsafeBufferPointer(start: $0, count: strlen($0)).map { UInt8(bitPattern: $0) } }
     }
 
-    /// A path from the kernel's bytes, which hold no NUL.
+    /// A path made from the kernel's bytes, which hold no NUL.
     package init(bytes: some Collection<UInt8>) {
         self = CName(bytes).withPointer { FilePath(platformString: $0) }
     }
 }
 
 extension Errno {
-    /// The calling thread's errno, read right after a failed call.
+    /// The calling thread's errno; read it directly after a failed call.
     package static var current: Errno { Errno(rawValue: errno) }
 }

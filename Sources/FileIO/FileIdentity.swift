@@ -1,9 +1,9 @@
-// Which file-system object something is, whatever its path.
+// The identity of a file-system object, independent of its path.
 
 internal import Glibc
 package import SystemPackage
 
-/// An inode of a file system.
+/// An inode on a device.
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
@@ -17,17 +17,17 @@ package struct FileIdentity: Hashable, Sendable {
         self.init(device: status.device, inode: status.inode)
     }
 
-    /// What `path` leads to; nil where there is nothing, or it cannot be told.
+    /// The object at `path`; nil if there is none or it cannot be examined.
     ///
-    /// The file is not opened for it: closing it again would end locks that this process has on it (fcntl(2)).
+    /// The file is not opened: closing it would release locks that this process holds on it (fcntl(2)).
     package init?(at path: FilePath) {
         guard let found = try? FileIdentity.find(path) else { return nil }
         self = found
     }
 
-    /// What `path` leads to; nil where there is nothing.
+    /// The object at `path`; nil if there is none.
     ///
-    /// - Throws: `FileError` where that cannot be told.
+    /// - Throws: `FileError` if the path cannot be examined.
     package static func find(_ path: FilePath) throws(FileError) -> FileIdentity? {
         var status = stat()
         if path.withPlatformString({ stat($0, &status) }) == 0 {

@@ -1,4 +1,4 @@
-// What kind of object a path names.
+// The kinds of file-system objects.
 
 /// The kind of a file-system object.
 ///
@@ -12,7 +12,7 @@ public enum FileKind: UInt8, Sendable, Hashable, CaseIterable {
     case characterDevice = 5
     case blockDevice = 6
 
-    /// The kind told by the type bits of `st_mode` (inode(7)).
+    /// The kind in the type bits of `st_mode` (inode(7)).
     package init?(mode: UInt32) {
         switch mode & 0o170000 {
         case 0o100000: self = .file
@@ -39,7 +39,7 @@ public enum FileKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The kind told by a directory record's `d_type` (getdents64(2)); nil where the file system does not tell.
+    /// The kind in a directory record's `d_type` (getdents64(2)); nil if the file system does not report it.
     package init?(directoryRecordType type: UInt8) {
         self.init(mode: UInt32(type) << 12)
     }

@@ -1,7 +1,7 @@
 // Locks between processes: flock(2) on a file that is never removed.
 //
-// The kernel holds the lock and drops it when its holder ends, however that happens, so a lock file left behind means
-// nothing. What the holder writes into the file is only there to name it to others.
+// The kernel releases the lock when its holder ends, for whatever reason, so a leftover lock file is harmless. The
+// file's content only tells other processes who the holder is.
 
 internal import Glibc
 package import SystemPackage
@@ -10,26 +10,26 @@ package import SystemPackage
 package struct FileLock: ~Copyable, Sendable {
     private let file: Descriptor
 
-    /// How often `tryExclusive` tries while nobody has the lock to keep, and the microseconds between.
+    /// How often `tryExclusive` retries while only `isHeld` checks of others block it, and the microseconds between.
     private static let attempts = 500
     private static let pause: UInt32 = 2_000
 
-    /// Takes the lock, if nobody has it.
+    /// Acquires the lock if it is free; does not wait.
     ///
-    /// - Parameter path: the lock file, made where it is missing.
-    /// - Returns: nil where somebody else has the lock, in this process or another.
-    /// - Throws: `FileError` where the lock file cannot be opened or locked at all.
+    /// - Parameter path: the lock file, created if it is missing.
+    /// - Returns: nil if the lock is held, by this process or another.
+    /// - Throws: `FileError` if the lock file cannot be opened, or does not support locks.
     package static func tryExclusive(_ path: FilePath) throws(FileError) -> FileLock? {
         for _ in 0..<attempts {
             if let lock = try acquire(path, LOCK_EX | LOCK_NB) { return lock }
-            // Whoever only asks whether the lock is held has a share in it for a moment: that is waited out.
+            // Another process's `isHeld` check holds a share of the lock for a moment: wait until it is released.
             if try isHeld(path) { return nil }
             usleep(pause)
         }
         return nil
     }
 
-    /// Takes the lock, waiting until nobody else has it; blocks the calling thread.
+    /// Acquires the lock; blocks the calling thread until it is free.
     package static func exclusive(_ path: FilePath) throws(FileError) -> FileLock {
         guard let lock = try acquire(path, LOCK_EX) else {
             throw FileError("lock", path, .resourceTemporarilyUnavailable)
@@ -37,7 +37,7 @@ package struct FileLock: ~Copyable, Sendable {
         return lock
     }
 
-    /// Takes a share in the lock, which any number may have at one time; waits while somebody has all of it.
+    /// Acquires the lock as shared, which any number of holders may have; waits while it is held exclusively.
     package static func shared(_ path: FilePath) throws(FileError) -> FileLock {
         let file = try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600)
         guard try lock(file, LOCK_SH, path) else {
@@ -46,9 +46,9 @@ package struct FileLock: ~Copyable, Sendable {
         return FileLock(file: file)
     }
 
-    /// Turns a share into all of the lock.
+    /// Turns a shared lock into an exclusive one.
     ///
-    /// - Returns: false where somebody else has a share as well; this one may be lost then.
+    /// - Returns: false if there are other holders; the shared lock may be lost then.
     package borrowing func isTheOnlyShare() -> Bool {
         let number = file.number
         return retryingInterrupts({ flock(number, LOCK_EX | LOCK_NB) }) == 0
@@ -62,7 +62,9 @@ package struct FileLock: ~Copyable, Sendable {
         return FileLock(file: file)
     }
 
-    /// - Returns: false where it is not to be had now.
+    /// Locks the open file.
+    ///
+    /// - Returns: false if the lock is held by another.
     private static func lock(
         _ file: borrowing Descriptor, _ operation: CInt, _ path: FilePath
     ) throws(FileError) -> Bool {
@@ -73,13 +75,13 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // A name that is left behind would do no harm.
+        // If this fails, the holder's name stays in the file, which does no harm.
         _ = ftruncate(file.number, 0)
-        // Closing alone would leave the lock to a child process that has not begun its own program yet.
+        // Closing alone would leave the lock with a forked child that has not called exec yet.
         flock(file.number, LOCK_UN)
     }
 
-    /// Whether somebody has the lock; asking writes nothing, and never keeps anybody from taking it.
+    /// Whether the lock is held; the check writes nothing and never prevents another process from acquiring the lock.
     package static func isHeld(_ path: FilePath) throws(FileError) -> Bool {
         do {
             return try !lock(Descriptor.openFile(path, O_RDONLY), LOCK_SH | LOCK_NB, path)
@@ -89,14 +91,14 @@ package struct FileLock: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the lock file's time to now: so long its holder was at work.
+    /// Sets the lock file's modification time to now, which shows that its holder was still running.
     package borrowing func touch() {
         _ = futimens(file.number, nil)
     }
 
-    /// Who has the lock, as far as the lock file tells; to be asked only after taking the lock has failed.
+    /// The holder named in the lock file; call this only after acquiring the lock has failed.
     ///
-    /// - Returns: nil where the holder has not written its name.
+    /// - Returns: nil if the holder has not written its name.
     package static func holder(of path: FilePath) throws(FileError) -> LockHolder? {
         LockHolder(try Descriptor.openFile(path, O_RDONLY).readToEnd(limit: LockHolder.byteLimit, path: path))
     }

@@ -1,4 +1,4 @@
-// What the kernel says of a file without opening it: statx(2).
+// The status of a file, read with statx(2) without opening it.
 
 internal import CLinux
 internal import Glibc
@@ -11,14 +11,14 @@ package struct FileStatus: Sendable, Hashable {
     package let permissions: UInt16
     package let owner: UInt32
     package let group: UInt32
-    /// Names that refer to this inode.
+    /// The number of names of this inode.
     package let links: UInt32
     package let inode: UInt64
-    /// The file system that holds the inode, in glibc's `dev_t` encoding.
+    /// The device of the inode's file system, in glibc's `dev_t` encoding.
     package let device: UInt64
-    /// The device a special file stands for, in glibc's `dev_t` encoding; 0 for others.
+    /// The number of a device file, in glibc's `dev_t` encoding; 0 for other kinds.
     package let specialDevice: UInt64
-    /// The mount the object was reached through; 0 where the kernel does not tell.
+    /// The id of the mount through which the object was reached; 0 if the kernel does not report it.
     package let mount: UInt64
     /// Length in bytes.
     package let size: UInt64
@@ -28,17 +28,17 @@ package struct FileStatus: Sendable, Hashable {
     /// When the inode last changed in any way (`ctime`); programs cannot set it.
     package let changed: Timestamp
 
-    /// Whether `other` is the status of the same inode of the same file system.
+    /// Whether `other` is the status of the same inode on the same file system.
     package func isSameObject(as other: FileStatus) -> Bool {
         inode == other.inode && device == other.device
     }
 }
 
 extension FileStatus {
-    /// The status of `name` in the directory `directory`, links not followed; the empty name: of the descriptor itself.
+    /// The status of `name` in `directory`, or of `directory` itself if `name` is empty; links are not followed.
     ///
-    /// - Returns: nil where there is no such name.
-    /// - Throws: `FileError` for every reason but absence.
+    /// - Returns: nil if there is no such name.
+    /// - Throws: `FileError` for any other failure.
     package static func read(
         _ name: borrowing CName, in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
     ) throws(FileError) -> FileStatus? {
@@ -49,10 +49,10 @@ extension FileStatus {
         }
     }
 
-    /// The status of `name`, which ends in a zero, in the directory `directory`, links not followed.
+    /// The status of the NUL-terminated `name` in `directory`; links are not followed.
     ///
-    /// - Returns: nil where there is no such name.
-    /// - Throws: `FileError` for every reason but absence.
+    /// - Returns: nil if there is no such name.
+    /// - Throws: `FileError` for any other failure.
     static func read(
         terminated name: UnsafePointer<CChar>, in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
     ) throws(FileError) -> FileStatus? {
@@ -63,7 +63,7 @@ extension FileStatus {
         }
     }
 
-    /// The length in bytes of the file at `path`, which is not opened; nil where there is none.
+    /// The length in bytes of the file at `path`, without opening it; nil if its status cannot be read.
     package static func size(at path: FilePath) -> UInt64? {
         var status = stat()
         guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
@@ -81,7 +81,7 @@ extension FileStatus {
         return FileStatus(status)
     }
 
-    /// The status of what an open descriptor refers to.
+    /// The status of an open file.
     package static func read(
         _ descriptor: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
     ) throws(FileError) -> FileStatus {

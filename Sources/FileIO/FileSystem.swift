@@ -1,24 +1,24 @@
-// What kind of file system a file lies on, and how much room is left there.
+// The type of a file's file system, its size and its free space.
 
 internal import CLinux
 internal import SystemPackage
 
 /// The file system that holds a file.
 package struct FileSystem: Sendable, Hashable {
-    /// Who can change a file system's files.
+    /// Where changes to a file system's files can come from.
     package enum Reach: Sendable, Hashable {
         /// This machine alone: the kernel sees all changes.
         case local
-        /// Other machines or user programs too, unseen by the kernel.
+        /// Also other machines or user programs, unseen by the kernel.
         case remote
-        /// Nobody: the kernel makes the files up.
+        /// Nowhere: the kernel generates the files.
         case pseudo
     }
 
     /// `f_type` of statfs(2).
     package let magic: UInt32
 
-    /// The file system of that magic number.
+    /// A file system with the given magic number.
     package init(magic: UInt32) { self.magic = magic }
 
     /// The file system that holds an open file or directory (also one opened with O_PATH).
@@ -39,7 +39,7 @@ package struct FileSystem: Sendable, Hashable {
         return UInt64(count)
     }
 
-    /// Bytes of the file system that holds an open file, used and free ones.
+    /// The size in bytes of the file system that holds an open file, used and free.
     package static func totalBytes(
         of file: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
     ) throws(FileError) -> UInt64 {
@@ -48,13 +48,13 @@ package struct FileSystem: Sendable, Hashable {
         return UInt64(count)
     }
 
-    /// The name that mount(8) knows it by, or its magic number.
+    /// The type's name as in mount(8), or the magic number in hexadecimal if it is unknown.
     package var name: String { known?.name ?? "0x\(String(magic, radix: 16))" }
 
-    /// Whether its files are kept in memory alone.
+    /// Whether its files are stored in memory only.
     package var isInMemory: Bool { ["tmpfs", "ramfs"].contains(name) }
 
-    /// Who can change its files; one that is not known here counts as local.
+    /// Where changes to its files can come from; an unknown file system counts as local.
     package var reach: Reach { known?.reach ?? .local }
 
     private var known: (name: String, reach: Reach)? { FileSystem.known[magic] }

@@ -1,12 +1,13 @@
-// How many have a lock, as the kernel lists them.
+// Counts the holders of a lock in the kernel's list.
 
 internal import Glibc
 package import SystemPackage
 
 package enum KernelLocks {
-    /// How many openings of a file have a lock of flock(2) on it, as far as /proc/locks tells (proc(5)).
+    /// The number of flock(2) locks on a file that /proc/locks lists (proc(5)).
     ///
-    /// It is a hint: files of two file systems may have one number, and locks of other machines are not listed.
+    /// The number is a hint: files of two file systems may share an inode number, and locks of other machines are not
+    /// listed.
     package static func count(of path: FilePath) -> Int {
         guard let inode = try? FileIdentity.find(path)?.inode,
             let bytes = try? Descriptor.open(list, O_RDONLY).readToEnd(limit: byteLimit, path: list)

@@ -1,4 +1,4 @@
-// Talking to another process of this machine through a socket that lies in a directory (unix(7)).
+// Communication with another process on this machine through a socket file (unix(7)).
 
 internal import CLinux
 internal import Glibc
@@ -17,27 +17,28 @@ package struct LocalSocket: ~Copyable, Sendable {
     /// The descriptor's number, for poll(2).
     package var number: CInt { descriptor.number }
 
-    /// Connections that may wait to be accepted; the kernel may allow fewer (net.core.somaxconn).
+    /// The most connections that can wait to be accepted; the kernel may allow fewer (net.core.somaxconn).
     private static let backlog: CInt = 128
 
-    /// Listens at `path`, for this user alone; a socket file that was left behind there is replaced, so the caller must
-    /// hold a lock.
+    /// Listens at `path` for connections of this user only.
     ///
-    /// - Throws: `FileError`, among others where the file system has no sockets.
+    /// Replaces an existing socket file, so the caller must hold a lock.
+    ///
+    /// - Throws: `FileError`, for example if the file system does not support sockets.
     package static func listen(at path: FilePath) throws(FileError) -> LocalSocket {
         _ = path.withPlatformString { unlink($0) }
         let socket = try make("listen at", path)
-        // The file gets the permissions that the socket has before it is bound.
+        // bind(2) creates the file with the permissions that the socket has at that time.
         guard fchmod(socket.number, 0o600) == 0 else { throw FileError("listen at", path, .current) }
         if let code = try call(bind, socket, at: path, "listen at") { throw FileError("listen at", path, code) }
         guard Glibc.listen(socket.number, backlog) == 0 else { throw FileError("listen at", path, .current) }
         return socket
     }
 
-    /// Connects to whoever listens at `path`.
+    /// Connects to the process that listens at `path`.
     ///
-    /// - Parameter deadline: when to give up, because the other side accepts nothing; nil to wait without end.
-    /// - Returns: nil where nobody listens.
+    /// - Parameter deadline: when to give up if the connection is not accepted; nil to wait forever.
+    /// - Returns: nil if no process listens.
     /// - Throws: `FileError`, with the code `.timedOut` at the deadline.
     package static func connect(
         to path: FilePath, by deadline: ContinuousClock.Instant? = nil
@@ -53,9 +54,9 @@ package struct LocalSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the next connection; blocks until there is one.
+    /// Accepts the next connection; blocks until there is one.
     ///
-    /// - Returns: nil once `stopListening` was called.
+    /// - Returns: nil after `stopListening`.
     package borrowing func accept() -> LocalSocket? {
         let listener = number
         while true {
@@ -63,14 +64,14 @@ package struct LocalSocket: ~Copyable, Sendable {
             if accepted >= 0 { return LocalSocket(Descriptor(owning: accepted), path) }
             switch Errno.current {
             case .connectionAbort: continue
-            // The connection stays where it is until there is a descriptor, or memory, for it.
+            // The connection stays in the queue until a descriptor or memory is available.
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .noMemory: usleep(LocalSocket.pause)
             default: return nil
             }
         }
     }
 
-    /// Microseconds between attempts to accept a connection for which there is no room.
+    /// Microseconds between attempts to accept a connection when descriptors or memory are short.
     private static let pause: UInt32 = 50_000
 
     /// A second descriptor of the same socket.
@@ -80,19 +81,19 @@ package struct LocalSocket: ~Copyable, Sendable {
         return LocalSocket(Descriptor(owning: copy), path)
     }
 
-    /// Ends the wait of whoever accepts, and removes the socket's file; the caller still holds the lock.
+    /// Ends a blocked `accept` and removes the socket file; the caller must still hold the lock.
     package borrowing func stopListening() {
         _ = path.withPlatformString { unlink($0) }
         shutdown(number, CInt(SHUT_RDWR))
     }
 
-    /// Reads up to a line feed or the end.
+    /// Reads a line, up to a line feed or the end.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes that a line may have.
-    ///   - deadline: when to give up; nil to wait without end.
-    /// - Returns: the line without the line feed; nil where the other side closed before it wrote anything.
-    /// - Throws: `FileError`, with the codes `.messageTooLong` and `.timedOut` for what the names say.
+    ///   - limit: the most bytes in a line.
+    ///   - deadline: when to give up; nil to wait forever.
+    /// - Returns: the line without the line feed; nil if the peer closed the connection before it wrote anything.
+    /// - Throws: `FileError`, with the code `.messageTooLong` or `.timedOut` if a limit was exceeded.
     package borrowing func readLine(
         limit: Int = 1 << 20, by deadline: ContinuousClock.Instant? = nil
     ) throws(FileError) -> [UInt8]? {
@@ -102,7 +103,7 @@ package struct LocalSocket: ~Copyable, Sendable {
 
     /// Reads the next of several lines.
     ///
-    /// - Parameter rest: what was read behind the line before; empty at first.
+    /// - Parameter rest: bytes already read after the previous line; empty at first.
     package borrowing func readLine(
         after rest: inout [UInt8], limit: Int = 1 << 20, by deadline: ContinuousClock.Instant? = nil
     ) throws(FileError) -> [UInt8]? {
@@ -129,7 +130,7 @@ package struct LocalSocket: ~Copyable, Sendable {
         return line
     }
 
-    /// Whether the other side is still there, as far as can be told without waiting.
+    /// Whether the peer is still connected; does not wait.
     package var hasPeer: Bool {
         var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         guard poll(&request, 1, 0) > 0 else { return true }
@@ -139,8 +140,8 @@ package struct LocalSocket: ~Copyable, Sendable {
 
     /// Writes `line` and a line feed.
     ///
-    /// - Parameter deadline: when to give up, because the other side does not read; nil to wait without end.
-    /// - Throws: `FileError`, with the code `.timedOut` at the deadline, `.brokenPipe` where nobody is there.
+    /// - Parameter deadline: when to give up if the peer does not read; nil to wait forever.
+    /// - Throws: `FileError`, with the code `.timedOut` at the deadline, or `.brokenPipe` if the peer is gone.
     package borrowing func writeLine(
         _ line: [UInt8], by deadline: ContinuousClock.Instant? = nil
     ) throws(FileError) {
@@ -165,13 +166,13 @@ package struct LocalSocket: ~Copyable, Sendable {
         guard let deadline else { return }
         let (seconds, attoseconds) = (deadline - .now).components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        // Zero would be no limit at all.
+        // Zero would mean no limit.
         if microseconds <= 0 { throw FileError(operation, path, .timedOut) }
         var time = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
         setsockopt(number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// What errno says after a call that had a limit.
+    /// The error of a call that had a deadline, made from errno.
     private borrowing func failure(_ operation: String) -> FileError {
         let code = Errno.current
         return FileError(operation, path, code == .wouldBlock ? .timedOut : code)
@@ -183,10 +184,11 @@ package struct LocalSocket: ~Copyable, Sendable {
         return LocalSocket(Descriptor(owning: number), path)
     }
 
-    /// Calls bind(2) or connect(2) with the address of `path`, which goes through its directory's descriptor because an
-    /// address has room for 107 bytes only.
+    /// Calls bind(2) or connect(2) with the address of `path`.
     ///
-    /// - Returns: why the call failed; nil where it did not.
+    /// The address goes through the directory's descriptor, because an address holds at most 107 bytes.
+    ///
+    /// - Returns: the reason for the failure; nil on success.
     private static func call(
         _ function: (CInt, UnsafePointer<sockaddr>, socklen_t) -> CInt, _ socket: borrowing LocalSocket,
         at path: FilePath, _ operation: String

@@ -1,14 +1,14 @@
-// Who holds a lock, as written into the lock file: process id, a space, the command.
+// The holder of a lock as recorded in the lock file: process id, a space, the command.
 
 internal import Glibc
 
 /// A process that holds a lock.
 package struct LockHolder: Sendable, Hashable {
     package let process: Int32
-    /// The command with its arguments, as they were given; may hold control characters.
+    /// The command with its arguments, unescaped; may contain control characters.
     package let command: String
 
-    /// Bytes a lock file may have; longer commands are cut off.
+    /// The most bytes in a lock file; longer commands are truncated.
     static let byteLimit = 4_096
 
     package init(process: Int32, command: String) {
@@ -21,7 +21,7 @@ package struct LockHolder: Sendable, Hashable {
         LockHolder(process: getpid(), command: CommandLine.arguments.joined(separator: " "))
     }
 
-    /// Reads a lock file's content; nil where it names nobody.
+    /// Parses a lock file's content; nil if it names no process.
     init?(_ text: [UInt8]) {
         let parts = text.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, let process = Int32(String(decoding: parts[0], as: UTF8.self)) else { return nil }

@@ -1,18 +1,19 @@
-// Waiting for a lock without being bound to it.
+// Waits for a lock with a time limit.
 
 package import Dispatch
 package import SystemPackage
 internal import Threading
 
-/// A lock that a thread of its own waits for: flock(2) knows no end to that, and one who asks again and again may never be
-/// the one who gets it.
+/// A lock that a separate thread waits for.
+///
+/// flock(2) has no timeout, and a caller that polls instead may never acquire a busy lock.
 package final class LockWait: Sendable {
     private struct State: ~Copyable {
         var lock: FileLock?
         var failure: FileError?
         var isGivenUp = false
 
-        /// Takes the lock, unless nobody waits for it any more.
+        /// Stores the acquired lock, unless the waiter has given up.
         mutating func accept(_ lock: consuming FileLock?) {
             if !isGivenUp { self.lock = lock }
         }
@@ -23,7 +24,7 @@ package final class LockWait: Sendable {
         }
     }
 
-    /// What the thread and the one who waits share.
+    /// State shared by the thread and the waiter.
     private final class Shared: Sendable {
         let state = Locked(State())
         let isDone = DispatchSemaphore(value: 0)
@@ -31,7 +32,7 @@ package final class LockWait: Sendable {
 
     private let shared = Shared()
 
-    /// Begins to wait for the lock on the file at `path`.
+    /// Starts waiting for the lock on the file at `path`.
     package init(_ path: FilePath) throws(FileError) {
         let shared = shared
         try DetachedThread.start(for: "waiting for a lock") {
@@ -49,9 +50,9 @@ package final class LockWait: Sendable {
         shared.state.withLock { $0.giveUp() }
     }
 
-    /// Waits for the lock, no longer than `duration`.
+    /// Waits for the lock at most for `duration`.
     ///
-    /// - Returns: the lock; nil where somebody else has it still.
+    /// - Returns: the lock; nil if another process still holds it.
     package func lock(within duration: DispatchTimeInterval) throws(FileError) -> FileLock? {
         guard shared.isDone.wait(timeout: .now() + duration) == .success else { return nil }
         if let failure = shared.state.withLock({ $0.failure }) { throw failure }

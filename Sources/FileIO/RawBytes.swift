@@ -1,4 +1,4 @@
-// Raw access to byte arrays that keeps the type of what is thrown.
+// Raw access to byte arrays with typed throws.
 
 extension Array where Element == UInt8 {
     /// Like `withUnsafeBytes`, with typed throws.

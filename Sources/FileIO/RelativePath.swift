@@ -1,8 +1,8 @@
 // A path below a root, as bytes.
 //
-// Linux names are any bytes but NUL and `/`; nothing here assumes UTF-8. Paths are ordered component by component,
-// which is the order of a depth-first walk with sorted names: a directory, then everything below it, then its next
-// sibling. Captures, diffs and restores are merges of streams in this order.
+// A Linux name may contain any byte except NUL and `/`; nothing here assumes UTF-8. Paths are ordered component by
+// component, which is the order of a depth-first walk with sorted names: a directory, then everything below it, then
+// its next sibling. Captures, diffs and restores merge streams in this order.
 
 /// A path relative to a root: components joined by `/`, never absolute, never containing `.` or `..`.
 ///
@@ -14,20 +14,20 @@ public struct RelativePath: Hashable, Sendable {
     /// The root itself.
     public static let root = RelativePath(unchecked: [])
 
-    /// A path from bytes already known to be valid.
+    /// Makes a path from bytes that are known to be valid.
     package init(unchecked bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Checks `bytes` and makes a path of them.
+    /// Validates `bytes` and makes a path from them.
     ///
-    /// - Returns: nil where the bytes start or end with `/`, hold an empty component, `.`, `..` or a NUL.
+    /// - Returns: nil if the bytes start or end with `/`, or contain an empty component, `.`, `..` or a NUL.
     public init?(_ bytes: [UInt8]) {
         guard RelativePath.isValid(bytes) else { return nil }
         self.bytes = bytes
     }
 
-    /// Checks the UTF-8 of `string` and makes a path of it.
+    /// Validates the UTF-8 bytes of `string` and makes a path from them.
     public init?(_ string: String) {
         self.init(Array(string.utf8))
     }
@@ -41,7 +41,7 @@ public struct RelativePath: Hashable, Sendable {
         return bytes[(slash + 1)...]
     }
 
-    /// The directory that holds this path; nil for the root.
+    /// The parent directory; nil for the root.
     public var parent: RelativePath? {
         if bytes.isEmpty { return nil }
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return .root }
@@ -53,14 +53,14 @@ public struct RelativePath: Hashable, Sendable {
         bytes.split(separator: UInt8(ascii: "/"))
     }
 
-    /// How many components the path has; 0 for the root.
+    /// The number of components; 0 for the root.
     public var depth: Int {
         bytes.isEmpty ? 0 : bytes.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
     }
 
     /// The path of `name` in this directory.
     ///
-    /// - Parameter name: one component; the caller has it from the kernel or has checked it.
+    /// - Parameter name: one component, from the kernel or already validated.
     package func appending(_ name: some Collection<UInt8>) -> RelativePath {
         if bytes.isEmpty { return RelativePath(unchecked: Array(name)) }
         var joined = [UInt8]()
@@ -71,7 +71,7 @@ public struct RelativePath: Hashable, Sendable {
         return RelativePath(unchecked: joined)
     }
 
-    /// The path of `name` in this directory: the quick way for what a walk comes upon.
+    /// The path of `name` in this directory; the fast path for names found by a walk.
     package func appending(_ name: [UInt8]) -> RelativePath {
         if bytes.isEmpty { return RelativePath(unchecked: name) }
         let count = bytes.count + 1 + name.count
@@ -92,14 +92,14 @@ public struct RelativePath: Hashable, Sendable {
         other.isRoot ? self : appending(other.bytes)
     }
 
-    /// Whether `other` is this path or lies below it.
+    /// Whether `other` is this path or below it.
     public func contains(_ other: RelativePath) -> Bool {
         if bytes.isEmpty { return true }
         guard other.bytes.count >= bytes.count, other.bytes.starts(with: bytes) else { return false }
         return other.bytes.count == bytes.count || other.bytes[bytes.count] == UInt8(ascii: "/")
     }
 
-    /// The rest of `other` below this directory, or nil where it does not lie there.
+    /// The part of `other` below this directory; nil if `other` is not in it.
     public func suffix(of other: RelativePath) -> RelativePath? {
         guard contains(other) else { return nil }
         if bytes.isEmpty { return other }
@@ -120,7 +120,7 @@ public struct RelativePath: Hashable, Sendable {
 }
 
 extension RelativePath: Comparable {
-    /// Walk order: bytes compared with `/` as 0x00, so that what is below a directory follows it at once.
+    /// Walk order: bytes are compared with `/` as 0x00, so a directory's contents follow it directly.
     public static func < (left: RelativePath, right: RelativePath) -> Bool {
         walkOrder(left.bytes, right.bytes) < 0
     }

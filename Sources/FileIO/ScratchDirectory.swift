@@ -1,15 +1,15 @@
-// A directory for work in passing, gone with everything in it when the work is done.
+// A directory for temporary work, removed with its contents when the work is done.
 
 internal import Glibc
 package import SystemPackage
 
-/// A directory of this user alone, below the system's place for temporary files.
+/// A private directory of this user, in the system's directory for temporary files.
 package struct ScratchDirectory: ~Copyable {
     package let path: FilePath
 
-    /// Makes one in `$TMPDIR`, or in `/tmp`.
+    /// Creates one in `$TMPDIR`, or in `/tmp` if that is not set.
     ///
-    /// - Parameter purpose: a word for its name.
+    /// - Parameter purpose: a word that becomes part of its name.
     package init(for purpose: String) throws(FileError) {
         let place = getenv("TMPDIR").map { FilePath(platformString: $0) } ?? "/tmp"
         let pattern = place.appending("archiver-\(purpose)-XXXXXX")
@@ -20,15 +20,15 @@ package struct ScratchDirectory: ~Copyable {
     }
 
     deinit {
-        // What cannot be removed stays for the system's own cleaning.
+        // The system cleans up files that cannot be removed here.
         try? Directory.removeTree(path)
     }
 }
 
 extension Directory {
-    /// Removes the directory `path` with everything in it; what is mounted below it stays and makes this fail.
+    /// Removes the directory `path` with its contents; fails at a mount below it and leaves the mount's contents.
     ///
-    /// - Throws: `FileError` where something cannot be removed.
+    /// - Throws: `FileError` if something cannot be removed.
     package static func removeTree(_ path: FilePath) throws(FileError) {
         let parent = path.removingLastComponent()
         let directory = try Descriptor.open(parent.isEmpty ? "." : parent, O_RDONLY | O_DIRECTORY)
@@ -49,12 +49,12 @@ extension Directory {
         } catch {
             guard error.code == .directoryNotEmpty else { throw error }
         }
-        // Its own permissions may keep even its owner from emptying it.
+        // A directory's permissions may prevent even its owner from emptying it.
         let number = directory.number
         _ = name.withPointer { fchmodat(number, $0, 0o700, 0) }
         let inner = try directory.open(name, O_RDONLY | O_DIRECTORY, path: .root)
         let (own, above) = (try FileStatus.read(inner), try FileStatus.read(directory))
-        // What somebody has mounted here is not ours to empty.
+        // Never empty a mounted file system.
         guard own.device == above.device, own.mount == above.mount else {
             throw FileError("remove", path, .resourceBusy)
         }

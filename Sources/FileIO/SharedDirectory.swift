@@ -1,6 +1,6 @@
-// An open directory that several pieces of work share.
+// An open directory that several tasks share.
 
-/// An open directory, closed when the last piece of work that needs it is done.
+/// An open directory, closed when the last task that uses it is done.
 package final class SharedDirectory: Sendable {
     package let descriptor: Descriptor
 

@@ -1,12 +1,12 @@
-// A file that is not there until it is complete.
+// A file that appears under its real name only when it is complete.
 
 internal import CLinux
 internal import Glibc
 package import SystemPackage
 
-/// A new file under a temporary name, which takes its real name once it is complete, and vanishes if it never does.
+/// A new file under a temporary name; it is renamed when complete, and removed if it never is.
 ///
-/// It is locked (flock(2)) as long as it is written: one that is not was left behind by a program that was killed.
+/// The file is locked (flock(2)) while it is written: an unlocked one was left behind by a killed process.
 package struct TemporaryFile: ~Copyable, Sendable {
     /// The file, open for reading and writing.
     package let file: Descriptor
@@ -15,15 +15,15 @@ package struct TemporaryFile: ~Copyable, Sendable {
     private let path: FilePath
     private var hasTemporaryName = true
 
-    /// How every temporary name begins.
+    /// The prefix of every temporary name.
     package static let namePrefix = ".archiver-"
     private static let nameSuffix = ".tmp"
 
-    /// Makes an empty file in `directory`, the one in which its real name will be.
+    /// Creates an empty file in `directory`, which must also be the directory of its real name.
     ///
     /// - Parameters:
-    ///   - permissions: mode bits; the process's umask takes bits away.
-    ///   - path: the path the file will have, for errors.
+    ///   - permissions: mode bits; the process's umask applies.
+    ///   - path: the file's final path, for errors.
     package init(
         in directory: borrowing Descriptor, permissions: UInt16 = 0o600, path: FilePath
     ) throws(FileError) {
@@ -37,14 +37,14 @@ package struct TemporaryFile: ~Copyable, Sendable {
             }
             if result < 0 { throw FileError("create", path, .current) }
             let made = Descriptor(owning: result)
-            // Where there are no locks, nobody can take the file for one left behind either.
+            // If locks are not supported, no other process can treat the file as left behind either.
             _ = retryingInterrupts { flock(result, LOCK_EX) }
             let links: UInt32
             do throws(FileError) { links = try FileStatus.read(made).links } catch {
                 _ = name.withPointer { unlinkat(number, $0, 0) }
                 throw FileError("create", path, error.code)
             }
-            // Somebody may have taken it for one left behind before it was locked.
+            // Another process may have removed it as left behind before it was locked.
             if links == 0 { continue }
             file = made
             self.directory = folder
@@ -60,17 +60,17 @@ package struct TemporaryFile: ~Copyable, Sendable {
         _ = name.withPointer { unlinkat(number, $0, 0) }
     }
 
-    /// Gives the file its real name in the same directory, replacing what is there (but no directory).
+    /// Renames the file to its real name in the same directory, replacing any object there except a directory.
     ///
-    /// Survives a crash of the system only after `synchronize` of the file before and of the directory after it.
+    /// To survive a system crash, call `synchronize` on the file before and on the directory after.
     package consuming func rename(to newName: borrowing CName) throws(FileError) {
         try directory.rename(name, to: newName, in: directory, path: path)
         hasTemporaryName = false
     }
 
-    /// Gives the file a real name in the same directory that nothing has yet.
+    /// Renames the file to a new name in the same directory.
     ///
-    /// - Throws: `FileError` of the code `fileExists` where something has it.
+    /// - Throws: `FileError`, with the code `.fileExists` if the name exists.
     package consuming func rename(toNew newName: borrowing CName) throws(FileError) {
         try directory.rename(name, toNew: newName, path: path)
         hasTemporaryName = false
@@ -78,10 +78,11 @@ package struct TemporaryFile: ~Copyable, Sendable {
 
     // MARK: Names
 
-    /// Whether `name` is one that this type gives: no other file has such a name by chance, as its second half follows
-    /// from its first.
+    /// Whether `name` is a temporary name made by this type.
+    ///
+    /// No other file has such a name by chance, because the second half is computed from the first.
     package static func isTemporaryName(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-        // Nearly all names are turned down here.
+        // Nearly all names fail here.
         guard name.last == nameSuffix.utf8.last, name.count == nameLength, name.starts(with: namePrefix.utf8),
             name.reversed().starts(with: nameSuffix.utf8.reversed())
         else { return false }
@@ -90,7 +91,7 @@ package struct TemporaryFile: ~Copyable, Sendable {
         return digits == self.digits(random) + self.digits(proof(random))
     }
 
-    /// A name for something in `directory` that has no real name yet.
+    /// Makes a temporary name.
     ///
     /// 64 random bits make the names of two processes differ.
     package static func newName() -> CName {
@@ -106,7 +107,7 @@ package struct TemporaryFile: ~Copyable, Sendable {
         return String(repeating: "0", count: digitCount - digits.count) + digits
     }
 
-    /// 64 bits that nobody else would put behind `random`: the finalizer of MurmurHash3 over a number of our own.
+    /// 64 bits computed from `random`: the finalizer of MurmurHash3, with a constant of our own.
     private static func proof(_ random: UInt64) -> UInt64 {
         var value = random ^ 0x6172_6368_6976_6572
         value = (value ^ (value >> 33)) &* 0xff51_afd7_ed55_8ccd
@@ -116,9 +117,9 @@ package struct TemporaryFile: ~Copyable, Sendable {
 
     // MARK: Left behind
 
-    /// Removes `name`, which is a temporary one, from `directory` if a program that was killed left it behind.
+    /// Removes the temporary name `name` from `directory` if a killed process left it behind.
     ///
-    /// - Returns: false where some program is at work with it.
+    /// - Returns: false if a process still uses it.
     package static func removeLeftBehind(
         _ name: CName, in directory: borrowing Descriptor, path: FilePath
     ) throws(FileError) -> Bool {
@@ -133,7 +134,7 @@ package struct TemporaryFile: ~Copyable, Sendable {
             return true
         }
         if Errno.current == .noSuchFileOrDirectory { return true }
-        // A link or a device, which is made and named at one stroke, or a file that may not be read.
+        // A link or a device, which is created in one step, or a file that cannot be read.
         try directory.removeFile(name, path: path)
         return true
     }

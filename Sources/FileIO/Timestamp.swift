@@ -1,4 +1,4 @@
-// An instant as the file system and the archive know it.
+// A point in time as the file system and the archive store it.
 
 internal import CLinux
 internal import Glibc
@@ -10,13 +10,13 @@ public struct Timestamp: Hashable, Sendable, Comparable {
     /// Nanoseconds after `seconds`, 0 ..< 1,000,000,000.
     public var nanoseconds: UInt32
 
-    /// An instant from seconds since the epoch and the nanoseconds after them.
+    /// A point in time from seconds since the epoch and the nanoseconds after them.
     public init(seconds: Int64, nanoseconds: UInt32 = 0) {
         self.seconds = seconds
         self.nanoseconds = nanoseconds
     }
 
-    /// The wall clock's reading (CLOCK_REALTIME).
+    /// The wall clock's time (CLOCK_REALTIME).
     public static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -27,7 +27,7 @@ public struct Timestamp: Hashable, Sendable, Comparable {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
 
-    /// This instant moved by `nanoseconds`, which may be negative; at the ends of time it stays where it is.
+    /// This time moved by `nanoseconds`, which may be negative; unchanged near the limits of `Int64`.
     public func advanced(byNanoseconds nanoseconds: Int64) -> Timestamp {
         let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         var sum = Int64(self.nanoseconds) + rest

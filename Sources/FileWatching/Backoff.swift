@@ -1,13 +1,13 @@
-// How often to look for a root that is not there, although its return is watched for.
+// When to check again for a missing root, in case no event reports its return.
 
-/// Instants with growing distances.
+/// Retry times with growing intervals.
 struct Backoff {
     private let first: Duration
     private let longest: Duration
     private(set) var next: ContinuousClock.Instant?
     private var interval: Duration
 
-    /// - Parameter timeScale: by how much the distances are shorter than usual.
+    /// - Parameter timeScale: the factor by which the intervals are shortened.
     init(timeScale: Int = 1) {
         first = .seconds(2) / timeScale
         longest = .seconds(32) / timeScale
@@ -23,7 +23,7 @@ struct Backoff {
         next = now + interval
     }
 
-    /// Sets the next instant, twice as far away as the last.
+    /// Schedules the next retry after twice the last interval.
     mutating func advance(from now: ContinuousClock.Instant) {
         interval = min(interval * 2, longest)
         next = now + interval

@@ -1,4 +1,4 @@
-// Those who wait for an answer from a root.
+// The callers that wait for an answer from a root.
 
 internal import FileIO
 
@@ -12,7 +12,7 @@ struct Callers {
     /// Whether a batch is due because a flush was answered.
     private(set) var isFlushed = false
 
-    /// Whether somebody waits for a batch.
+    /// Whether a caller waits for a batch.
     var wantBatch: Bool { !batches.isEmpty }
 
     mutating func enqueue(_ ticket: BatchTicket) { batches.append(ticket) }
@@ -21,7 +21,7 @@ struct Callers {
 
     mutating func dropCancelled() { batches.removeAll { $0.resumeIfCancelled() } }
 
-    /// Everything that changed before the flushes is known.
+    /// Answers all flushes; call it when every change made before them is known.
     mutating func answerFlushes() {
         if flushes.isEmpty { return }
         isFlushed = true
@@ -32,7 +32,7 @@ struct Callers {
         flushes = []
     }
 
-    /// Gives the first who waits a batch.
+    /// Answers the first waiting caller with a batch.
     mutating func answer(_ batch: ChangeBatch) {
         if batches.isEmpty { return }
         isFlushed = false
@@ -44,7 +44,7 @@ struct Callers {
         arming = nil
     }
 
-    /// Answers everyone: the watching ends.
+    /// Answers all callers, because the watch ends.
     mutating func end(_ error: FileError) {
         answerArming(.failure(error))
         for ticket in batches { ticket.resume(nil) }

@@ -1,24 +1,24 @@
-// What the watcher publishes: where to look, and since when something may have been seen late.
+// The watcher's output: the ranges to scan, and the gaps in which changes may have been missed.
 
 /// The parts of a root that may have changed since the previous batch.
 ///
-/// Whoever looks at all ranges after taking the batch has seen everything that changed before it was taken.
+/// A caller that scans all ranges after taking the batch sees every change made before it was taken.
 package struct ChangeBatch: Sendable {
-    /// In walk order; nothing is listed twice or inside another range.
+    /// The ranges to scan, in walk order; none is listed twice or inside another.
     package let ranges: [PathRange]
-    /// The parts that are in `ranges` because they were polled, each a subtree that cannot be watched.
+    /// The polled parts of `ranges`; each is a subtree that cannot be watched.
     ///
-    /// Whoever looks at them should say how it went: `TreeWatch.polled(found:took:)`.
+    /// A caller that scans them should report the result with `TreeWatch.polled(found:took:)`.
     package let polled: [PathRange]
-    /// Names in `ranges` that something was written to.
+    /// Names in `ranges` that were written to.
     package let written: WrittenNames
-    /// Spans in which changes were not seen as they happened; the ranges cover what they left behind.
+    /// The gaps that ended; the ranges cover every change made during them.
     package let gaps: [Gap]
-    /// When the first change of the batch was noticed; nil where nothing changed.
+    /// When the first change of the batch was noticed; nil if nothing changed.
     package let firstChange: ContinuousClock.Instant?
-    /// The number of the last `flush` whose changes are in this batch or in one before it.
+    /// The number of the last `flush` whose changes are in this batch or an earlier one.
     package let flushes: Int
 
-    /// Whether there is nothing to look at.
+    /// Whether there is nothing to scan.
     package var isEmpty: Bool { ranges.isEmpty }
 }

@@ -1,13 +1,13 @@
-// From events and listings to dirty paths and directories to crawl. No system call is made here, so tables test it.
+// Turns events and listings into dirty paths and directories to crawl. Makes no system calls, which makes it testable.
 
 internal import Exclusions
 internal import FileIO
 
-/// A directory that is to be crawled.
+/// A directory to crawl.
 struct CrawlItem: Hashable {
     /// The directory's place in its parent; nil for the root.
     let place: Place?
-    /// Whether what the crawl meets is reported; not so while a root is armed for the first time.
+    /// Whether the crawl marks what it finds as changed; false while a root is armed for the first time.
     let reports: Bool
 
     struct Place: Hashable {
@@ -29,11 +29,12 @@ struct CrawlItem: Hashable {
     }
 }
 
-/// What is known of a root: its directories, what changed in them, what is still to be crawled.
+/// The state of a root: its directories, the changes in them, and the directories still to be crawled.
 ///
-/// Events only ever widen what is looked at; their meaning is never trusted. A directory that leaves its place goes to
-/// limbo, one that appears is crawled, and the crawl recognises it by its watch. So the pairs of a rename need not be
-/// matched, and any order of crawls and events ends in the same tree: the last event of a name follows its last change.
+/// An event only adds paths to scan; its meaning is never trusted. A directory that leaves its place goes to limbo, a
+/// directory that appears is crawled, and the crawl recognises it by its watch. So the two events of a rename need not
+/// be paired, and any order of crawls and events leads to the same tree: the last event of a name follows its last
+/// change.
 struct ChangeTracker {
     /// The exclusion rules above the root's own ignore files.
     let exclusions: ExclusionScope
@@ -44,19 +45,19 @@ struct ChangeTracker {
     var pending: [CrawlItem] = []
     /// Watches that no directory of this root has any more.
     private(set) var retired: [WatchID] = []
-    /// The root may be gone from its path.
+    /// Whether the root may no longer be at its path.
     var rootNeedsCheck = false
 
-    /// The directory whose rules were asked for last, with them.
+    /// The last directory whose rules were computed, with the rules.
     private var lastScope: (node: NodeID, generation: Int, scope: ExclusionScope)?
 
     init(rules: ExclusionRules = ExclusionRules()) {
         exclusions = ExclusionScope(rules)
     }
 
-    /// Takes in one event of a watch of this root.
+    /// Applies one event of a watch of this root.
     ///
-    /// - Returns: whether something was marked.
+    /// - Returns: whether a path was marked dirty.
     mutating func apply(_ event: DirectoryEvent) -> Bool {
         guard let node = tree.node(watchedBy: event.watch) else { return false }
         if event.mask.contains(.ignored) { return watchEnded(node) }
@@ -69,20 +70,20 @@ struct ChangeTracker {
         let disappears = !event.mask.isDisjoint(with: .disappears)
         let isDirectory = event.mask.contains(.isDirectory)
         let becameReadable = childState == .unreadable && event.mask.contains(.attributes)
-        // Of a directory and another file in turn, merged events do not tell which came last.
+        // If a directory and another file take turns at a name, merged events do not show which came last.
         let isAmbiguous = appears && disappears && child != nil
-        // What disappears may be there all the same: of two names that are exchanged, each comes before it goes.
+        // A name that disappears may still exist: when two names are exchanged, each appears before it disappears.
         if isAmbiguous || isDirectory && (appears || disappears || becameReadable) {
             pending.append(CrawlItem(event.name, in: node, reports: true))
         }
         if let child, disappears || appears && !isDirectory { leave(child) }
         if childState == .excluded && !appears && !disappears { return false }
 
-        // In limbo nothing is marked: a directory that is met again is reported as a whole.
+        // In limbo nothing is marked: a directory that is found again is reported with everything below it.
         guard let directory else { return false }
         if excludes(event.name, in: node, at: directory, isDirectory: isDirectory) { return false }
         if !isDirectory && DirectoryRules.decides(event.name, exclusions.rules) {
-            // Watches are to be added and removed below.
+            // The rules changed, so watches below must be added and removed.
             crawlAgain(node)
             dirty.mark(.subtree(directory))
         }
@@ -93,7 +94,7 @@ struct ChangeTracker {
         return true
     }
 
-    /// Has a path crawled again and reported, or where it is not known, the last directory above it that is.
+    /// Queues the crawl of a path, or of its nearest known parent directory, and reports it.
     mutating func crawlAgain(_ path: RelativePath) {
         var node = NodeID.root
         for name in path.components {
@@ -103,14 +104,14 @@ struct ChangeTracker {
         crawlAgain(node)
     }
 
-    /// Has a known directory crawled again, with all that is below it, and reported.
+    /// Queues the crawl of a known directory and everything below it, and reports it.
     mutating func crawlAgain(_ node: NodeID) {
         let place = tree.place(of: node).map { CrawlItem.Place(parent: $0.parent, name: $0.name) }
         let item = CrawlItem(place: place, reports: true)
         if pending.last != item { pending.append(item) }
     }
 
-    /// The watches to give up, each once.
+    /// Returns the watches to remove, and clears the list.
     mutating func takeRetired() -> [WatchID] {
         defer { retired = [] }
         return retired
@@ -123,7 +124,7 @@ struct ChangeTracker {
         return true
     }
 
-    /// The kernel dropped a watch: its directory is deleted or unmounted.
+    /// Handles a watch that the kernel removed because its directory was deleted or unmounted.
     private mutating func watchEnded(_ node: NodeID) -> Bool {
         guard node != .root else {
             tree.setUnwatched(.unknown, of: .root)
@@ -148,24 +149,24 @@ struct ChangeTracker {
     }
 }
 
-// MARK: - What a crawl found
+// MARK: - Results of a crawl
 
 extension ChangeTracker {
-    /// The path of a directory to crawl; nil where its parent has lost its place meanwhile.
+    /// The path of a directory to crawl; nil if its parent is now in limbo.
     func path(of item: CrawlItem) -> RelativePath? {
         guard let place = item.place else { return .root }
         return tree.path(of: place.parent)?.appending(place.name)
     }
 
-    /// The directory that is known at `item`.
+    /// The known directory at `item`; nil if there is none.
     func node(at item: CrawlItem) -> NodeID? {
         guard let place = item.place else { return .root }
         return tree.child(of: place.parent, named: place.name)
     }
 
-    /// Records that the directory at `item` answers to `watch`.
+    /// Records that the directory at `item` has the watch `watch`.
     ///
-    /// - Returns: its node; nil where tree and file system contradict each other, and the root is to be crawled anew.
+    /// - Returns: its node; nil if the tree contradicts the file system, so that the root must be crawled again.
     mutating func found(_ item: CrawlItem, watch: WatchID) -> NodeID? {
         guard let place = item.place else {
             tree.setWatch(watch, of: .root)
@@ -199,7 +200,7 @@ extension ChangeTracker {
             return
         }
         if let present = tree.child(of: place.parent, named: place.name) {
-            // The watch of a directory that became unreadable still works.
+            // A directory that became unreadable keeps its watch, which still works.
             if state == .unreadable && tree.state(of: present) == .watched { return }
             if tree.state(of: present) != .watched {
                 tree.setUnwatched(state, of: present)
@@ -218,7 +219,7 @@ extension ChangeTracker {
         leave(present)
     }
 
-    /// Takes in a directory's listing: its subdirectories are to be crawled, others that were known lose their place.
+    /// Applies a directory's listing: queues its subdirectories, and removes known ones that are missing from the list.
     mutating func listed(_ node: NodeID, subdirectories: [[UInt8]], reports: Bool) {
         for name in subdirectories.reversed() {
             let item = CrawlItem(name, in: node, reports: reports)
@@ -231,7 +232,7 @@ extension ChangeTracker {
         }
     }
 
-    /// Removes the directories that were in limbo when everything pending was crawled: they are outside or gone.
+    /// Removes the directories in limbo once nothing is pending: they were moved out of the root or deleted.
     mutating func reapLimbo() {
         for node in tree.limbo { retired += tree.remove(node) }
     }
@@ -243,16 +244,16 @@ extension ChangeTracker {
     }
 }
 
-// MARK: - What is left out
+// MARK: - Exclusions
 
 extension ChangeTracker {
-    /// Whether the directory at `item` is left out because of its name.
+    /// Whether the directory at `item` is excluded by name.
     mutating func excludes(_ item: CrawlItem) -> Bool {
         guard hasExclusions, let place = item.place, let directory = tree.path(of: place.parent) else { return false }
         return excludes(place.name, in: place.parent, at: directory, isDirectory: true)
     }
 
-    /// Whether `name` in the directory `node` is left out.
+    /// Whether `name` in the directory `node` is excluded.
     ///
     /// - Parameter directory: the path of `node`.
     private mutating func excludes(

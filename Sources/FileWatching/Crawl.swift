@@ -1,11 +1,11 @@
-// The crawl: add the watch, then list, so that nothing slips in between.
+// The crawl: adds the watch first and lists the directory second, so that no change in between is missed.
 
 internal import Exclusions
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// A root's open directory, kept only while directories are being crawled.
+/// A root's open directory; it is open only during a crawl.
 final class OpenTree {
     let descriptor: Descriptor
     let status: FileStatus
@@ -16,7 +16,7 @@ final class OpenTree {
         status = try FileStatus.read(descriptor)
     }
 
-    /// The path without links, as the kernel knows it now; nil where it does not tell.
+    /// The path without links, as the kernel reports it now; nil if that fails.
     var realPath: FilePath? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/fd/\(descriptor.number)", &target, target.count)
@@ -50,7 +50,7 @@ extension WatchedTree {
         do {
             root = try openTree()
         } catch {
-            // The check that follows drops what is pending if the root is gone.
+            // The root check that follows clears the pending list if the root is gone.
             tracker.pending.append(item)
             return tracker.rootNeedsCheck = true
         }
@@ -67,7 +67,7 @@ extension WatchedTree {
         let watch = try sources.add(directory, path: path, recording: &shortages)
         if item.isRoot && isUnproven {
             isUnproven = false
-            if !hears(watch, of: directory, status) {
+            if !receivesEvents(watch, of: directory, status) {
                 deafness = .silentFileSystem
                 sources.retire([watch])
                 return poll(item, path)
@@ -94,8 +94,8 @@ extension WatchedTree {
             tracker.found(item, unwatched: .unreadable)
             if item.reports { mark(.subtree(path)) }
         default:
-            // ENOSPC, EMFILE, ENOMEM, a file system without handles, a disk or a server that gives errors (EIO, ENOTCONN,
-            // ESTALE, ETIMEDOUT): polling tries to watch it again.
+            // ENOSPC, EMFILE, ENOMEM, a file system without handles, a disk or server error (EIO, ENOTCONN, ESTALE,
+            // ETIMEDOUT): polling retries the watch.
             poll(item, path)
         }
     }
@@ -106,14 +106,14 @@ extension WatchedTree {
     }
 
     func subdirectories(
-        among records: DirectoryRecords, of directory: borrowing Descriptor
+        among records: DirectoryListing, of directory: borrowing Descriptor
     ) -> [[UInt8]] {
         var names = [[UInt8]]()
         for index in records.indices {
-            // Not every file system tells the kind with the name.
+            // Not every file system reports the kind with the name.
             var kind = records.kind(at: index)
             if kind == nil {
-                // What gives an error may be a directory: the crawl will find out.
+                // If the status cannot be read, it may be a directory: the crawl will find out.
                 do { kind = try records.status(at: index, in: directory)?.kind } catch { kind = .directory }
             }
             if kind == .directory { names.append(records[index].name) }
@@ -121,14 +121,14 @@ extension WatchedTree {
         return names
     }
 
-    /// What is to be done with a directory that was met.
+    /// How a directory that was found is handled.
     enum Treatment {
         case watch
         case leaveOut(WatchTree.State)
         case poll
     }
 
-    /// Decides by what a directory is, its name aside.
+    /// Decides how to handle a directory, by its identity and mount but not by its name.
     func treatment(
         of directory: borrowing Descriptor, _ status: FileStatus, root: FileStatus
     ) throws(FileError) -> Treatment {

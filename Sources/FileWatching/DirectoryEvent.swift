@@ -1,8 +1,8 @@
-// One event of a watched directory, whichever backend it comes from.
+// One event of a watched directory, in the same form for both backends.
 
 internal import CLinux
 
-/// What happened, in inotify's bits; fanotify's have the same values.
+/// The kind of an event as inotify's bits; fanotify's have the same values.
 struct EventMask: OptionSet, Hashable {
     let rawValue: UInt32
 
@@ -17,35 +17,35 @@ struct EventMask: OptionSet, Hashable {
     static let moveSelf = EventMask(rawValue: UInt32(IN_MOVE_SELF))
     static let unmount = EventMask(rawValue: 0x0000_2000)
     static let overflow = EventMask(rawValue: 0x0000_4000)
-    /// The watch has ended: nothing more comes from it.
+    /// The watch has ended and reports no more events.
     static let ignored = EventMask(rawValue: 0x0000_8000)
     static let isDirectory = EventMask(rawValue: 0x4000_0000)
 
-    /// A name came into the directory.
+    /// A name was added to the directory.
     static let appears: EventMask = [.create, .movedTo]
-    /// A name went out of the directory.
+    /// A name was removed from the directory.
     static let disappears: EventMask = [.delete, .movedFrom]
 
-    /// What is asked for of every watched directory, always the same: a second add on an inode must change nothing.
+    /// The events requested for every watched directory.
     ///
-    /// MODIFY sees writers that never close; CLOSE_WRITE is the only event of a writer through a memory map. No OPEN and
-    /// no ACCESS, because our own reads would wake us.
+    /// The mask is always the same, so that a second add on an inode changes nothing. MODIFY reports writers that never
+    /// close the file; CLOSE_WRITE is the only event of a writer through a memory map. OPEN and ACCESS are not
+    /// requested, because our own reads would cause events.
     static let contents: EventMask = [
         .create, .delete, .movedFrom, .movedTo, .modify, .closeWrite, .attributes, .deleteSelf, .moveSelf,
     ]
-    /// What is asked for of a directory above a root, whose contents are to cause no events.
+    /// The events requested for a directory above a root, whose contents must not cause events.
     static let place: EventMask = [.deleteSelf, .moveSelf]
 }
 
 /// One event.
 ///
-/// Whether something appeared and disappeared may both be set, by a backend that merges events: what came last is not
-/// known then.
+/// A backend that merges events may set both `appears` and `disappears`. Then it is not known which came last.
 struct DirectoryEvent: Hashable {
-    /// The directory it is about; `WatchID.none` where it is about no single one, or one without a watch.
+    /// The directory's watch; `WatchID.none` if the event concerns no single directory, or one without a watch.
     let watch: WatchID
     let mask: EventMask
-    /// The name in the watched directory; empty where the event is about the directory itself.
+    /// The name in the watched directory; empty if the event is about the directory itself.
     let name: [UInt8]
 
     init(watch: WatchID, mask: EventMask, name: [UInt8] = []) {

@@ -1,15 +1,15 @@
-// The paths that may have changed, kept small however much happens.
+// The set of paths that may have changed; its size is bounded.
 
 internal import FileIO
 
-/// A bounded set of path ranges, gathered by directory.
+/// A bounded set of path ranges, grouped by directory.
 ///
-/// Many names in one directory become the directory's listing; very many directories become subtrees. Both only widen
-/// the ranges: a path once marked stays covered until `take`.
+/// Too many names in one directory are replaced by all its children, and too many marks by subtrees. Both only widen
+/// the ranges: a marked path stays covered until `take`.
 package struct DirtySet {
-    /// Names marked in one directory before its whole listing is.
+    /// The most names marked in one directory; beyond that, all its children are marked.
     static let namesPerDirectory = 128
-    /// Marks in all before the deepest are widened to subtrees.
+    /// The most marks in total; beyond that, the deepest are widened to subtrees.
     static let defaultLimit = 65_536
 
     private struct Marks {
@@ -43,7 +43,7 @@ package struct DirtySet {
             if let parent = path.parent {
                 change(parent) { $0.names.insert(path.name) }
             }
-            // Only the root has no directory to be a name in.
+            // Only the root has no parent directory.
             else {
                 change(path) { $0.itself = true }
             }
@@ -83,7 +83,7 @@ package struct DirtySet {
         var subtree: RelativePath?
         for range in sorted {
             if let subtree, subtree.contains(range.path) { continue }
-            // The wider of two ranges at one path comes later and replaces the other.
+            // Of two ranges at one path the wider comes later and replaces the other.
             if let last = kept.last, last.path == range.path { kept.removeLast() }
             if case .entry(let path) = range, let parent = path.parent, directories[parent]?.children == true {
                 continue

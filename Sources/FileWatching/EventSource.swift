@@ -1,10 +1,10 @@
-// What inotify and fanotify have in common.
+// The common interface of inotify and fanotify.
 
 internal import FileIO
 
-/// A watched directory: the same inode keeps its number as long as it is watched, wherever it is moved.
+/// The identity of a watched directory; an inode keeps it as long as it is watched, even when it is moved.
 ///
-/// inotify's are its watch descriptors, which are positive; fanotify's are negative.
+/// inotify's numbers are its watch descriptors, which are positive; fanotify's are negative.
 struct WatchID: Hashable {
     let number: Int32
 
@@ -15,49 +15,49 @@ struct WatchID: Hashable {
     var backend: WatchBackend { number < 0 ? .fanotify : .inotify }
 }
 
-/// What is to be heard of a directory.
+/// The events to report for a directory.
 enum WatchInterest {
-    /// Everything in it, and itself.
+    /// All changes of the directory and of the names in it.
     case contents
-    /// Whether it is renamed or deleted.
+    /// Only renaming and deletion of the directory.
     case place
 
     var mask: EventMask { self == .contents ? .contents : .place }
 }
 
-/// A queue of events of directories, used by one thread.
+/// A queue of directory events, used by one thread.
 protocol EventSource: AnyObject {
     var backend: WatchBackend { get }
 
-    /// The descriptor that is readable while events wait.
+    /// The descriptor, which is readable while events are queued.
     var number: CInt { get }
 
-    /// Watches an open directory; one that is watched keeps its number, and `interest` is added to what is heard of it.
+    /// Watches an open directory; if it is watched already, keeps its number and adds `interest`.
     ///
-    /// - Throws: `FileError`: ENOSPC where the user's watches are used up, EACCES without read permission; other codes
-    ///   where the file system cannot be watched.
+    /// - Throws: `FileError`: ENOSPC if the user's limit on watches is reached, EACCES without read permission, other
+    ///   codes if the file system cannot be watched.
     func add(_ directory: borrowing Descriptor, path: RelativePath, _ interest: WatchInterest) throws(FileError)
         -> WatchID
 
-    /// Gives watches up; `removeRetired` tells the kernel.
+    /// Marks watches as no longer needed; `removeRetired` removes them from the kernel.
     func retire(_ watches: [WatchID])
 
-    /// Removes what was retired and is not in use (again).
+    /// Removes the retired watches that are not in use again.
     ///
-    /// - Returns: false where the kernel could only be told to remove all: everything must be added again.
+    /// - Returns: false if all watches had to be removed and those in use must be added again.
     func removeRetired(unless isUsed: (WatchID) -> Bool) -> Bool
 
-    /// Whether events of `watch` may still come although it was given up.
+    /// Whether `watch` is retired and may still report events.
     func isRetired(_ watch: WatchID) -> Bool
 
-    /// Forgets a watch that has ended: nothing more comes from it.
+    /// Forgets a watch that has ended and reports no more events.
     func forget(_ watch: WatchID)
 
-    /// How much waits in the queue, in a unit of the source's own (FIONREAD).
+    /// The amount of queued events, in a unit specific to the source (FIONREAD).
     var backlog: Int { get }
 
-    /// Reads what fits the buffer without waiting.
+    /// Reads as many events as fit into the buffer, without waiting.
     ///
-    /// - Returns: how much was read, in the unit of `backlog`; 0 where the queue is empty.
+    /// - Returns: the amount read, in the unit of `backlog`; 0 if the queue is empty.
     func read(_ body: (DirectoryEvent) -> Void) -> Int
 }

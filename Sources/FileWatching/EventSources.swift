@@ -1,24 +1,24 @@
-// The backends of one watcher, and which of them watches a directory.
+// The backends of one watcher, and the choice of the backend that watches a directory.
 
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// The sources of events in order of preference, used by one thread.
+/// The event sources of a watcher, in order of preference; used by one thread.
 final class EventSources {
     let backend: WatchBackend
     private let hooks: WatcherHooks
     private var inotify: Inotify?
     private var fanotify: Fanotify?
-    /// The limit that left the watcher without inotify.
+    /// The limit that prevented opening inotify.
     private(set) var missingInotify: KernelLimit?
     private var hasTriedFanotify = false
-    /// Lists the directories of all roots: its buffer is large.
+    /// Lists the directories of all roots; shared because its buffer is large.
     var reader = DirectoryReader()
 
-    /// Opens what `backend` says.
+    /// Opens the sources of `backend`.
     ///
-    /// - Throws: `FileError` where the one backend asked for is not available; `.auto` falls back to polling.
+    /// - Throws: `FileError` if a requested backend is not available; `.auto` falls back to polling instead.
     init(_ backend: WatchBackend, hooks: WatcherHooks) throws(FileError) {
         self.backend = backend
         self.hooks = hooks
@@ -30,15 +30,15 @@ final class EventSources {
         }
     }
 
-    /// Those that are open.
+    /// The open sources.
     var all: [any EventSource] {
         [inotify as (any EventSource)?, fanotify].compactMap { $0 }
     }
 
-    /// Whether nothing can be watched: every root is polled.
+    /// Whether no source is open, so that every root is polled.
     var isEmpty: Bool { inotify == nil && fanotify == nil }
 
-    /// Tries again to get what limits denied.
+    /// Retries opening inotify if a limit prevented it before.
     func reopen() {
         guard backend == .auto, inotify == nil else { return }
         do {
@@ -51,10 +51,10 @@ final class EventSources {
         }
     }
 
-    /// Watches an open directory with the first source that can; a watched one keeps its watch.
+    /// Watches an open directory with the first source that can; a directory that is watched keeps its watch.
     ///
-    /// - Parameter shortages: the limits that were met are added.
-    /// - Throws: `FileError`: why the last source could not.
+    /// - Parameter shortages: receives the limits that were reached.
+    /// - Throws: `FileError` of the last source tried.
     func add(
         _ directory: borrowing Descriptor, path: RelativePath, _ interest: WatchInterest = .contents,
         recording shortages: inout Set<KernelLimit>
@@ -84,9 +84,9 @@ final class EventSources {
         fanotify?.retire(watches.filter { $0.backend == .fanotify })
     }
 
-    /// Tells the kernel what was retired and is not in use (again).
+    /// Removes the retired watches that are not in use again from the kernel.
     ///
-    /// - Returns: false where everything must be added again.
+    /// - Returns: false if all watches in use must be added again.
     func removeRetired(unless isUsed: (WatchID) -> Bool) -> Bool {
         all.reduce(true) { $1.removeRetired(unless: isUsed) && $0 }
     }

@@ -1,4 +1,4 @@
-// The second choice among the backends: fanotify(7) with a mark on each directory, which needs no privilege.
+// The fallback backend: fanotify(7) with a mark on each directory, which needs no privileges.
 
 internal import CLinux
 internal import FileIO
@@ -7,31 +7,31 @@ internal import SystemPackage
 
 /// One fanotify group: its marks and its queue.
 ///
-/// Events carry the directory's file handle, which `add` learned before. The queue merges events of one name, so their
-/// order is not known. A mark can only be removed through an open descriptor of its directory, and where a retired
-/// directory has gone is not known: its mark stays until the directory is deleted, or all marks are removed at once
-/// because too many are of no use.
+/// Events carry the directory's file handle, which `add` has stored. The queue merges the events of a name, so their
+/// order is not known. A mark can only be removed through an open descriptor of its directory, but the location of a
+/// retired directory is not known. So its mark stays until the directory is deleted, or until there are so many useless
+/// marks that all marks are removed together.
 final class Fanotify: EventSource {
-    /// Marks of no use that are put up with, however few others there are.
+    /// The number of useless marks that is always tolerated.
     static let toleratedMarks = 1_024
 
     private let descriptor: Descriptor
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 8)
     private var watches: [FileHandle: WatchID] = [:]
     private var handles: [WatchID: FileHandle] = [:]
-    /// Watches given up whose marks are still there.
+    /// Retired watches whose marks still exist.
     private var retired: Set<WatchID> = []
-    /// Watches given up that may still be in use elsewhere.
+    /// Retired watches that another root may still use.
     private var unremoved: Set<WatchID> = []
     private var lastNumber: Int32 = 0
 
     /// Opens a group.
     ///
-    /// Without FAN_REPORT_TARGET_FID: the crawl recognises directories by their handles, and without the target's the
-    /// kernel merges more.
+    /// FAN_REPORT_TARGET_FID is not set: the crawl recognises directories by their own handles, and without the
+    /// target's handle the kernel merges more events.
     ///
-    /// - Throws: `FileError`: EMFILE where the user's groups are used up (`fs.fanotify.max_user_groups`), EINVAL, EPERM or
-    ///   ENOSYS where the kernel does not let an ordinary user mark directories (before Linux 5.13).
+    /// - Throws: `FileError`: EMFILE if the user's limit on groups is reached (`fs.fanotify.max_user_groups`); EINVAL,
+    ///   EPERM or ENOSYS if the kernel does not let an ordinary user mark directories (before Linux 5.13).
     init() throws(FileError) {
         let number = clinux_fanotify_init()
         if number < 0 { throw FileError("watch", FilePath("fanotify"), .current) }
@@ -46,7 +46,7 @@ final class Fanotify: EventSource {
 
     var number: CInt { descriptor.number }
 
-    /// Whether the open directory is watched and in use.
+    /// The watch of the open directory; nil if it has none or a retired one.
     func watch(of directory: borrowing Descriptor) -> WatchID? {
         guard !watches.isEmpty, let handle = try? FileHandle(of: directory), let watch = watches[handle] else {
             return nil
@@ -58,7 +58,7 @@ final class Fanotify: EventSource {
         _ directory: borrowing Descriptor, path: RelativePath, _ interest: WatchInterest
     ) throws(FileError) -> WatchID {
         let handle = try FileHandle(of: directory, path: path)
-        // Also where there is a mark already: the directory may have been deleted and its handle come back.
+        // Set the mark even if the handle is known: the directory may have been deleted and its handle reused.
         var mask = UInt64(interest.mask.rawValue) | UInt64(EventMask.isDirectory.rawValue)
         if interest == .contents { mask |= UInt64(CLINUX_FAN_EVENT_ON_CHILD) }
         if clinux_fanotify_mark(number, directory.number, mask) != 0 { throw FileError("watch", path, .current) }
@@ -97,7 +97,7 @@ final class Fanotify: EventSource {
         if let handle = handles.removeValue(forKey: watch) { watches[handle] = nil }
     }
 
-    /// 24 for each event, whatever its length.
+    /// The number of queued bytes; the kernel counts 24 for each event, whatever its length.
     var backlog: Int { max(0, Int(clinux_bytes_waiting(number))) }
 
     func read(_ body: (DirectoryEvent) -> Void) -> Int {
@@ -111,18 +111,18 @@ final class Fanotify: EventSource {
         return count * FanotifyEvent.headerBytes
     }
 
-    /// In the common terms; nil where it is of no use.
+    /// Translates an event to the common form; nil if it is irrelevant.
     private func translate(_ event: FanotifyEvent) -> DirectoryEvent? {
         if event.mask.contains(.overflow) { return DirectoryEvent(watch: .none, mask: .overflow) }
         guard let watch = event.directory.flatMap({ watches[$0] }), !retired.contains(watch) || endsWatch(event) else {
-            // A directory tells of its own attributes even where only the one above it is marked.
+            // A directory reports changes of its own attributes even if only its parent is marked.
             let isOwn = event.name.isEmpty && event.mask.contains(.attributes)
             return isOwn ? DirectoryEvent(watch: .none, mask: [.attributes, .isDirectory]) : nil
         }
         var mask = event.mask
-        // There is no IN_IGNORED: the mark goes with its directory.
+        // fanotify has no IN_IGNORED: the mark is removed with its directory.
         if endsWatch(event) { mask.insert(.ignored) }
-        // Which of several merged events came last is not known: look again.
+        // The order of merged events is not known, so the name must be examined again.
         if !mask.isDisjoint(with: .appears.union(.disappears)) { mask.formUnion([.create, .delete]) }
         return DirectoryEvent(watch: watch, mask: mask, name: event.name)
     }

@@ -1,9 +1,9 @@
-// One event as fanotify(7) delivers it to a group with FAN_REPORT_DFID_NAME, and the handles it speaks of.
+// One event as fanotify(7) delivers it to a group with FAN_REPORT_DFID_NAME, and the file handles in it.
 
 internal import CLinux
 internal import FileIO
 
-/// A file's identity on its file system, never used again for another: file system id, handle length, type and bytes.
+/// A file's unique identity: file system id, handle length, handle type and handle bytes.
 struct FileHandle: Hashable {
     private let bytes: [UInt8]
 
@@ -11,7 +11,7 @@ struct FileHandle: Hashable {
 
     /// The identity of an open file.
     ///
-    /// - Throws: `FileError`: EOPNOTSUPP where the file system gives no handles (name_to_handle_at(2)).
+    /// - Throws: `FileError`: EOPNOTSUPP if the file system does not support handles (name_to_handle_at(2)).
     init(of file: borrowing Descriptor, path: RelativePath = .root) throws(FileError) {
         var bytes = [UInt8](repeating: 0, count: Int(CLINUX_MAX_IDENTITY))
         let length = clinux_fanotify_identity(file.number, &bytes)
@@ -24,12 +24,12 @@ struct FileHandle: Hashable {
 /// One event.
 struct FanotifyEvent: Hashable {
     let mask: EventMask
-    /// The directory it happened in; nil for an overflow.
+    /// The directory of the event; nil for an overflow.
     let directory: FileHandle?
-    /// The name in it; empty where the event is about the directory itself.
+    /// The name in the directory; empty if the event is about the directory itself.
     let name: [UInt8]
 
-    /// Bytes of `struct fanotify_event_metadata`.
+    /// The size in bytes of `struct fanotify_event_metadata`.
     static let headerBytes = 24
 
     /// Byte offsets in `struct fanotify_event_metadata`.
@@ -89,7 +89,7 @@ struct FanotifyEvent: Hashable {
             }
             start += length
         }
-        // "." stands for the directory itself.
+        // "." means the directory itself.
         self.init(
             mask: EventMask(rawValue: UInt32(truncatingIfNeeded: mask)), directory: directory,
             name: name == [UInt8(ascii: ".")] ? [] : name)

@@ -1,4 +1,4 @@
-// The first choice among the backends: inotify(7).
+// The preferred backend: inotify(7).
 
 internal import CLinux
 internal import FileIO
@@ -9,13 +9,13 @@ internal import SystemPackage
 final class Inotify: EventSource {
     private let descriptor: Descriptor
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 8)
-    /// Watches given up whose IN_IGNORED was not read yet: their last events are still in the queue.
+    /// Retired watches whose IN_IGNORED has not been read; their last events may still be queued.
     private var retired: Set<WatchID> = []
     private var unremoved: [WatchID] = []
 
     /// Opens an instance.
     ///
-    /// - Throws: `FileError`: EMFILE where the user's instances are used up (`fs.inotify.max_user_instances`).
+    /// - Throws: `FileError`: EMFILE if the user's limit on instances is reached (`fs.inotify.max_user_instances`).
     init() throws(FileError) {
         let number = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         if number < 0 { throw FileError("watch", FilePath("inotify"), .current) }
@@ -30,15 +30,15 @@ final class Inotify: EventSource {
 
     var number: CInt { descriptor.number }
 
-    /// Through the descriptor's /proc name: no race on the path, and no limit on its length.
+    /// Adds a watch through the descriptor's /proc name, which avoids races on the path and limits on its length.
     ///
-    /// Without IN_EXCL_UNLINK, which would hide changes through an unlinked name, and without IN_MASK_CREATE, because a
-    /// second add must return the known watch: that is how a moved directory is recognised.
+    /// IN_EXCL_UNLINK is not set, because it would hide changes through an unlinked name. IN_MASK_CREATE is not set,
+    /// because a second add must return the known watch, by which a moved directory is recognised.
     func add(
         _ directory: borrowing Descriptor, path: RelativePath, _ interest: WatchInterest
     ) throws(FileError) -> WatchID {
         var mask = interest.mask.rawValue | UInt32(IN_ONLYDIR)
-        // The directory may be in another root, where all of it is watched.
+        // Keep the existing mask: the directory may be inside another root, which watches its contents.
         if interest == .place { mask |= UInt32(IN_MASK_ADD) }
         let watch = CName("/proc/self/fd/\(directory.number)".utf8).withPointer {
             inotify_add_watch(number, $0, mask)
@@ -54,7 +54,7 @@ final class Inotify: EventSource {
 
     func removeRetired(unless isUsed: (WatchID) -> Bool) -> Bool {
         for watch in unremoved {
-            // EINVAL: the directory is gone and so is the watch; its IN_IGNORED may be in the queue or was read before.
+            // EINVAL means that directory and watch are gone; IN_IGNORED may still be queued or was read before.
             if isUsed(watch) { retired.remove(watch) } else { inotify_rm_watch(number, watch.number) }
         }
         unremoved = []
@@ -65,7 +65,7 @@ final class Inotify: EventSource {
 
     func forget(_ watch: WatchID) { retired.remove(watch) }
 
-    /// In bytes.
+    /// The number of queued bytes.
     var backlog: Int { max(0, Int(clinux_bytes_waiting(number))) }
 
     func read(_ body: (DirectoryEvent) -> Void) -> Int {
@@ -76,7 +76,7 @@ final class Inotify: EventSource {
     }
 }
 
-// MARK: - What is read
+// MARK: - Decoding
 
 extension Inotify {
     /// Byte offsets in `struct inotify_event` (inotify(7)).
@@ -94,7 +94,7 @@ extension Inotify {
             let length = Int(bytes.loadUnaligned(fromByteOffset: start + Offset.nameLength, as: UInt32.self))
             let end = start + Offset.name + length
             if end > bytes.count { return }
-            // An overflow is about watch -1, which is none.
+            // An overflow event has watch -1, which stands for none.
             let watch = max(0, bytes.loadUnaligned(fromByteOffset: start + Offset.watch, as: Int32.self))
             let mask = bytes.loadUnaligned(fromByteOffset: start + Offset.mask, as: UInt32.self)
             body(

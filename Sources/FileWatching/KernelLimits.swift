@@ -1,4 +1,4 @@
-// How much watching the kernel allows a user.
+// The kernel's limits on watches per user.
 
 internal import FileIO
 internal import Glibc
@@ -13,10 +13,10 @@ package enum KernelLimit: String, Sendable, CaseIterable {
     case fanotifyGroups = "fs.fanotify.max_user_groups"
     case fanotifyQueue = "fs.fanotify.max_queued_events"
 
-    /// The name that sysctl(8) sets it by.
+    /// The limit's name for sysctl(8).
     package var sysctl: String { rawValue }
 
-    /// The name of the same limit for the present user namespace; queues have none (namespaces(7), /proc/sys/user).
+    /// The name of the same limit for the current user namespace; queues have none (namespaces(7), /proc/sys/user).
     package var namespaceSysctl: String? {
         switch self {
         case .inotifyWatches: "user.max_inotify_watches"
@@ -28,26 +28,26 @@ package enum KernelLimit: String, Sendable, CaseIterable {
     }
 }
 
-/// The kernel's limits on watching as they are now.
+/// The current values of the kernel's limits on watching.
 package struct KernelLimits: Sendable, Hashable {
     private let system: [KernelLimit: Int]
     private let namespace: [KernelLimit: Int]
 
-    /// Those in force for this process.
+    /// The limits in force for this process.
     package static var current: KernelLimits { KernelLimits(in: "/proc/sys") }
 
-    /// Reads the limits below `directory`, which is laid out as /proc/sys.
+    /// Reads the limits below `directory`, which is laid out like /proc/sys.
     package init(in directory: FilePath) {
         system = KernelLimits.read(in: directory) { $0.sysctl }
         namespace = KernelLimits.read(in: directory) { $0.namespaceSysctl }
     }
 
-    /// The effective value: the lower one of the system's and the user namespace's; nil where the kernel tells neither.
+    /// The effective value: the lower of the system's and the user namespace's; nil if the kernel reports neither.
     package subscript(limit: KernelLimit) -> Int? {
         [system[limit], namespace[limit]].compactMap { $0 }.min()
     }
 
-    /// The setting that is in force: to raise another is of no use.
+    /// The setting that determines the effective value; raising the other has no effect.
     package func decisiveSysctl(of limit: KernelLimit) -> String {
         guard let name = limit.namespaceSysctl, let inner = namespace[limit] else { return limit.sysctl }
         return inner < system[limit] ?? .max ? name : limit.sysctl

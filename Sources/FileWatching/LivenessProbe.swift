@@ -1,28 +1,28 @@
-// Does the kernel really tell what happens here? Some overlay mounts accept watches and never report.
+// Checks whether watches on a root's file system report events: some overlay mounts accept watches but never report.
 
 internal import FileIO
 internal import Glibc
 
 extension FileSystem {
-    /// Whether watches may be accepted without anything being reported.
+    /// Whether the file system may accept watches without reporting events.
     var mayBeSilent: Bool { name == "overlay" }
 }
 
 extension WatchedTree {
-    /// Whether a change of the root's directory that changes nothing, its mode set to what it is, is reported.
+    /// Whether the watch reports an event when the root's mode is set to its current value.
     ///
-    /// Events are queued inside the system call that causes them, so there is nothing to wait for.
+    /// Events are queued inside the system call that causes them, so no waiting is necessary.
     ///
     /// - Parameters:
-    ///   - watch: the root's.
+    ///   - watch: the root's watch.
     ///   - directory: the root, opened.
-    /// - Returns: false also where the change is not permitted, and it remains unknown.
-    func hears(_ watch: WatchID, of directory: borrowing Descriptor, _ status: FileStatus) -> Bool {
+    /// - Returns: false also if the change is not permitted, so that the answer is unknown.
+    func receivesEvents(_ watch: WatchID, of directory: borrowing Descriptor, _ status: FileStatus) -> Bool {
         defer { probedWatch = nil }
         probedWatch = watch
-        hasHeardProbe = false
+        hasProbeEvent = false
         if fchmod(directory.number, mode_t(status.permissions)) != 0 { return false }
         readEvents()
-        return hasHeardProbe
+        return hasProbeEvent
     }
 }

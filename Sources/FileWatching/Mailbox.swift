@@ -1,4 +1,4 @@
-// How callers on any thread reach the watcher's thread: requests in a box, and a socket to wake it.
+// Passes requests from any thread to the watcher's thread: a list of requests, and a socket to wake the thread.
 
 internal import FileIO
 internal import Glibc
@@ -6,13 +6,13 @@ internal import Synchronization
 internal import SystemPackage
 internal import Threading
 
-/// Which root a request is about.
+/// The number of a root, by which requests name it.
 typealias RootID = Int
 
-/// Where the answer to `TreeWatch.arm` goes.
+/// The continuation of a call of `TreeWatch.arm`.
 typealias ArmingContinuation = CheckedContinuation<Result<WatchStats, FileError>, Never>
 
-/// What the watcher's thread is asked for.
+/// A request to the watcher's thread.
 enum Request: Sendable {
     case arm(RootID, RootSettings, waiting: Bool, ArmingContinuation)
     case retime(RootID, WatchTiming)
@@ -22,12 +22,12 @@ enum Request: Sendable {
     case flush(RootID, CheckedContinuation<Int?, Never>)
     case audit(RootID, CheckedContinuation<WatchAudit?, Never>)
     case status(RootID, CheckedContinuation<TreeWatchStatus?, Never>)
-    /// See whether those who wait for a batch of the root still do.
+    /// Drop waits for a batch of the root that were cancelled.
     case look(RootID)
     case forget(RootID)
     case stop(CheckedContinuation<Void, Never>?)
 
-    /// Answers without doing anything: the thread has ended.
+    /// Answers the request without executing it, because the thread or the root's watch has ended.
     func refuse() {
         switch self {
         case .arm(_, let settings, _, let continuation):
@@ -41,7 +41,7 @@ enum Request: Sendable {
         }
     }
 
-    /// The root that it is about.
+    /// The root that the request is about; nil for `stop`.
     var root: RootID? {
         switch self {
         case .arm(let id, _, _, _), .retime(let id, _), .nextBatch(let id, _), .markDirty(let id, _),
@@ -52,7 +52,7 @@ enum Request: Sendable {
         }
     }
 
-    /// Whether its answer has all that happened before the question.
+    /// Whether the answer must cover everything that happened before the request.
     var isAboutNow: Bool {
         switch self {
         case .flush, .status: true
@@ -66,7 +66,7 @@ final class BatchTicket: Sendable {
     private let continuation: CheckedContinuation<ChangeBatch?, Never>
     private let cancellation: Cancellation
 
-    /// Set by whoever cancels the task, on any thread.
+    /// A flag that is set when the task is cancelled, on any thread.
     final class Cancellation: Sendable {
         private let flag = Atomic(false)
         var isSet: Bool { flag.load(ordering: .acquiring) }
@@ -86,7 +86,7 @@ final class BatchTicket: Sendable {
     }
 }
 
-/// Requests on their way to the watcher's thread.
+/// The queue of requests to the watcher's thread.
 final class Mailbox: Sendable {
     private struct State: ~Copyable {
         var requests: [Request] = []
@@ -98,7 +98,7 @@ final class Mailbox: Sendable {
     private let writeEnd: Descriptor
 
     init() throws(FileError) {
-        // A pair of sockets because Glibc's module shows neither pipe2 nor eventfd, and plain pipes are inherited.
+        // A socket pair: Glibc's module exports neither pipe2 nor eventfd, and child processes inherit plain pipes.
         var ends: [CInt] = [-1, -1]
         let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         if socketpair(AF_UNIX, CInt(type), 0, &ends) != 0 { throw FileError("watch", FilePath("socket"), .current) }
@@ -106,10 +106,10 @@ final class Mailbox: Sendable {
         writeEnd = Descriptor(owning: ends[1])
     }
 
-    /// Readable when there may be requests.
+    /// The descriptor that is readable when there may be requests.
     var wakeNumber: CInt { readEnd.number }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     var count: Int { state.withLock { $0.requests.count } }
 
     func post(_ request: Request) {
@@ -120,14 +120,14 @@ final class Mailbox: Sendable {
         if isClosed { request.refuse() } else { wake() }
     }
 
-    /// Makes the thread look at its waiters and requests.
+    /// Wakes the thread so that it handles its requests.
     func wake() {
         var byte: UInt8 = 0
-        // A full socket wakes as well.
+        // If the socket is full, the thread wakes anyway.
         _ = retryingInterrupts { write(writeEnd.number, &byte, 1) }
     }
 
-    /// The requests so far, in order.
+    /// Removes and returns the requests so far, in order.
     func take() -> [Request] {
         var bytes = (UInt64(0), UInt64(0))
         while withUnsafeMutableBytes(of: &bytes, { read(readEnd.number, $0.baseAddress, $0.count) }) > 0 {}
@@ -137,7 +137,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Refuses what is in the box and all that comes later.
+    /// Refuses all waiting requests and all later ones.
     func close() {
         let left = state.withLock { state in
             state.isClosed = true

@@ -1,10 +1,10 @@
-// Where file systems are mounted, as proc(5) tells it in /proc/self/mountinfo.
+// The mount table, parsed from /proc/self/mountinfo (proc(5)).
 
 internal import FileIO
 
-/// The mounts that a process sees.
+/// The mounts visible to a process.
 struct MountTable: Hashable {
-    /// One mount: the same place mounted again is another.
+    /// One mount; mounting the same path again makes a different one.
     struct Mount: Hashable {
         let id: UInt64
         /// The absolute path.
@@ -13,7 +13,7 @@ struct MountTable: Hashable {
 
     let mounts: Set<Mount>
 
-    /// Reads the lines of a mountinfo file; one that is not understood is left out.
+    /// Parses the lines of a mountinfo file and skips invalid ones.
     init(_ text: [UInt8]) {
         mounts = Set(text.split(separator: UInt8(ascii: "\n")).compactMap { Mount(line: $0) })
     }
@@ -36,7 +36,7 @@ extension MountTable.Mount {
         self.init(id: id, path: Self.unescaped(fields[Self.pathField]))
     }
 
-    /// Blanks, newlines and backslashes are written as `\` and three octal digits.
+    /// Decodes a field in which blanks, newlines and backslashes are written as `\` and three octal digits.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var bytes = [UInt8]()
         var rest = field
@@ -55,11 +55,11 @@ extension MountTable.Mount {
     }
 }
 
-/// How a mount point lies to a root.
+/// The position of a mount point relative to a root.
 enum MountRelation: Hashable {
-    /// At the root or above it: what is at the root's path may be something else now.
+    /// At the root or above it: the root's path may now lead to something else.
     case covers
-    /// Below it.
+    /// Below the root.
     case inside(RelativePath)
     case elsewhere
 
@@ -67,7 +67,7 @@ enum MountRelation: Hashable {
     ///   - point: an absolute path.
     ///   - root: the root's absolute path, without links.
     init(of point: [UInt8], to root: [UInt8]) {
-        // As paths below "/".
+        // Make both paths relative to "/".
         let point = RelativePath(unchecked: Array(point.dropFirst()))
         let root = RelativePath(unchecked: Array(root.dropFirst()))
         if point.contains(root) {

@@ -1,13 +1,13 @@
-// Noticing mounts, of which inotify and fanotify tell nothing.
+// Detects mounts and unmounts, which inotify and fanotify do not report.
 
 internal import CLinux
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Tells at which paths file systems were mounted or unmounted.
+/// Reports the paths at which file systems were mounted or unmounted.
 ///
-/// poll(2) reports POLLPRI on /proc/self/mountinfo when something was since the last time (proc(5)).
+/// poll(2) reports POLLPRI on /proc/self/mountinfo when the mount table has changed since the last poll (proc(5)).
 final class MountWatcher {
     private let file: Descriptor?
     private var known: MountTable
@@ -18,7 +18,7 @@ final class MountWatcher {
         known = read() ?? known
     }
 
-    /// The descriptor; -1 where there is none, which poll(2) passes over.
+    /// The descriptor; -1 if the file could not be opened, which poll(2) ignores.
     var number: CInt {
         switch file {
         case .some(let file): file.number
@@ -29,13 +29,13 @@ final class MountWatcher {
     /// The events to wait for.
     static let events = Int16(POLLPRI)
 
-    /// Whether something was mounted or unmounted since the last time anybody polled.
+    /// Whether the mount table has changed since the descriptor was last polled.
     var hasChanged: Bool {
         var wait = pollfd(fd: number, events: MountWatcher.events, revents: 0)
         return poll(&wait, 1, 0) > 0
     }
 
-    /// The paths at which that happened since the last call.
+    /// Returns the paths of mounts and unmounts since the last call.
     func takeChanges() -> Set<[UInt8]> {
         guard let now = read() else { return [] }
         defer { known = now }
@@ -48,7 +48,7 @@ final class MountWatcher {
         var text = [UInt8]()
         var block = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
-            // The kernel gives whole lines, which may leave a block short of full before the end.
+            // The kernel returns complete lines, so a block may be partly filled even before the end.
             let count = retryingInterrupts { Glibc.read(number, &block, block.count) }
             if count < 0 { return nil }
             if count == 0 { return MountTable(text) }

@@ -1,15 +1,15 @@
-// What a change batch is made of: places in the tree that are to be looked at again.
+// The elements of a change batch: parts of the tree to scan again.
 
 package import FileIO
 
 /// A part of a root that may have changed.
 ///
-/// A range says where to look, never what happened. Whatever its case: when its path is no longer a directory,
-/// everything that was known below it is gone too.
+/// A range says where to scan, never what happened. In all cases: if its path is no longer a directory, everything that
+/// was known below it is gone too.
 package enum PathRange: Hashable, Sendable {
-    /// The path itself; where it is a directory, only its own status.
+    /// The path itself; if it is a directory, only its own status.
     case entry(RelativePath)
-    /// A directory and every name directly in it; known subdirectories are not descended, unknown ones are.
+    /// A directory and every name directly in it; only unknown subdirectories are entered.
     case children(RelativePath)
     /// A path and everything below it.
     case subtree(RelativePath)
@@ -21,7 +21,7 @@ package enum PathRange: Hashable, Sendable {
         }
     }
 
-    /// Whether whoever looks at the range looks at `path`.
+    /// Whether scanning the range includes `path`.
     package func covers(_ path: RelativePath) -> Bool {
         switch self {
         case .entry(let own): own == path

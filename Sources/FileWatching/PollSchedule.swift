@@ -1,17 +1,17 @@
-// When directories that cannot be watched are looked at: often where that finds something, seldom where it costs much.
+// When to poll directories that cannot be watched: often if polling finds changes, seldom if it is expensive.
 
-/// Instants whose distance follows what a look costs and what it yields.
+/// Poll times at intervals that depend on the cost and the result of the last poll.
 struct PollSchedule {
-    /// A look may take one part in so many of the time.
+    /// The least ratio of the interval to the time that the last poll took.
     static let costFactor = 20
 
     private let shortest: Duration
     private let longest: Duration
     private(set) var next: ContinuousClock.Instant?
-    /// The time between two looks; never below what the last look's cost allows.
+    /// The time between two polls; never shorter than the cost of the last poll allows.
     private(set) var interval: Duration
 
-    /// - Parameter timeScale: by how much the distances are shorter than usual.
+    /// - Parameter timeScale: the factor by which the intervals are shortened.
     init(timeScale: Int = 1) {
         shortest = .seconds(1) / timeScale
         longest = .seconds(60) / timeScale
@@ -31,16 +31,16 @@ struct PollSchedule {
         next = nil
     }
 
-    /// A look begins; where nobody says how it went, the next follows at the same distance.
+    /// Starts a poll and schedules the next one after the same interval, in case its result is not reported.
     mutating func begin(at now: ContinuousClock.Instant) {
         next = now + interval
     }
 
-    /// Records how the last look went.
+    /// Records the result of the last poll.
     ///
     /// - Parameters:
-    ///   - found: whether it found a change: then the next comes sooner, otherwise later.
-    ///   - took: how long it took.
+    ///   - found: whether the poll found a change, which makes the interval shorter; otherwise it becomes longer.
+    ///   - took: how long the poll took.
     mutating func finish(found: Bool, took: Duration, at now: ContinuousClock.Instant) {
         let affordable = min(max(took * PollSchedule.costFactor, shortest), longest)
         let wanted = found ? interval / 2 : interval * 2

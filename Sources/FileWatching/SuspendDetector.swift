@@ -1,15 +1,15 @@
-// Noticing that the machine slept, without waking up to look.
+// Detects that the machine was suspended, without periodic wake-ups.
 
 internal import CLinux
 internal import FileIO
 internal import SystemPackage
 
-/// Tells how long the machine was suspended since the last time somebody asked.
+/// Reports how long the machine was suspended since the last call.
 ///
-/// Its descriptor becomes readable when the machine wakes up, and also when somebody sets the wall clock
+/// Its descriptor becomes readable when the machine wakes up, and also when the wall clock is set
 /// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
 final class SuspendDetector {
-    /// Shorter spans are the distance between two readings of clocks, or not worth a word.
+    /// The shortest span that is reported; shorter ones may come from reading two clocks in sequence, or do not matter.
     static let shortest = Duration.seconds(1)
 
     private let alarm: Descriptor
@@ -17,21 +17,21 @@ final class SuspendDetector {
     private var known: Duration
 
     init(hooks: WatcherHooks) {
-        // Where a sandbox forbids it, a suspend is noticed with the next event.
+        // If a sandbox forbids the alarm, a suspend is noticed at the next event.
         alarm = Descriptor(owning: clinux_clock_alarm())
         suspendedTime = hooks.suspendedTime
         known = hooks.suspendedTime()
     }
 
-    /// The descriptor; -1 where there is none, which poll(2) passes over.
+    /// The descriptor; -1 if the alarm could not be created, which poll(2) ignores.
     var number: CInt { alarm.number }
 
-    /// Makes the descriptor unreadable until the next time.
+    /// Resets the descriptor, so that it is not readable until the next wake-up.
     func acknowledge() {
         _ = clinux_clock_alarm_reset(number)
     }
 
-    /// How long the machine slept since the last call; nil where it did not.
+    /// How long the machine was suspended since the last call; nil if it was not.
     func takeSuspend() -> Duration? {
         let total = suspendedTime()
         let growth = total - known

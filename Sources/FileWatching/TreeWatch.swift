@@ -1,4 +1,4 @@
-// One watched root as its user sees it.
+// One watched root, as callers use it.
 
 package import Exclusions
 package import FileIO
@@ -6,16 +6,16 @@ package import Mementos
 internal import Synchronization
 package import SystemPackage
 
-/// The watching of one root.
+/// The watch on one root.
 package final class TreeWatch: Sendable {
     /// The watched directory.
     package let path: FilePath
-    /// Tells about the watching itself, on the watcher's thread: observers must return quickly.
+    /// Events of the watch itself, sent on the watcher's thread; observers must return quickly.
     package let events: Subject<WatchEvent>
 
     private let id: RootID
     private let settings: RootSettings
-    /// Kept so that the thread lives as long as its roots.
+    /// Held so that the thread lives as long as its roots.
     private let watcher: TreeWatcher
     private let mailbox: Mailbox
     private let isStopped = Atomic(false)
@@ -33,31 +33,29 @@ package final class TreeWatch: Sendable {
         mailbox.post(.forget(id))
     }
 
-    /// Watches every directory of the root; when it returns, every change from now on is going to be reported.
+    /// Watches every directory of the root; once it returns, every later change will be reported.
     ///
-    /// - Parameter waiting: whether to wait for a root that is not there until it appears.
-    /// - Throws: `FileError` where the root is not a readable directory or not one of files (`/proc`, `/sys`);
-    ///   `.canceled` where the watch was stopped meanwhile.
+    /// - Parameter waiting: whether to wait for a missing root until it appears.
+    /// - Throws: `FileError` if the root is not a readable directory or is on a pseudo file system (`/proc`, `/sys`);
+    ///   with the code `.canceled` if the watch was stopped in the meantime.
     package func arm(waiting: Bool = false) async throws(FileError) -> WatchStats {
         try await withCheckedContinuation { continuation in
             mailbox.post(.arm(id, settings, waiting: waiting, continuation))
-            // Whoever stopped it before the request was posted stopped nothing.
+            // A stop before the request was posted had no effect, so stop again.
             if isStopped.load(ordering: .sequentiallyConsistent) { mailbox.post(.forget(id)) }
         }.get()
     }
 
-    /// Gathers changes otherwise from now on.
+    /// Changes how long changes are collected for a batch, from now on.
     package func retime(_ timing: WatchTiming) { mailbox.post(.retime(id, timing)) }
 
-    /// Begins anew with other rules, and waits until every change is going to be reported again.
+    /// Restarts the watch with other rules, and waits until every change will be reported again.
     ///
-    /// Who waits for a batch or a flush gets that of the new beginning, which covers all of the root. A root that is not
-    /// there is waited for; what it then holds is to be looked at whole.
+    /// Pending waits for a batch or a flush continue with the new watch, whose first batch covers the entire root. If
+    /// the root is missing, this waits for it; the root must then be scanned completely.
     ///
-    /// - Throws: as `arm`; then nothing is watched, and it is to be tried again.
-    package func begin(
-        anew rules: ExclusionRules, timing: WatchTiming
-    ) async throws(FileError) -> WatchStats {
+    /// - Throws: as `arm`; after an error nothing is watched and the caller must retry.
+    package func restart(rules: ExclusionRules, timing: WatchTiming) async throws(FileError) -> WatchStats {
         let settings = RootSettings(
             path: settings.path, excluded: settings.excluded, rules: rules, timing: timing, events: settings.events)
         return try await withCheckedContinuation { continuation in
@@ -66,9 +64,9 @@ package final class TreeWatch: Sendable {
         }.get()
     }
 
-    /// Waits until a batch is due and takes it.
+    /// Waits until a batch is due and returns it.
     ///
-    /// - Returns: nil when the watch was stopped or the task cancelled.
+    /// - Returns: nil if the watch was stopped or the task cancelled.
     package func nextBatch() async -> ChangeBatch? {
         let cancellation = BatchTicket.Cancellation()
         return await withTaskCancellationHandler {
@@ -79,48 +77,48 @@ package final class TreeWatch: Sendable {
         }
     }
 
-    /// Puts ranges back that could not be looked at to the end: files that kept changing, say.
+    /// Puts ranges back that could not be scanned completely, for example because a file kept changing.
     package func markDirty(_ ranges: [PathRange]) {
         mailbox.post(.markDirty(id, ranges))
     }
 
-    /// Says how the look at a batch with polled ranges went; the time to the next poll depends on it.
+    /// Reports the result of scanning a batch with polled ranges, which determines the time to the next poll.
     ///
     /// - Parameters:
-    ///   - found: whether a polled range held a change.
-    ///   - took: how long the look took.
+    ///   - found: whether a polled range contained a change.
+    ///   - took: how long the scan took.
     package func polled(found: Bool, took: Duration) {
         mailbox.post(.polled(id, found: found, took: took))
     }
 
-    /// Returns once everything that changed before the call is in the batch that `nextBatch` then gives at once.
+    /// Waits until every change made before the call is in the next batch, which `nextBatch` then returns immediately.
     ///
-    /// That batch is empty where nothing changed. What is polled is part of it.
+    /// That batch includes all polled directories, and is empty if nothing changed.
     ///
-    /// - Returns: the number of this flush, counted from 1; nil where the watch was stopped.
+    /// - Returns: the number of this flush, counted from 1; nil if the watch was stopped.
     @discardableResult
     package func flush() async -> Int? {
         await withCheckedContinuation { mailbox.post(.flush(id, $0)) }
     }
 
-    /// Compares the watching with what is there: every directory is looked at, and has its watch afterwards.
+    /// Compares the watches with the file system; afterwards every directory has its watch.
     ///
-    /// What was wrong is part of the next batch; what is polled is passed over. Changes go before: the audit runs
-    /// while nothing else is to be done.
+    /// Repaired directories are part of the next batch; polled ones are skipped. Changes have priority: the audit runs
+    /// while there is nothing else to do.
     ///
-    /// - Returns: nil where the root is away or the watch was stopped.
+    /// - Returns: nil if the root is away or the watch was stopped.
     package func audit() async -> WatchAudit? {
         await withCheckedContinuation { mailbox.post(.audit(id, $0)) }
     }
 
-    /// How the watching stands: the answer of the thread that does it, after it took in all events so far.
+    /// The status of the watch, from the watcher's thread after it has processed all events so far.
     ///
-    /// - Returns: nil where the root was never armed or the watch was stopped.
+    /// - Returns: nil if the root was never armed or the watch was stopped.
     package func status() async -> TreeWatchStatus? {
         await withCheckedContinuation { mailbox.post(.status(id, $0)) }
     }
 
-    /// Ends the watching of this root; whoever waits for its batch gets nil.
+    /// Ends the watch on this root; pending calls of `nextBatch` return nil.
     package func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         mailbox.post(.forget(id))

@@ -1,23 +1,23 @@
-// How the watching of a root stands, as its thread answers.
+// The status of the watch on a root, as the watcher's thread reports it.
 
 package import FileIO
 
-/// The state of a root's watching, after everything that the kernel had told when it was asked for was taken in.
+/// The status of the watch on a root, after all events queued at the time of the request have been processed.
 package struct TreeWatchStatus: Hashable, Sendable {
     package let phase: WatchPhase
-    /// The backends that are open; none where everything is polled.
+    /// The open backends; empty if everything is polled.
     package let backends: [WatchBackend]
     package let stats: WatchStats
-    /// Events of this root so far.
+    /// The number of events of this root so far.
     package let eventCount: Int
-    /// When the last one was read.
+    /// When the last event was read.
     package let lastEvent: Timestamp?
-    /// Ranges that wait to be taken as a batch.
+    /// The number of ranges that wait to be taken as a batch.
     package let dirtyRanges: Int
-    /// Directories that are known to need a crawl.
+    /// The number of directories that are known to need a crawl.
     package let pendingCrawls: Int
-    /// The gaps that last, and since when.
+    /// The open gaps with their start times.
     package let openGaps: [Gap.Cause: Timestamp]
-    /// The present time between two polls; nil where nothing is polled.
+    /// The current time between two polls; nil if nothing is polled.
     package let pollInterval: Duration?
 }

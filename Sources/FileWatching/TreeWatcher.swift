@@ -1,4 +1,4 @@
-// The face of the module: watch roots, take batches.
+// The module's entry point: watches roots and returns change batches.
 
 package import Exclusions
 package import FileIO
@@ -6,15 +6,15 @@ internal import Mementos
 internal import Synchronization
 package import SystemPackage
 
-/// Watches any number of roots with one queue of events a backend and one thread.
+/// Watches any number of roots with one thread and one event queue per backend.
 package final class TreeWatcher: Sendable {
     private let mailbox: Mailbox
     private let lastID = Atomic(0)
 
     /// Opens the backend and starts the thread.
     ///
-    /// - Throws: `FileError` where `backend` is `.inotify` or `.fanotify` and that one is not available: EMFILE where the
-    ///   user's instances or groups are used up. `.auto` and `.poll` always find a way.
+    /// - Throws: `FileError` if `backend` is `.inotify` or `.fanotify` and is not available, for example EMFILE if the
+    ///   user's limit on instances or groups is reached. `.auto` and `.poll` are always available.
     package init(backend: WatchBackend = .auto, hooks: WatcherHooks = WatcherHooks()) throws(FileError) {
         let mailbox = try Mailbox()
         let sources = try EventSources(backend, hooks: hooks)
@@ -26,13 +26,13 @@ package final class TreeWatcher: Sendable {
         mailbox.post(.stop(nil))
     }
 
-    /// A root to be watched; nothing happens before `TreeWatch.arm`.
+    /// Creates the watch on a root; it starts with `TreeWatch.arm`.
     ///
     /// - Parameters:
-    ///   - path: the directory; links on the way to it are followed.
+    ///   - path: the directory; symbolic links in the path are followed.
     ///   - excluding: directories below the root that are neither watched nor reported, wherever they are moved.
-    ///   - rules: what else is left out; a directory that is gets no watch and is not listed, and of names that are
-    ///     nothing is reported. Files are not left out because of their size: that is for those who look at them.
+    ///   - rules: further exclusions. An excluded directory is neither watched nor listed, and excluded names are not
+    ///     reported. The size limit is not applied: the caller must apply it.
     package func watch(
         _ path: FilePath, excluding: Set<FileIdentity> = [], rules: ExclusionRules = ExclusionRules(),
         timing: WatchTiming = WatchTiming()
@@ -43,7 +43,7 @@ package final class TreeWatcher: Sendable {
         return TreeWatch(id: id, settings: settings, watcher: self, mailbox: mailbox)
     }
 
-    /// Ends the thread; whoever waits for a batch of any root gets nil.
+    /// Ends the thread; pending calls of `nextBatch` return nil for all roots.
     package func stop() async {
         await withCheckedContinuation { mailbox.post(.stop($0)) }
     }

@@ -1,12 +1,12 @@
-// What an audit of the watching found.
+// The result of an audit, which compares the watches of a root with the file system.
 
-/// The outcome of comparing what the watcher knows of a root with what is there.
+/// The result of comparing the watches of a root with the file system.
 package struct WatchAudit: Hashable, Sendable {
-    /// Directories that were looked at.
+    /// The number of directories examined.
     package internal(set) var checkedDirectories = 0
-    /// Directories that should have been watched, and are now.
+    /// The number of directories that had no watch and now have one.
     package internal(set) var missingWatches = 0
-    /// Directories that were known and are not there.
+    /// The number of known directories that no longer existed.
     package internal(set) var strayWatches = 0
 
     package init(checkedDirectories: Int = 0, missingWatches: Int = 0, strayWatches: Int = 0) {
@@ -15,15 +15,15 @@ package struct WatchAudit: Hashable, Sendable {
         self.strayWatches = strayWatches
     }
 
-    /// Whether nothing was wrong.
+    /// Whether the watches were correct.
     package var isClean: Bool { missingWatches == 0 && strayWatches == 0 }
 }
 
-/// An audit under way: directories still to be looked at, and who waits for the outcome.
+/// A running audit: the directories still to be examined, and the callers that wait for the result.
 struct AuditWork {
     struct Item {
         let crawl: CrawlItem
-        /// How often changes came between.
+        /// How often a concurrent change interrupted the examination.
         var attempts = 0
     }
 

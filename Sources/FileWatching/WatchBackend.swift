@@ -1,13 +1,13 @@
-// How changes are heard of.
+// The ways in which changes are detected.
 
 /// The kernel interface that a watcher uses.
-package enum WatchBackend: String, Sendable, CaseIterable {
-    /// inotify, fanotify for what inotify's limits leave over, and polling for what both leave over.
+public enum WatchBackend: String, Sendable, CaseIterable {
+    /// inotify; fanotify for directories beyond inotify's limits; polling for directories beyond both limits.
     case auto
-    /// inotify(7), and polling for what its limits leave over.
+    /// inotify(7); polling for directories beyond its limits.
     case inotify
-    /// fanotify(7) with one mark a directory (Linux 5.13), and polling for what its limits leave over.
+    /// fanotify(7) with one mark per directory (Linux 5.13); polling for directories beyond its limits.
     case fanotify
-    /// No events: each root is looked at as a whole, at intervals.
+    /// No events: each root is polled completely.
     case poll
 }

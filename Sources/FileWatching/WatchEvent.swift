@@ -1,35 +1,35 @@
-// What the watcher tells about itself, for logs and status; changes of files are batches, not events.
+// Events of the watcher itself, for logs and status; file changes are reported as batches, not as events.
 
-/// Something happened to the watching of a root.
+/// An event in the life of a root's watch.
 package enum WatchEvent: Hashable, Sendable {
-    /// From now on every change is seen.
+    /// From now on every change is reported.
     case armed(WatchStats)
-    /// Changes were not seen as they happened; the next batch makes up for it.
+    /// Changes may have been missed when they happened; the next batch covers them.
     case gap(Gap)
-    /// Part of the root cannot be watched as it should be. Told once a cause.
-    case degraded(Degradation)
-    /// The watching was compared with what is there; what was wrong is mended and in the next batch.
+    /// Part of the root cannot be watched by the preferred backend; sent once per cause.
+    case degraded(Fallback)
+    /// The watches were compared with the file system; differences were repaired and are in the next batch.
     case audited(WatchAudit)
-    /// The root is gone from its path; nothing is reported until it is back.
+    /// The root is no longer at its path; nothing is reported until it returns.
     case rootUnavailable
     /// The root is back and watched; the next batch covers all of it.
     case rootBack(WatchStats)
 }
 
-/// Why directories are watched by another backend than the first, or polled.
-package enum Degradation: Hashable, Sendable {
-    /// One of the user's limits is reached; what it leaves over is watched by fanotify or polled, as the stats tell.
+/// Why directories are watched by another backend than the preferred one, or polled.
+package enum Fallback: Hashable, Sendable {
+    /// One of the user's limits is reached; directories beyond it are watched by fanotify or polled (see the stats).
     ///
-    /// `needed` directories are to be watched: a lower bound, as what lies below polled directories is not counted.
-    /// `limit` is nil where the kernel does not tell.
+    /// `needed` is the number of directories to watch; it is a lower bound, because directories below polled ones are
+    /// not counted. `limit` is nil if the kernel does not report it.
     case limit(KernelLimit, needed: Int, limit: Int?)
-    /// The root's file system does not report what other machines do.
+    /// The root's file system does not report changes made by other machines.
     case remoteFileSystem
-    /// The root's file system accepts watches and reports nothing, as some overlay mounts do; or it was not permitted to
-    /// find out.
+    /// The root's file system accepts watches but reports nothing, like some overlay mounts; or the check was not
+    /// permitted.
     case silentFileSystem
 
-    /// The cause without its figures: what is told once.
+    /// The cause without its figures, for reporting each cause once.
     enum Kind: Hashable { case limit(KernelLimit), remoteFileSystem, silentFileSystem }
 
     var kind: Kind {

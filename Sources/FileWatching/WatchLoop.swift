@@ -1,16 +1,16 @@
-// The watcher's thread: waits for the kernel and for requests, and does everything else in between.
+// The watcher's thread: waits for events and requests, and does all work in between.
 
 internal import CLinux
 internal import FileIO
 internal import Glibc
 
-/// Owns the sources of events and all roots; runs on one thread and sleeps while nothing happens.
+/// The watcher's main loop: owns the event sources and all roots, runs on one thread, sleeps while idle.
 final class WatchLoop {
-    /// Directories crawled between two looks at the queue.
+    /// The number of directories crawled between two reads of the queue.
     private static let crawlSlice = 64
     /// How long to wait after a wake-up so that a burst arrives in one read.
     private static let burstPauseMicroseconds: UInt32 = 1_000
-    /// Overflows in a row that are read past: who never stops changing things must not keep everybody else waiting.
+    /// The most successive overflows after which reading continues; a constant writer must not block all other work.
     private static let overflowsLimit = 64
 
     private let sources: EventSources
@@ -19,14 +19,14 @@ final class WatchLoop {
     private let suspends: SuspendDetector
     private let mounts = MountWatcher()
     private var roots: [RootID: WatchedTree] = [:]
-    /// The roots that something is to be done for: there may be thousands, and most have nothing to do.
+    /// The roots with work to do; there may be thousands of roots, and most are idle.
     private var awake: Set<RootID> = []
-    /// When roots are to be looked at although nothing happens.
+    /// When to visit roots even if no event arrives.
     private var deadlines: [RootID: ContinuousClock.Instant] = [:]
-    /// Whether a root was forgotten whose watches are still to be given up.
+    /// Whether a forgotten root's watches still have to be removed.
     private var hasForgotten = false
     private var lastRead = Timestamp.now
-    /// How often the kernel has told that events were lost.
+    /// The number of overflow events so far.
     private var overflows = 0
 
     init(_ sources: EventSources, _ mailbox: Mailbox, _ hooks: WatcherHooks) {
@@ -40,7 +40,7 @@ final class WatchLoop {
     func run() {
         while true {
             let requests = mailbox.take()
-            // Once for all who ask: what happened before any of these requests waits to be read now.
+            // One read serves all these requests: events from before them are in the queue now.
             if requests.contains(where: \.isAboutNow) { readEverything() }
             for (index, request) in requests.enumerated() {
                 if case .stop(let continuation) = request {
@@ -50,7 +50,7 @@ final class WatchLoop {
             }
             visitRoots()
             let (ready, woken) = waitForEvents()
-            for source in ready { read(source, atLeast: 1, heard: woken) }
+            for source in ready { read(source, atLeast: 1, wokenAt: woken) }
             if let duration = suspends.takeSuspend() {
                 for (_, root) in wakeAll() { root.wasSuspended(for: duration) }
             }
@@ -59,13 +59,13 @@ final class WatchLoop {
 
     // MARK: Roots
 
-    /// Does what is to be done for the roots that are awake; those with nothing more to do fall asleep.
+    /// Does the work of the roots that are awake; roots without further work go to sleep.
     private func visitRoots() {
         if !deadlines.isEmpty {
             let now = hooks.now()
             for (id, deadline) in deadlines where deadline <= now { awake.insert(id) }
         }
-        // Who is woken meanwhile is visited next time.
+        // A root that is woken during the visits is visited next time.
         let visited = awake.compactMap { id in roots[id].map { (id, $0) } }
         awake = []
         if visited.isEmpty && !hasForgotten { return }
@@ -77,7 +77,7 @@ final class WatchLoop {
             root.checkRoot()
             root.audit(atMost: WatchLoop.crawlSlice)
         }
-        // Before and after: a look-out must be gone before the same directory is watched for its place only.
+        // Remove before and after: a lookout must be removed before the same directory is watched for its place only.
         removeRetired(of: visited.map(\.1))
         for (_, root) in visited { root.finishCrawls() }
         removeRetired(of: visited.map(\.1))
@@ -88,7 +88,7 @@ final class WatchLoop {
         }
     }
 
-    /// All roots, each of which is to be visited.
+    /// Marks all roots for a visit and returns them.
     private func wakeAll() -> [RootID: WatchedTree] {
         awake.formUnion(roots.keys)
         return roots
@@ -137,9 +137,9 @@ final class WatchLoop {
 
     // MARK: Sleep
 
-    /// Sleeps until there is something to do.
+    /// Sleeps until there is work to do.
     ///
-    /// - Returns: those in which events wait to be read, and when that was found.
+    /// - Returns: the sources with queued events, and when that was noticed.
     private func waitForEvents() -> (ready: [any EventSource], woken: ContinuousClock.Instant) {
         let isBusy = !awake.isEmpty
         var timeout: timespec? = timespec()
@@ -162,7 +162,7 @@ final class WatchLoop {
         return (ready, woken)
     }
 
-    /// Sleeps to the nanosecond: poll(2) would wake up to a millisecond late.
+    /// Sleeps with a limit in nanoseconds, because poll(2) may wake up a millisecond late.
     private func sleep(_ waits: inout [pollfd], atMost limit: timespec?) {
         if var limit {
             _ = clinux_poll(&waits, CInt(waits.count), &limit)
@@ -179,38 +179,40 @@ final class WatchLoop {
         return timespec(tv_sec: Int(seconds + nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
 
-    // MARK: What the kernel tells
+    // MARK: Events
 
-    /// Takes in all that has happened so far.
+    /// Reads and applies all events so far.
     ///
-    /// Events are queued inside the system call that causes them: what is waiting now is all there is.
+    /// Events are queued inside the system call that causes them, so the queue is complete.
     private func readEverything() {
         if mounts.hasChanged { reportMountChanges() }
         for source in sources.all { read(source, atLeast: source.backlog) }
     }
 
-    /// - Parameter heard: when it was found that there is something to read; changes settle from then on.
-    private func read(_ source: any EventSource, atLeast count: Int, heard: ContinuousClock.Instant? = nil) {
+    /// Reads and applies events of one source.
+    ///
+    /// - Parameter wokenAt: when the events were noticed; changes settle from then on.
+    private func read(_ source: any EventSource, atLeast count: Int, wokenAt: ContinuousClock.Instant? = nil) {
         hooks.beforeReading()
-        let (time, heard) = (Timestamp.now, heard ?? hooks.now())
+        let (time, wokenAt) = (Timestamp.now, wokenAt ?? hooks.now())
         var (consumed, wanted) = (0, count)
         let lastOverflow = overflows + WatchLoop.overflowsLimit
-        // Only crawls make a root know more watches: all roots are asked about a watch once.
+        // Only a crawl adds watches to a root, so it is enough to ask all roots about a watch once.
         var known: [WatchID: [RootID]] = [:]
         while consumed < wanted {
             let overflowsBefore = overflows
-            let length = source.read { dispatch($0, from: source, at: time, heard, &known) }
+            let length = source.read { dispatch($0, from: source, at: time, wokenAt, &known) }
             if length == 0 { break }
             consumed += length
-            // As long as its overflow waits in a queue, the kernel tells of none that come after it. What waits by now
-            // may be older than what was lost, and after the crawl it would speak of the past.
+            // While an overflow event is queued, the kernel reports no further overflow. Events queued by now may be
+            // older than the lost ones, and after the crawl they would be outdated: read them too.
             if overflows != overflowsBefore, overflows < lastOverflow { wanted = consumed + source.backlog }
         }
         lastRead = .now
     }
 
     private func dispatch(
-        _ event: DirectoryEvent, from source: any EventSource, at time: Timestamp, _ heard: ContinuousClock.Instant,
+        _ event: DirectoryEvent, from source: any EventSource, at time: Timestamp, _ wokenAt: ContinuousClock.Instant,
         _ known: inout [WatchID: [RootID]]
     ) {
         if event.mask.contains(.overflow) {
@@ -228,7 +230,7 @@ final class WatchLoop {
         for id in asked {
             guard let root = roots[id], root.knows(watch: event.watch) else { continue }
             isKnown = true
-            root.apply(event, at: time, heard)
+            root.apply(event, at: time, wokenAt)
             awake.insert(id)
         }
         if event.mask.contains(.ignored) {
@@ -250,7 +252,7 @@ final class WatchLoop {
         for (_, root) in wakeAll() { root.rescan(missedSince: lastRead) }
     }
 
-    /// Tells the kernel what `visited` and those that were forgotten watch no more.
+    /// Removes from the kernel the watches that `visited` and forgotten roots no longer use.
     private func removeRetired(of visited: [WatchedTree]) {
         hasForgotten = false
         for root in visited { sources.retire(root.tracker.takeRetired()) }

@@ -1,18 +1,18 @@
-// How far the watching of a root has come.
+// The phases of a root's watch.
 
-/// The phases of a root's watching.
+/// The phase of a root's watch.
 package enum WatchPhase: String, Sendable, CaseIterable {
-    /// The root is not there yet; it is waited for.
+    /// The root does not exist yet; the watcher waits for it.
     case waiting
-    /// The first crawl runs.
+    /// The first crawl is running.
     case arming
-    /// Every change is seen.
+    /// Every change is reported.
     case armed
-    /// The root is gone from its path; the directory above is watched for its return.
+    /// The root is no longer at its path; the directory above is watched for its return.
     case unavailable
-    /// The root is back and being crawled.
+    /// The root is back and is being crawled.
     case returning
 
-    /// Whether there is no root to look at.
+    /// Whether the root is missing.
     var isAway: Bool { self == .waiting || self == .unavailable }
 }

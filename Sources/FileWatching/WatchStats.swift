@@ -1,19 +1,19 @@
-// How much of a root is watched, and how.
+// The number of a root's directories by the way they are watched.
 
-/// What the watching of a root amounts to.
+/// The number of a root's directories in each state.
 package struct WatchStats: Hashable, Sendable {
     /// Directories with an inotify watch.
     package internal(set) var inotifyDirectories = 0
     /// Directories with a fanotify mark.
     package internal(set) var fanotifyDirectories = 0
-    /// Directories that are looked at, with all that is below them, at intervals.
+    /// Directories that are polled with everything below them.
     package internal(set) var polledDirectories = 0
     package internal(set) var unreadableDirectories = 0
-    /// Directories that carry another mount and are not entered.
+    /// Directories on another mount, which are not entered.
     package internal(set) var mountPoints = 0
-    /// Directories that are left out, each with all that is below it.
+    /// Directories that are excluded with everything below them.
     package internal(set) var excludedDirectories = 0
 
-    /// Directories whose changes are told as they happen.
+    /// Directories whose changes are reported when they happen.
     package var watchedDirectories: Int { inotifyDirectories + fanotifyDirectories }
 }

@@ -1,12 +1,12 @@
-// When a batch is due: after a quiet moment, or when waiting would take too long.
+// When a batch is due: after a quiet period, or at the latest a maximum delay after its first change.
 
-/// How long changes are gathered before they become a batch.
+/// How long changes are collected before they become a batch.
 package struct WatchTiming: Hashable, Sendable {
-    /// How long the root must be quiet.
+    /// How long the root must be quiet before a batch is due.
     package let settle: Duration
-    /// How long after its first change a batch is due although the root is not quiet.
+    /// How long after its first change a batch is due even if the root is not quiet.
     package let maxDelay: Duration
-    /// By how much all other intervals are shorter than usual.
+    /// The factor by which all other intervals are shortened.
     package let timeScale: Int
 
     package init(settle: Duration = .milliseconds(100), maxDelay: Duration = .seconds(2), timeScale: Int = 1) {
@@ -16,7 +16,7 @@ package struct WatchTiming: Hashable, Sendable {
     }
 }
 
-/// The instants of one batch's first and last change, and what follows from them.
+/// Computes when a batch is due from the times of its first and last change.
 package struct SettleRule {
     var timing: WatchTiming
     private(set) var firstChange: ContinuousClock.Instant?
@@ -31,18 +31,18 @@ package struct SettleRule {
         lastChange = instant
     }
 
-    /// When the batch is due if nothing more changes; nil where nothing changed.
+    /// When the batch is due if no further change comes; nil if nothing changed.
     package var deadline: ContinuousClock.Instant? {
         guard let latest, let lastChange else { return nil }
         return min(lastChange + timing.settle, latest)
     }
 
-    /// When the batch is due whatever happens; nil where nothing changed.
+    /// When the batch is due at the latest; nil if nothing changed.
     var latest: ContinuousClock.Instant? {
         firstChange.map { $0 + timing.maxDelay }
     }
 
-    /// Forgets the changes: their batch was taken.
+    /// Forgets the changes, because their batch was taken.
     package mutating func reset() {
         firstChange = nil
         lastChange = nil

@@ -1,31 +1,31 @@
-// The directories of a root as the watcher knows them. Files are not stored: a million files cost nothing here.
+// The directories of a root as the watcher knows them. Files are not stored, so a million files cost no memory here.
 
 internal import Exclusions
 internal import FileIO
 
-/// A directory's place in a `WatchTree`; reused after the directory is removed.
+/// The id of a directory in a `WatchTree`; reused after the directory is removed.
 struct NodeID: Hashable {
     fileprivate let index: Int32
 
-    /// The root directory, which is always there.
+    /// The root directory, which always exists.
     static let root = NodeID(index: 0)
     fileprivate static let none = NodeID(index: -1)
 }
 
 /// Directory nodes with parent links, found by watch or by name.
 ///
-/// A directory that was renamed away hangs in *limbo* until it is met again, recognised by its watch, or removed.
+/// A directory that was renamed away is in *limbo* until it is found again by its watch, or removed.
 struct WatchTree {
     enum State: UInt8 {
-        /// Not looked at yet.
+        /// Not examined yet.
         case unknown
         case watched
-        /// Could not be watched; looked at, with all that is below, at intervals.
+        /// Cannot be watched; polled with everything below it.
         case polled
         case unreadable
-        /// Carries another mount, which is not entered.
+        /// On another mount, which is not entered.
         case mountPoint
-        /// Left out by the caller: neither watched nor reported.
+        /// Excluded by the caller: neither watched nor reported.
         case excluded
     }
 
@@ -48,22 +48,22 @@ struct WatchTree {
     private var free: [NodeID] = []
     private var byWatch: [WatchID: NodeID] = [:]
     private var byName: [Name: NodeID] = [:]
-    /// Directories without a place: each was renamed away or deleted, or was missing from its parent's listing.
+    /// Directories without a place: renamed away, deleted, or missing from their parent's listing.
     private(set) var limbo: Set<NodeID> = []
     private var polledNodes: Set<NodeID> = []
     private var unreadableNodes: Set<NodeID> = []
-    /// What directories themselves say about what is left out of them; most say nothing.
+    /// The exclusion rules of directories that define any; most do not.
     private var rules: [NodeID: DirectoryRules] = [:]
-    /// Changes with everything that rules, or the paths they hold for, depend on.
+    /// Increases with every change of the rules or of the paths that they apply to.
     private(set) var generation = 0
 
     init() {
         nodes = [Node(name: [], parent: .none, state: .unknown)]
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// All watches of the tree, those in limbo included.
+    /// All watches of the tree, including those in limbo.
     var watches: [WatchID] { Array(byWatch.keys) }
 
     func contains(watch: WatchID) -> Bool { byWatch[watch] != nil }
@@ -79,7 +79,7 @@ struct WatchTree {
         self[node].parent == .none ? nil : (self[node].parent, self[node].name)
     }
 
-    /// The directory's path; nil where it or a directory above it is in limbo.
+    /// The directory's path; nil if it or a directory above it is in limbo.
     func path(of node: NodeID) -> RelativePath? {
         let chain = chain(to: node)
         if chain.first != .root { return nil }
@@ -104,7 +104,7 @@ struct WatchTree {
 
     func name(of node: NodeID) -> [UInt8] { self[node].name }
 
-    /// Whether `ancestor` is `node` or lies above it.
+    /// Whether `ancestor` is `node` or above it.
     func isAncestor(_ ancestor: NodeID, orSelfOf node: NodeID) -> Bool {
         var current = node
         while current != .none {
@@ -125,7 +125,7 @@ struct WatchTree {
 
     func rules(of node: NodeID) -> DirectoryRules? { rules[node] }
 
-    /// The rules in force in a directory that has a path: those above the root, extended on the way down.
+    /// The rules in force in a directory that has a path: `above` and the rules of each directory down to it.
     func scope(of node: NodeID, above: ExclusionScope) -> ExclusionScope {
         var scope = above
         for directory in chain(to: node) {
@@ -135,7 +135,7 @@ struct WatchTree {
         return scope
     }
 
-    /// How many directories are in each state.
+    /// The number of directories in each state.
     var stats: WatchStats {
         var stats = WatchStats()
         for node in nodes {
@@ -154,7 +154,7 @@ struct WatchTree {
 
     // MARK: Changing
 
-    /// A new directory in `parent`, where no directory of that name is.
+    /// Inserts a new directory into `parent`, which must not contain a directory of that name.
     mutating func insert(_ name: [UInt8], in parent: NodeID) -> NodeID {
         let node: NodeID
         if let reused = free.popLast() {
@@ -168,14 +168,14 @@ struct WatchTree {
         return node
     }
 
-    /// Gives a directory another place, out of limbo or from where it was.
+    /// Moves a directory to another place, from limbo or from its present place.
     mutating func move(_ node: NodeID, to parent: NodeID, as name: [UInt8]) {
         unlink(node)
         limbo.remove(node)
         attach(node, name, in: parent)
     }
 
-    /// Takes a directory, with all below it, out of its place into limbo.
+    /// Moves a directory and everything below it into limbo.
     mutating func detach(_ node: NodeID) {
         unlink(node)
         limbo.insert(node)
@@ -188,7 +188,7 @@ struct WatchTree {
         byWatch[watch] = node
     }
 
-    /// Sets what a directory itself says about what is left out of it.
+    /// Sets the exclusion rules that a directory defines.
     mutating func setRules(_ new: DirectoryRules, of node: NodeID) {
         let isEmpty = new.ignoreFiles.isEmpty && !new.isCache
         if isEmpty && rules[node] == nil { return }
@@ -204,7 +204,7 @@ struct WatchTree {
         if state == .unreadable { unreadableNodes.insert(node) }
     }
 
-    /// Removes a directory and all below it.
+    /// Removes a directory and everything below it.
     ///
     /// - Returns: the watches they had.
     mutating func remove(_ node: NodeID) -> [WatchID] {
@@ -258,7 +258,7 @@ struct WatchTree {
         generation += 1
     }
 
-    /// The directories from the root down to `node`; in limbo, from where its path would begin.
+    /// The directories from the root down to `node`; in limbo, from its topmost known ancestor.
     private func chain(to node: NodeID) -> [NodeID] {
         var chain = [NodeID]()
         var current = node

@@ -1,4 +1,4 @@
-// A root that comes and goes: armed, renamed away, deleted, replaced, covered, unmounted, and back again.
+// Handles a root that disappears (renamed, deleted, replaced, covered or unmounted) and returns.
 
 internal import FileIO
 internal import Glibc
@@ -30,14 +30,14 @@ extension WatchedTree {
         return opened
     }
 
-    /// Looks whether the root is at its path, where there is a reason to.
+    /// Checks whether the root is at its path, if there is a reason to.
     func checkRoot() {
         guard tracker.rootNeedsCheck || phase.isAway && absence.isDue(at: hooks.now()) else { return }
         tracker.rootNeedsCheck = false
         switch phase {
-        case .waiting, .unavailable: lookForRoot()
+        case .waiting, .unavailable: findRoot()
         case .armed:
-            // A new directory may have the old one's inode number, but it does not have its watch.
+            // A new directory may have the old one's inode number, but not its watch.
             if !isInPlace || tracker.tree.state(of: .root) == .unknown { becomeUnavailable() }
         case .returning: if !isInPlace { becomeUnavailable() }
         case .arming:
@@ -52,7 +52,7 @@ extension WatchedTree {
         callers.answerArming(.failure(FileError("watch", settings.path, code)))
     }
 
-    /// Whether the directory that is watched is at the root's path.
+    /// Whether the watched directory is at the root's path.
     var isInPlace: Bool {
         guard let identity, let found = try? OpenTree(settings.path) else { return false }
         return found.status.isSameObject(as: identity)
@@ -63,7 +63,7 @@ extension WatchedTree {
         goAway(.unavailable)
     }
 
-    /// Forgets the tree, so that nothing of what is at the path now can pass for it, and waits for the root.
+    /// Forgets the tree, so that objects now at the path are not mistaken for it, and waits for the root.
     private func goAway(_ phase: WatchPhase) {
         retireEverything()
         rule.reset()
@@ -74,14 +74,14 @@ extension WatchedTree {
         cancelAudit()
         settings.events.send(.rootUnavailable)
         absence.start(from: hooks.now())
-        lookForRoot()
+        findRoot()
     }
 
-    private func lookForRoot() {
+    private func findRoot() {
         watchAbove()
         if absence.isDue(at: hooks.now()) { absence.advance(from: hooks.now()) }
         guard let found = try? OpenTree(settings.path) else { return }
-        // On another file system it is not the root but what an unmounted root had covered, or what covers it.
+        // On another file system it is not the root: the root is unmounted and its mount point shows, or it is covered.
         if let identity, identity.device != found.status.device { return }
         do {
             try begin(with: found)
@@ -90,7 +90,7 @@ extension WatchedTree {
         }
     }
 
-    /// Crawls the root that was found.
+    /// Starts to crawl the root that was found.
     private func begin(with found: OpenTree) throws(FileError) {
         let fileSystem = hooks.fileSystem(try FileSystem.of(found.descriptor))
         if fileSystem.reach == .pseudo { throw FileError("watch", settings.path, .notSupported) }
@@ -105,7 +105,7 @@ extension WatchedTree {
         tracker.pending = [.root(reports: phase == .returning)]
     }
 
-    /// Watches the nearest directory above the root that is there, before looking for the root.
+    /// Watches the nearest existing directory above the root; called before searching for the root.
     private func watchAbove() {
         var path = settings.path.removingLastComponent()
         while true {
@@ -125,9 +125,9 @@ extension WatchedTree {
         lookout = nil
     }
 
-    /// Watches the place of each directory above the root: the renaming of one takes the root along, unseen by the root.
+    /// Watches each directory above the root for renaming, which moves the root without an event of its own.
     ///
-    /// Where one cannot be read or watched, its renaming is noticed with the next change in the root.
+    /// If one of them cannot be read or watched, its renaming is noticed at the next change in the root.
     func watchAncestors() {
         if isPolledWhole { return }
         var limits: Set<KernelLimit> = []
@@ -141,7 +141,7 @@ extension WatchedTree {
         }
     }
 
-    /// Gives up all watches and forgets the tree.
+    /// Retires all watches and forgets the tree.
     func retireEverything() {
         giveUpLookout()
         sources.retire(Array(ancestors))

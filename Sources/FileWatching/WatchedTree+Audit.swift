@@ -1,4 +1,4 @@
-// The audit of the watching: does every directory have its watch, and every watch its directory?
+// The audit: checks that every directory has its watch, and every watch its directory.
 
 internal import Exclusions
 internal import FileIO
@@ -7,20 +7,20 @@ internal import Mementos
 internal import SystemPackage
 
 extension WatchedTree {
-    /// After so many attempts to look at a directory without a change in between it is crawled, and not counted.
+    /// The number of examinations interrupted by changes after which a directory is crawled and not counted.
     private static let auditAttempts = 3
 
-    /// What there is to say of one directory.
+    /// The result of examining one directory.
     private enum Finding {
-        /// It is known as it is; the directories in it follow.
+        /// The directory is correct; its subdirectories are examined next.
         case inOrder([CrawlItem])
-        /// Directories that are there and not watched.
+        /// Directories that exist but are not watched.
         case missing([CrawlItem])
-        /// Directories that are known and not there.
+        /// Directories that are known but do not exist.
         case stray([CrawlItem])
     }
 
-    /// Begins an audit; one that runs already began too early to serve this caller.
+    /// Starts an audit, or queues one: a running audit started too early for this caller.
     func audit(_ caller: CheckedContinuation<WatchAudit?, Never>?) {
         let callers = caller.map { [$0] } ?? []
         if phase.isAway { return callers.forEach { $0.resume(returning: nil) } }
@@ -31,7 +31,7 @@ extension WatchedTree {
         }
     }
 
-    /// Goes on with the audit, while nothing else is to be crawled.
+    /// Continues the audit while nothing else has to be crawled.
     func audit(atMost count: Int) {
         var left = count
         while left > 0, auditWork != nil, phase == .armed, !isBusy {
@@ -45,13 +45,13 @@ extension WatchedTree {
                 auditWork?.stack += below.map { AuditWork.Item(crawl: $0) }
                 continue
             }
-            // What changed just now is in the queue: then nothing is wrong.
+            // If the difference is a change that is still queued, nothing is wrong.
             readEvents()
             if isBusy || tracker.tree.generation != generation { again(item) } else { repair(finding, of: item) }
         }
     }
 
-    /// Ends the audit without an outcome: the root is gone.
+    /// Ends the audit without a result, because the root is gone.
     func cancelAudit() {
         for caller in (auditWork?.callers ?? []) + (nextAudit ?? []) { caller.resume(returning: nil) }
         auditWork = nil
@@ -83,7 +83,7 @@ extension WatchedTree {
             auditWork?.outcome.strayWatches += items.count
             tracker.pending += items
         }
-        // Once more when that is mended, for what lies below.
+        // Examine it again after the repair, for the directories below it.
         again(item)
     }
 
@@ -114,7 +114,7 @@ extension WatchedTree {
     }
 
     private func compare(
-        _ node: NodeID, with records: DirectoryRecords, in directory: borrowing Descriptor
+        _ node: NodeID, with records: DirectoryListing, in directory: borrowing Descriptor
     ) throws(FileError) -> Finding {
         let names = subdirectories(among: records, of: directory)
         let below = names.map { CrawlItem($0, in: node, reports: true) }.filter { !tracker.excludes($0) }

@@ -1,13 +1,13 @@
-// The directories of a root that no backend watches: looked at, with all that is below them, at intervals.
+// Polls the directories of a root that no backend watches, with everything below them.
 
 internal import FileIO
 internal import Mementos
 
 extension WatchedTree {
-    /// Whether the whole root is polled, whatever could be watched.
+    /// Whether the entire root is polled.
     var isPolledWhole: Bool { deafness != nil || sources.isEmpty }
 
-    /// Looks at what is polled, when its time has come, and tries again to watch it.
+    /// Crawls the polled directories if a poll is due, and retries watching them.
     func pollUnwatched() {
         guard phase == .armed, polling.isDue(at: hooks.now()) else { return }
         sources.reopen()
@@ -21,12 +21,12 @@ extension WatchedTree {
         polling.begin(at: hooks.now())
     }
 
-    /// Records how a look at polled ranges went.
+    /// Records the result of scanning polled ranges.
     func polled(found: Bool, took: Duration) {
         polling.finish(found: found, took: took, at: hooks.now())
     }
 
-    /// Puts everything that is polled into the next batch.
+    /// Adds all polled directories to the next batch.
     func markPolled() {
         for node in tracker.tree.polled {
             if let path = tracker.tree.path(of: node) { markPolled(path) }
@@ -38,7 +38,7 @@ extension WatchedTree {
         mark(.subtree(path))
     }
 
-    /// Starts or ends the polling as the last crawls require.
+    /// Starts or stops polling, depending on the last crawls.
     func followPolling() {
         if tracker.tree.polled.isEmpty {
             polling.stop()
@@ -49,8 +49,8 @@ extension WatchedTree {
         }
     }
 
-    /// Tells each cause for which the root is not watched as it should be, once.
-    func reportDegradation() {
+    /// Reports, once per cause, why the root is not watched by the preferred backend.
+    func reportFallbacks() {
         if let deafness { report(deafness) }
         if sources.isEmpty, let limit = sources.missingInotify { shortages.insert(limit) }
         let stats = tracker.tree.stats
@@ -60,7 +60,7 @@ extension WatchedTree {
         }
     }
 
-    private func report(_ degradation: Degradation) {
-        if told.insert(degradation.kind).inserted { settings.events.send(.degraded(degradation)) }
+    private func report(_ fallback: Fallback) {
+        if reported.insert(fallback.kind).inserted { settings.events.send(.degraded(fallback)) }
     }
 }

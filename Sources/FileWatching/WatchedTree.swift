@@ -1,4 +1,4 @@
-// One root as the watcher's thread knows it: what is dirty, what is to be crawled, who waits for a batch.
+// One root as the watcher's thread knows it: dirty paths, directories to crawl, waiting callers.
 
 internal import Exclusions
 internal import FileIO
@@ -6,7 +6,7 @@ internal import Glibc
 internal import Mementos
 internal import SystemPackage
 
-/// What a root is watched with.
+/// The settings of a root's watch.
 struct RootSettings: Sendable {
     let path: FilePath
     let excluded: Set<FileIdentity>
@@ -28,41 +28,41 @@ final class WatchedTree {
 
     /// The root's directory, open while it is being crawled.
     var root: OpenTree?
-    /// The directory that is watched, wherever it is.
+    /// The status of the watched directory, which identifies it wherever it is.
     var identity: FileStatus?
-    /// Its path without links, when it was found.
+    /// The directory's path without links when it was found.
     var realPath: [UInt8]?
-    /// Whether a root that is not there when it is to be armed is waited for.
+    /// Whether arming waits for a missing root.
     var isWaitedFor = false
-    /// The watch on the nearest existing directory above a root that is not there.
+    /// The watch on the nearest existing directory above a missing root.
     var lookout: WatchID?
-    /// The watches on the directories above the root, which tell of their own renaming only.
+    /// The watches on the directories above the root, which report only their own renaming.
     var ancestors: Set<WatchID> = []
-    /// When to look for a root that is not there although nothing tells of its return.
+    /// When to check again for a missing root, in case no event reports its return.
     var absence: Backoff
 
-    /// Why the root as a whole is polled; nil where it need not be.
-    var deafness: Degradation?
+    /// Why the entire root is polled; nil if it can be watched.
+    var deafness: Fallback?
     var polling: PollSchedule
-    /// What of the dirty ranges is there because it was polled.
+    /// The dirty paths that are marked because they are polled.
     var polledPaths: Set<RelativePath> = []
-    /// The limits that this root has met.
+    /// The limits that this root has reached.
     var shortages: Set<KernelLimit> = []
-    var told: Set<Degradation.Kind> = []
-    /// Whether directories were crawled since the last time nothing was left to crawl.
+    var reported: Set<Fallback.Kind> = []
+    /// Whether directories were crawled since the crawls were last finished.
     var hasCrawled = false
 
     var auditWork: AuditWork?
-    /// Who asked for an audit while one was under way.
+    /// The callers that requested an audit while one was running.
     var nextAudit: [CheckedContinuation<WatchAudit?, Never>]?
-    /// Whether it is to be found out that the root's file system reports at all.
+    /// Whether it still has to be checked that the root's file system reports events.
     var isUnproven = false
-    /// The watch from which an event is expected, and whether it came.
+    /// The watch that the check expects an event from; `hasProbeEvent` says whether it came.
     var probedWatch: WatchID?
-    var hasHeardProbe = false
+    var hasProbeEvent = false
     private var eventCount = 0
     private var lastEvent: Timestamp?
-    /// Takes in what the kernel has told so far, of all roots.
+    /// Reads and applies all queued events of all roots.
     let readEvents: () -> Void
 
     init(
@@ -78,19 +78,19 @@ final class WatchedTree {
         tracker = ChangeTracker(rules: settings.rules)
     }
 
-    // MARK: What callers ask for
+    // MARK: Requests
 
     func enqueue(_ ticket: BatchTicket) { callers.enqueue(ticket) }
 
-    /// Everything in the queue was read; the rest is to finish the crawls.
+    /// Adds a flush, after all queued events have been read; it is answered when the crawls are finished.
     func flush(_ continuation: CheckedContinuation<Int?, Never>) {
         markPolled()
-        // Whatever tells of its return may have been unseen: it is looked for.
+        // Check for the root: its return may not have caused an event.
         if phase.isAway { tracker.rootNeedsCheck = true }
         callers.enqueue(continuation)
     }
 
-    /// Puts ranges back into the next batch; while the root is away there is nothing to look at.
+    /// Puts ranges back into the next batch; does nothing while the root is away.
     func putBack(_ ranges: [PathRange]) {
         if phase.isAway { return }
         for range in ranges { mark(range) }
@@ -101,16 +101,16 @@ final class WatchedTree {
         rule.recordChange(at: hooks.now())
     }
 
-    /// Goes on in the place of `former`, which ends: who waits for it waits for this one.
+    /// Replaces `former`, which ends, and takes over its waiting callers and gaps.
     func takeOver(from former: WatchedTree) {
         (callers, gaps) = (former.callers, former.gaps)
         (former.callers, former.gaps) = (Callers(), GapLog())
         former.stop()
-        // What it had not told yet is forgotten with it.
+        // The changes that it had not reported are lost, so everything is marked.
         mark(.subtree(.root))
     }
 
-    /// Answers everyone who still waits: the watcher ends.
+    /// Answers all waiting callers, because the watch ends.
     func stop() {
         for cause in Gap.Cause.allCases { endGap(cause) }
         cancelAudit()
@@ -118,17 +118,17 @@ final class WatchedTree {
         retireEverything()
     }
 
-    // MARK: What the kernel tells
+    // MARK: Events
 
     func knows(watch: WatchID) -> Bool {
         watch == lookout || watch == probedWatch || ancestors.contains(watch) || tracker.tree.contains(watch: watch)
     }
 
-    /// Takes in an event that was read at `time`; that there was one to read was `heard` before.
-    func apply(_ event: DirectoryEvent, at time: Timestamp, _ heard: ContinuousClock.Instant) {
+    /// Takes in an event that was read at `time`; that there was one to read was `wokenAt` before.
+    func apply(_ event: DirectoryEvent, at time: Timestamp, _ wokenAt: ContinuousClock.Instant) {
         eventCount += 1
         lastEvent = time
-        if event.watch == probedWatch && event.mask.contains(.attributes) { hasHeardProbe = true }
+        if event.watch == probedWatch && event.mask.contains(.attributes) { hasProbeEvent = true }
         if event.watch == lookout {
             tracker.rootNeedsCheck = true
             if event.mask.contains(.ignored) { lookout = nil }
@@ -137,10 +137,10 @@ final class WatchedTree {
             if event.name.isEmpty && !event.mask.isDisjoint(with: .place) { tracker.rootNeedsCheck = true }
             if event.mask.contains(.ignored) { ancestors.remove(event.watch) }
         }
-        if tracker.apply(event) { rule.recordChange(at: heard) }
+        if tracker.apply(event) { rule.recordChange(at: wokenAt) }
     }
 
-    /// Looks again at directories that could not be read: the attributes of one may have changed.
+    /// Crawls unreadable directories again, because the attributes of one may have changed.
     func recheckUnreadable() {
         for node in tracker.tree.unreadable {
             guard let place = tracker.tree.place(of: node) else { continue }
@@ -148,14 +148,14 @@ final class WatchedTree {
         }
     }
 
-    /// Events were lost: everything is crawled again, watches stay.
+    /// Crawls everything again because events were lost; the watches stay.
     func rescan(missedSince start: Timestamp) {
         if phase.isAway { return }
         gaps.begin(.overflow, at: start)
         tracker.pending = [.root(reports: true)]
     }
 
-    /// The machine has slept; others may have changed meanwhile what it has no watch on.
+    /// Records a gap and starts an audit after a suspend, during which other machines may have changed files.
     func wasSuspended(for duration: Duration) {
         let end = Timestamp.now
         let (seconds, attoseconds) = duration.components
@@ -166,7 +166,7 @@ final class WatchedTree {
         audit(nil)
     }
 
-    /// Something was mounted or unmounted at `paths`.
+    /// Handles mounts and unmounts at `paths`.
     func mountsChanged(at paths: Set<[UInt8]>) {
         if phase.isAway { return tracker.rootNeedsCheck = true }
         guard let realPath else { return }
@@ -186,16 +186,16 @@ final class WatchedTree {
             openGaps: gaps.open, pollInterval: polling.next == nil ? nil : polling.interval)
     }
 
-    // MARK: What the thread does between reads
+    // MARK: Work between reads
 
-    /// Concludes what the crawls found, once nothing is left to crawl.
+    /// Finishes the crawls once nothing is left to crawl.
     func finishCrawls() {
         if isBusy { return }
         tracker.reapLimbo()
         guard hasCrawled else { return }
         if phase != .armed {
             watchAncestors()
-            // One may have been renamed before it was watched.
+            // A directory above may have been renamed before it was watched.
             guard isInPlace else { return tracker.rootNeedsCheck = true }
         }
         hasCrawled = false
@@ -208,12 +208,12 @@ final class WatchedTree {
         endGap(.overflow)
         endGap(.rootUnavailable)
         followPolling()
-        reportDegradation()
-        // Last, so that whoever waited finds everything told.
+        reportFallbacks()
+        // Answer last, so that all events have been sent before the caller continues.
         if let armed { callers.answerArming(.success(armed)) }
     }
 
-    /// Answers whoever can be answered now.
+    /// Answers the callers that can be answered now.
     func serve() {
         callers.dropCancelled()
         if !hasPendingCrawls { callers.answerFlushes() }
@@ -226,7 +226,7 @@ final class WatchedTree {
         callers.answer(takeBatch())
     }
 
-    /// When something must be done although no event comes; nil where nothing is pending.
+    /// When the root must be visited even if no event comes; nil if nothing is pending.
     var nextDeadline: ContinuousClock.Instant? {
         if phase == .arming { return nil }
         return [callers.wantBatch ? rule.deadline : nil, polling.next, absence.next].compactMap { $0 }.min()
@@ -234,16 +234,16 @@ final class WatchedTree {
 
     var hasPendingCrawls: Bool { !tracker.pending.isEmpty }
 
-    /// Whether there is something to do at once.
+    /// Whether there is work to do immediately.
     var isBusy: Bool { hasPendingCrawls || tracker.rootNeedsCheck }
 
-    /// Whether an audit can go on.
+    /// Whether an audit can continue.
     var isAuditing: Bool { auditWork != nil && phase == .armed }
 
     // MARK: -
 
     private var isDue: Bool {
-        // While directories are being crawled a batch waits for the crawl, but not beyond the longest delay.
+        // A batch waits for a running crawl, but not longer than the maximum delay.
         guard let due = hasPendingCrawls ? rule.latest : rule.deadline else { return false }
         return hooks.now() >= due
     }

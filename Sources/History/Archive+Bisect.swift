@@ -1,4 +1,4 @@
-// The first snapshot at which a test fails, found in a copy of the states.
+// Bisection: finds the first snapshot at which a test fails, in a scratch copy of the states.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -8,10 +8,10 @@ public import Restoring
 public import Roots
 public import SystemPackage
 
-/// What a test says of one state.
+/// The verdict of a test on one state.
 public enum BisectVerdict: String, Sendable {
     case good, bad
-    /// The state tells nothing: it cannot be tested.
+    /// The state cannot be tested.
     case skipped
 }
 
@@ -19,17 +19,17 @@ public enum BisectVerdict: String, Sendable {
 public struct BisectProbe: Sendable {
     public let snapshot: ListedSnapshot
     public let verdict: BisectVerdict
-    /// Why the state was not tested; nil where it was.
+    /// Why the state was not tested; nil if it was.
     public let reason: String?
 }
 
 /// Where to look for the first bad state.
 public struct BisectQuery: Sendable {
-    /// A state at which the test succeeds; nil to look for one before `bad`, in steps that double.
+    /// A state at which the test succeeds; nil to search for one before `bad`, in steps that double.
     public var good: ListedSnapshot?
     /// A later state at which the test fails.
     public var bad: ListedSnapshot
-    /// Only snapshots that changed something there are tested.
+    /// Only snapshots that changed something at or below this path are tested.
     public var path: RelativePath
 
     public init(good: ListedSnapshot?, bad: ListedSnapshot, path: RelativePath = .root) {
@@ -39,31 +39,32 @@ public struct BisectQuery: Sendable {
     }
 }
 
-/// What was found.
+/// The result of a bisection.
 public struct BisectResult: Sendable {
-    /// The first bad state, and before it states that tell nothing: where there is only one, that is the culprit.
+    /// The first bad state, preceded by skipped ones; a single suspect is the culprit.
     public let suspects: [ListedSnapshot]
-    /// The last state that is good.
+    /// The last good state.
     public let lastGood: ListedSnapshot
-    /// All states that were tested or skipped, in this order.
+    /// The states that were tested or skipped, in that order.
     public let probes: [BisectProbe]
 
-    /// The first bad state; nil where states before it could not be tested.
+    /// The first bad state; nil if the states right before it could not be tested.
     public var firstBad: ListedSnapshot? { suspects.count == 1 ? suspects.first : nil }
 }
 
 extension Archive {
     /// Finds the first snapshot of a root at which `test` fails.
     ///
-    /// Each state is written to a directory below `$TMPDIR`, or `/tmp`, that is removed in the end; from one to the next only
-    /// what differs is written, so that what the test builds there stays. The root itself is not touched. Both ends are
-    /// tested first. A state of which not all can be read is skipped.
+    /// Each state is written to a directory below `$TMPDIR`, or `/tmp`, that is removed in the end. Between two states
+    /// only the differences are written, so that what the test builds there stays. The root itself is not touched. Both
+    /// ends are tested first. A state that cannot be read completely is skipped.
     ///
     /// - Parameters:
     ///   - interruption: ends the search early.
-    ///   - onProbe: told of each state when it is tested, and how many tests are left at most.
+    ///   - onProbe: called for each tested state, with the largest number of tests left.
     ///   - test: called with the directory and the snapshot that it holds.
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings` where the ends are not good and bad; what `test` throws.
+    /// - Throws: `ArchiverError` of the code `unsuitableSettings` if the ends are not good and bad; whatever `test`
+    ///   throws.
     public func bisect(
         _ root: ArchivedRoot, _ query: BisectQuery, interruption: RestoreInterruption? = nil,
         progress: OperationProgress? = nil, onProbe: @escaping (BisectProbe, _ left: Int) -> Void = { _, _ in },
@@ -82,7 +83,7 @@ extension Archive {
         return try search.run(hasGood: query.good != nil)
     }
 
-    /// The states to look at, the oldest first: the ends, and what changed the path between them.
+    /// Returns the states to search, the oldest first: the ends, and the states between them that changed the path.
     private func states(
         of root: ArchivedRoot, _ query: BisectQuery, _ progress: OperationProgress?
     ) throws -> [ListedSnapshot] {
@@ -97,7 +98,7 @@ extension Archive {
         try forEachSnapshot(SnapshotQuery(root: root)) { snapshot in
             let isEnd = snapshot.id == query.bad.id || snapshot.id == query.good?.id
             if snapshot.id == query.good?.id { states = [] }
-            // What was captured by other rules is no state between those before and behind it.
+            // A snapshot captured aside differs from its neighbours by its exclusions.
             if isEnd || !snapshot.isAside && changed?.contains(snapshot.id) ?? true { states.append(snapshot) }
             return snapshot.id != query.bad.id
         }
@@ -133,7 +134,7 @@ private struct BisectSearch {
         var bisection = Bisection(good: 0, bad: last)
         if hasGood { try require(.good, at: 0, left: bisection.questionsLeft + 1) }
         try require(.bad, at: last, left: bisection.questionsLeft)
-        if !hasGood { bisection = try lookingBack(from: last) }
+        if !hasGood { bisection = try searchBackwards(from: last) }
         while let place = bisection.next {
             let verdict = try probe(place) { verdict in
                 var later = bisection
@@ -147,7 +148,7 @@ private struct BisectSearch {
             probes: probes)
     }
 
-    /// Tests an end, which must be what it is said to be.
+    /// Tests an end, and throws unless it has the expected verdict.
     private mutating func require(_ wanted: BisectVerdict, at place: Int, left: Int) throws {
         let verdict = try probe(place) { _ in left }
         if verdict == wanted { return }
@@ -160,11 +161,11 @@ private struct BisectSearch {
             }
         throw ArchiverError(
             .unsuitableSettings, message + (probes.last?.reason.map { ": \($0)" } ?? ""),
-            remedy: wanted == .good ? "name an earlier good snapshot" : "name another bad snapshot, or mend the test")
+            remedy: wanted == .good ? "name an earlier good snapshot" : "name another bad snapshot, or fix the test")
     }
 
-    /// Goes back from a bad place, in steps that double, to a good one.
-    private mutating func lookingBack(from last: Int) throws -> Bisection {
+    /// Searches backwards from a bad state, in steps that double, for a good one.
+    private mutating func searchBackwards(from last: Int) throws -> Bisection {
         var (bad, distance) = (last, 1)
         while bad > 0 {
             let place = max(0, last - distance)
@@ -176,8 +177,8 @@ private struct BisectSearch {
         }
         throw ArchiverError(
             .unsuitableSettings,
-            "no good state was found: the test does not succeed at \(states[0].id.short) either, the first",
-            remedy: "mend the test, or name a good snapshot with --good")
+            "no good state was found: the test does not succeed even at the first, \(states[0].id.short)",
+            remedy: "fix the test, or name a good snapshot with --good")
     }
 
     private mutating func probe(_ place: Int, left: (BisectVerdict) -> Int) throws -> BisectVerdict {

@@ -8,13 +8,13 @@ public import Roots
 internal import SnapshotTree
 
 extension Archive {
-    /// The versions of what is, or was, at `path`: each snapshot that changed it, the newest first.
+    /// Returns the versions of a path, the newest first: one for each snapshot that changed it.
     ///
-    /// Reads what belongs to the answer, however many snapshots there are. The first time, snapshots of which nobody
-    /// knows what they changed are compared with those before them.
+    /// Reads only what belongs to the answer, however many snapshots there are. The first call compares the snapshots
+    /// whose changes are not indexed yet with their predecessors.
     ///
-    /// - Parameter progress: moved forward by a count of snapshots where some are to be compared first.
-    /// - Returns: nothing where no snapshot of the root ever held the path.
+    /// - Parameter progress: counts the snapshots compared.
+    /// - Returns: an empty array if no snapshot of the root ever held the path.
     public func history(
         of path: RelativePath, in root: ArchivedRoot, _ query: HistoryQuery = HistoryQuery(),
         progress: OperationProgress? = nil
@@ -25,7 +25,7 @@ extension Archive {
         }
     }
 
-    /// The snapshots that changed the directory at `path` or something below it, the newest first.
+    /// Returns the snapshots that changed the directory at `path` or something below it, the newest first.
     public func history(
         ofDirectory path: RelativePath, in root: ArchivedRoot, _ query: HistoryQuery = HistoryQuery(),
         progress: OperationProgress? = nil
@@ -36,17 +36,17 @@ extension Archive {
         }
     }
 
-    /// The snapshots of which nobody can tell what they changed, as a part of their trees cannot be read.
+    /// Returns the snapshots whose changes are unknown because a part of their trees cannot be read.
     public func damagedHistory(of root: ArchivedRoot) throws(ArchiverError) -> [ListedSnapshot] {
         try facing { try number(of: root).map { try store.catalogue.damagedHistory(root: $0) } ?? [] }
     }
 
-    /// How many snapshots of a root the next question has to compare first.
+    /// Returns how many snapshots of a root the next query has to compare first.
     public func unknownHistoryCount(of root: ArchivedRoot) throws(ArchiverError) -> Int {
         try facing { try number(of: root).map { try store.catalogue.unknownHistoryCount(root: $0) } ?? 0 }
     }
 
-    /// The root's number, its index of paths complete; nil where the archive has no snapshots of it.
+    /// Completes a root's index of paths and returns its number; nil if the archive has no snapshots of it.
     func indexed(_ root: ArchivedRoot, _ progress: OperationProgress? = nil) throws -> Int64? {
         guard let number = try number(of: root) else { return nil }
         try indexHistory(root: number, progress: progress)
@@ -62,7 +62,7 @@ private struct VersionSearch {
 
     private var catalogue: Catalogue { archive.store.catalogue }
 
-    /// Versions that are read at once.
+    /// Versions that are read per query.
     private static let step = 512
 
     func versions(of path: RelativePath) throws -> [PathVersion] {
@@ -90,7 +90,7 @@ private struct VersionSearch {
         return found
     }
 
-    /// The version that a root's first snapshot has; nil where it has none, or comes behind `end`.
+    /// Returns the version in the root's first snapshot; nil if it has none or comes after `end`.
     private func firstVersion(of path: RelativePath, before end: HistoryPlace) throws -> PathVersion? {
         guard let first = try catalogue.firstSnapshot(root: root), HistoryPlace(first) < end,
             let entry = try archive.readableEntry(at: path, in: first)
@@ -104,7 +104,7 @@ private struct VersionSearch {
         var found: [DirectoryVersion] = []
         while true {
             let renaming = try query.followsRenames ? catalogue.renaming(to: path, root: root, before: end) : nil
-            // What was before that is not asked for.
+            // The query's limits are reached.
             guard try addVersions(ofDirectory: path, from: renaming?.place, before: end, to: &found) else {
                 return found
             }
@@ -120,10 +120,10 @@ private struct VersionSearch {
         return found
     }
 
-    /// Adds what happened in a directory while it had one name.
+    /// Adds the versions of a directory while it had one name.
     ///
-    /// - Parameter start: where it got that name.
-    /// - Returns: false where no more is wanted.
+    /// - Parameter start: where it got that name; nil for no limit.
+    /// - Returns: false if no more versions are wanted.
     private func addVersions(
         ofDirectory path: RelativePath, from start: HistoryPlace?, before end: HistoryPlace,
         to found: inout [DirectoryVersion]
@@ -149,7 +149,7 @@ private struct VersionSearch {
 }
 
 extension Archive {
-    /// What a snapshot holds at `path`; nil for nothing, and where that cannot be read.
+    /// Returns the entry of a snapshot at `path`; nil if there is none or it cannot be read.
     func readableEntry(at path: RelativePath, in snapshot: ListedSnapshot) throws(StorageError) -> Entry? {
         do { return try Tree(snapshot.tree, in: nodes).entry(at: path) } catch {
             guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }

@@ -1,4 +1,4 @@
-// Halving a row of snapshots until the first bad one is found: the order of the questions, and nothing else.
+// The order of a bisection's questions, without the tests themselves.
 
 /// Finds the first bad place between a good one and a bad one.
 struct Bisection {
@@ -8,6 +8,8 @@ struct Bisection {
     private(set) var bad: Int
     private var skipped: Set<Int> = []
 
+    /// A search between two places.
+    ///
     /// - Parameters:
     ///   - good: a place that is good.
     ///   - bad: a later one that is bad.
@@ -16,7 +18,8 @@ struct Bisection {
         self.bad = bad
     }
 
-    /// The place to ask about next: the one nearest to the middle; nil where no further answer can help.
+    /// The place to ask about next: the one nearest to the middle that was not skipped; nil if no answer can help any
+    /// more.
     var next: Int? {
         let middle = good + (bad - good) / 2
         for distance in 0..<max(1, bad - good) {
@@ -28,7 +31,7 @@ struct Bisection {
         return nil
     }
 
-    /// Questions that are left at most where none is skipped.
+    /// The largest number of questions left if no place is skipped.
     var questionsLeft: Int {
         let places = bad - good
         return places <= 1 ? 0 : Int.bitWidth - (places - 1).leadingZeroBitCount

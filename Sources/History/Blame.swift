@@ -1,4 +1,4 @@
-// Which version brought each line of a file.
+// Which version introduced each line of a file.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,7 +7,7 @@ internal import FileIO
 internal import Roots
 package import TextDiff
 
-/// A line of a file and the version that brought it.
+/// A line of a file and the version that introduced it.
 package struct BlamedLine {
     package let bytes: ArraySlice<UInt8>
     package let version: PathVersion
@@ -15,22 +15,22 @@ package struct BlamedLine {
     package let sourceLine: Int
 }
 
-/// Attributes the lines of a file to its versions: from the newest back, until every line has one.
+/// Attributes the lines of a file to its versions, from the newest back until every line has one.
 package struct Blame {
     private let archive: Archive
 
-    /// Lines are followed in texts of at most so many bytes.
+    /// The largest text whose lines are followed, in bytes.
     package static let limit: UInt64 = 16 << 20
 
     package init(_ archive: Archive) { self.archive = archive }
 
-    /// The lines of the newest of `versions`, which are a file's, the newest first.
+    /// Returns the lines of the newest of `versions`, which are the versions of one file, the newest first.
     package func lines(_ versions: [PathVersion]) throws -> [BlamedLine] {
         guard let newest = versions.first else { return [] }
         var text = try self.text(newest)
         let all = text.lines
         var found: [BlamedLine?] = Array(repeating: nil, count: all.count)
-        // Lines that no version has yet, by their numbers in the version that is looked at.
+        // Lines not attributed yet, with their numbers in the version being compared.
         var open = Array(all.indices).map { (line: $0, source: $0) }
         for (index, version) in versions.enumerated() where !open.isEmpty {
             let next = index + 1 < versions.count && versions[index + 1].isPresent ? versions[index + 1] : nil
@@ -58,7 +58,7 @@ package struct Blame {
         return found.compactMap { $0 }
     }
 
-    /// The lines of a version; none of what is no file.
+    /// Returns the lines of a version; none if it is not a file.
     package func text(_ version: PathVersion) throws -> TextLines {
         guard let entry = try archive.entry(at: version.path, in: version.snapshot), entry.kind == .file else {
             return TextLines([])
@@ -67,7 +67,7 @@ package struct Blame {
             throw ArchiverError(
                 .unsuitable,
                 "\(version.path) is larger than \(Blame.limit >> 20) MiB in snapshot \(version.snapshot.id.short)",
-                remedy: "lines are followed in texts of at most that size")
+                remedy: "lines are followed only in smaller files")
         }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(entry.size))

@@ -1,17 +1,17 @@
-// What is gone from a root, and where it was last.
+// Deleted files and directories of a root, and the last snapshots that have them.
 
 public import ArchiveStorage
 public import Archives
 public import FileIO
 public import Roots
 
-/// A file or directory that is there no more.
+/// A file or directory that was deleted.
 public struct DeletedPath: Sendable, Hashable {
     public let path: RelativePath
     public let kind: FileKind
-    /// Its size in bytes; that of a directory is 0.
+    /// Its size in bytes; 0 for a directory.
     public let size: UInt64
-    /// How many files and directories were deleted with a directory.
+    /// How many files and directories were deleted with it, if it is a directory.
     public let contained: Int
     /// The first snapshot without it.
     public let deletion: ListedSnapshot
@@ -20,11 +20,11 @@ public struct DeletedPath: Sendable, Hashable {
 }
 
 extension Archive {
-    /// What was deleted at `path` and below it and did not come back, the latest deletion first.
+    /// Returns what was deleted at `path` and below and is still gone, the latest deletion first.
     ///
-    /// What went with a directory is counted there. What got another name is not deleted.
+    /// A deleted directory counts its contents instead of listing them. A renamed file is not deleted.
     ///
-    /// - Parameter since: only what was deleted at this instant or after.
+    /// - Parameter since: only what was deleted at this instant or later.
     public func deletedPaths(
         in root: ArchivedRoot, at path: RelativePath = .root, since: Timestamp? = nil,
         progress: OperationProgress? = nil
@@ -43,7 +43,7 @@ extension Archive {
                     else { continue }
                     places[removal.place] = (deletion, last)
                 }
-                // What is left out for once is not deleted.
+                // A snapshot captured aside only leaves things out.
                 guard let (deletion, last) = places[removal.place], !deletion.isAside else { continue }
                 if let since, deletion.time < since { continue }
                 let change = removal.change
@@ -58,7 +58,7 @@ extension Archive {
 }
 
 extension DeletedPath {
-    /// What was not deleted with the directory that held it, and how much was deleted with each of these.
+    /// Returns the topmost deleted paths, and how many paths were deleted below each.
     fileprivate static func folded(
         _ removals: [PlacedChange]
     ) -> (tops: [PlacedChange], contained: [RelativePath: Int]) {

@@ -1,4 +1,4 @@
-// Lines of any version of any file: found by a pattern.
+// Searches the lines of all versions of all files for a pattern.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -13,19 +13,19 @@ internal import Threading
 /// A line that some version of a file has.
 public struct FoundLine: Sendable, Hashable {
     public let path: RelativePath
-    /// Its bytes, without the line feed; of a very long line the first 65,536.
+    /// Its bytes without the line feed; at most the first 65,536.
     public let bytes: [UInt8]
     /// Its number in the latest version that has it, from 1.
     public internal(set) var number: Int
     /// The first snapshot that has it.
     public let first: ListedSnapshot
-    /// The first snapshot that has it no more; nil where the latest snapshot has it.
+    /// The first snapshot that no longer has it; nil if the latest snapshot has it.
     ///
-    /// It may have been away in between.
+    /// Snapshots in between may lack it, too.
     public internal(set) var gone: ListedSnapshot?
 }
 
-/// What lines are looked for, and where.
+/// Which lines to search for, and where.
 public struct LineQuery: Sendable {
     /// An extended regular expression as for `grep -E`, or the text itself.
     public var pattern: [UInt8]
@@ -33,9 +33,9 @@ public struct LineQuery: Sendable {
     public var isLiteral: Bool
     /// Whether the letters A to Z and a to z are the same.
     public var ignoresCase: Bool
-    /// Where to look: there and below.
+    /// The file or directory to search.
     public var path: RelativePath
-    /// The snapshot to look in; nil for all.
+    /// The snapshot to search; nil for all.
     public var snapshot: ListedSnapshot?
 
     public init(
@@ -54,18 +54,18 @@ public struct LineQuery: Sendable {
 public struct FoundLines: Sendable {
     /// By path, then by number.
     public internal(set) var lines: [FoundLine] = []
-    /// Files of which some version cannot be read.
+    /// The files that have an unreadable version.
     public internal(set) var unreadable: [RelativePath] = []
 }
 
 extension Archive {
-    /// The lines that match in any version of any file of a root.
+    /// Returns the matching lines of all versions of all files of a root.
     ///
-    /// Each content is read once, however many snapshots and files have it, on all processors. What has a NUL byte in its
-    /// first 8,000 bytes is no text and is passed over.
+    /// Each content is read once, however many snapshots and files share it, on all processors. A content with a NUL
+    /// byte in its first 8,000 bytes is binary and is skipped.
     ///
-    /// - Parameter progress: moved forward by a count of contents.
-    /// - Throws: `ArchiverError` of the code `malformedSelector` where the pattern is none.
+    /// - Parameter progress: counts contents.
+    /// - Throws: `ArchiverError` of the code `malformedSelector` if the pattern is invalid.
     public func lines(
         matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> FoundLines {
@@ -83,14 +83,14 @@ private struct LineSearch {
     let root: ArchivedRoot
     let query: LineQuery
 
-    /// A content that a file has from one snapshot on until another.
+    /// A content of a file, from one snapshot until another.
     private struct Span {
         let content: Int
         let first: ListedSnapshot
         var gone: ListedSnapshot?
     }
 
-    /// Contents to read, each once.
+    /// The contents to read, each once.
     private struct Contents {
         var numbers: [Content: Int] = [:]
         var entries: [Entry] = []
@@ -122,7 +122,7 @@ private struct LineSearch {
         return result
     }
 
-    /// All files that are or were where to look.
+    /// Returns the paths of all files that are or were in the searched part of the root.
     private func paths() throws -> [RelativePath] {
         var paths: Set<RelativePath> = []
         let add = { (entry: Entry) in
@@ -142,7 +142,7 @@ private struct LineSearch {
         return paths.sorted()
     }
 
-    /// The contents that a path had, the oldest first, and whether all of its versions could be looked at.
+    /// Returns the contents that a path had, the oldest first, and whether all of its versions could be read.
     private func spans(of path: RelativePath, _ contents: inout Contents) throws -> (spans: [Span], isWhole: Bool) {
         if let snapshot = query.snapshot {
             guard let entry = try archive.readableEntry(at: path, in: snapshot) else { return ([], false) }
@@ -153,7 +153,7 @@ private struct LineSearch {
         for version in try archive.history(of: path, in: root, HistoryQuery(followsRenames: false)).reversed() {
             if version.change == .metadata, !spans.isEmpty { continue }
             let entry = version.isPresent ? try archive.readableEntry(at: path, in: version.snapshot) : nil
-            // What it holds there nobody knows: that the lines before are gone cannot be said.
+            // The content is unknown, so the lines before it do not count as gone.
             if version.isPresent, entry == nil {
                 isWhole = false
                 continue
@@ -168,7 +168,7 @@ private struct LineSearch {
         return (spans, isWhole)
     }
 
-    /// The matching lines of each content; nil for what cannot be read.
+    /// Returns the matching lines of each content; nil for one that cannot be read.
     private func scan(_ entries: [Entry], _ progress: OperationProgress?) throws -> [[LineScan.Line]?] {
         let results = Locked([[LineScan.Line]?](repeating: nil, count: entries.count))
         let failure = Locked<ArchiverError?>(nil)
@@ -204,9 +204,9 @@ private struct LineSearch {
         return scan.lines
     }
 
-    /// The lines of one path, each once.
+    /// Returns the lines of one path, each once.
     private func found(at path: RelativePath, _ spans: [Span], _ lines: [[LineScan.Line]?]) -> [FoundLine] {
-        // Where each line is in `found`, and in which span it was seen last.
+        // The index of each line in `found`, and the last span that has it.
         var places: [[UInt8]: (index: Int, span: Int)] = [:]
         var found: [FoundLine] = []
         for (number, span) in spans.enumerated() {

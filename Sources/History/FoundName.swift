@@ -1,4 +1,4 @@
-// Every name that ever was: found by a pattern.
+// Searches the names of all snapshots for a pattern.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -11,11 +11,11 @@ internal import SnapshotTree
 /// A name that some snapshot has.
 public struct FoundName: Sendable, Hashable {
     public let path: RelativePath
-    /// What was there last.
+    /// The kind of the last file with this name.
     public let kind: FileKind
-    /// Its size then, in bytes.
+    /// The last size in bytes.
     public let size: UInt64
-    /// How many versions it has; what had the name before a rename is among them.
+    /// How many versions the name has, those before a rename included.
     public let versionCount: Int
     /// The first snapshot that has it.
     public let first: ListedSnapshot
@@ -26,14 +26,14 @@ public struct FoundName: Sendable, Hashable {
 }
 
 extension Archive {
-    /// The names that match `pattern` and that some snapshot of the root has, in walk order.
+    /// Returns the names of all snapshots of the root that match `pattern`, in walk order.
     ///
-    /// Reads every name, and of those that match the first and the last change, however many versions they have.
+    /// Reads every name, and the first and last change of those that match, however many versions they have.
     ///
     /// - Parameters:
     ///   - pattern: as in a .gitignore file: `*.md` at any depth, `/docs/*.md` from the root on.
-    ///   - size: only what was once larger than this, in bytes.
-    /// - Throws: `ArchiverError` of the code `malformedSelector` where it is no pattern.
+    ///   - size: only names that once had more bytes than this.
+    /// - Throws: `ArchiverError` of the code `malformedSelector` if the pattern is invalid.
     public func names(
         matching pattern: [UInt8], largerThan size: UInt64? = nil, in root: ArchivedRoot,
         progress: OperationProgress? = nil
@@ -46,7 +46,7 @@ extension Archive {
         }
     }
 
-    /// What a snapshot holds that matches `pattern`, in walk order.
+    /// Returns the entries of a snapshot that match `pattern`, in walk order.
     public func entries(matching pattern: [UInt8], in snapshot: ListedSnapshot) throws(ArchiverError) -> [Entry] {
         let pattern = try Archive.namePattern(pattern)
         var found: [Entry] = []
@@ -62,8 +62,8 @@ extension Archive {
     private static func namePattern(_ bytes: [UInt8]) throws(ArchiverError) -> NamePattern {
         if let pattern = NamePattern(bytes) { return pattern }
         throw ArchiverError(
-            .malformedSelector, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern that a name could match",
-            remedy: "a pattern is like '*.md', 'notes*' or '/docs/**/*.txt'")
+            .malformedSelector, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern for names",
+            remedy: "use a pattern such as '*.md', 'notes*' or '/docs/**/*.txt'")
     }
 }
 
@@ -74,7 +74,7 @@ private struct NameSearch {
     private let pattern: NamePattern
     private let size: UInt64?
     private let first: ListedSnapshot?
-    /// What the root's first snapshot holds that matches.
+    /// The matching entries of the root's first snapshot.
     private var original: [RelativePath: (kind: FileKind, size: UInt64)] = [:]
     private var paths: Set<RelativePath> = []
 
@@ -84,7 +84,7 @@ private struct NameSearch {
         (self.archive, self.root, self.pattern, self.size) = (archive, root, pattern, size)
         first = try archive.store.catalogue.firstSnapshot(root: root)
         var (changed, original) = (paths, original)
-        // A pattern for directories alone is asked again when it is known what each of them was.
+        // Patterns for directories only are matched again when the kind of each path is known.
         try archive.store.catalogue.forEachChangedPath(root: root) { path in
             if !path.isRoot, pattern.matches(path.bytes, isDirectory: true) { changed.insert(path) }
         }
@@ -112,7 +112,7 @@ private struct NameSearch {
         return found
     }
 
-    /// What is known of a name; nil where it was never as large as is asked for.
+    /// Returns the facts about a name; nil if it was never as large as the query asks.
     private func name(_ path: RelativePath, _ snapshots: inout [HistoryPlace: ListedSnapshot]) throws -> FoundName? {
         let original = original[path]
         let wasLarger = size.map { size in (original?.size ?? 0) > size } ?? true
@@ -122,7 +122,7 @@ private struct NameSearch {
                 path: path, kind: original.kind, size: original.size, versionCount: 1, first: first, last: first,
                 isDeleted: false)
         }
-        // What the first snapshot has is not among the changes.
+        // The entries of the first snapshot are not among the changes.
         let isOriginal = original != nil && ends.first.change.kind != .added
         guard ends.isLarger || isOriginal && wasLarger,
             let last = try snapshot(at: ends.last.place, &snapshots),

@@ -1,4 +1,4 @@
-// Catching up with the index of paths: trees are compared for the snapshots whose commits did not tell what changed.
+// Completes the index of paths: compares trees for the snapshots whose commits did not record what changed.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,19 +8,20 @@ internal import FileIO
 package import Roots
 internal import SnapshotTree
 
-/// Finds out what those snapshots of a root changed of which nobody knows it yet: large ones, those of other writers,
-/// all where the catalogue was made anew.
+/// Finds the changes of the snapshots of a root that are not indexed yet.
+///
+/// These are large snapshots, those of other writers, and all of them after a rebuild of the catalogue.
 struct HistoryIndexing {
     let store: ArchiveStore
     let nodes: StoredNodes
     let progress: OperationProgress?
 
-    /// Snapshots that are compared before what was found is entered.
+    /// Snapshots that are compared per transaction.
     private static let step = 256
-    /// Changes that wait to be entered.
+    /// Changes that are held in memory before they are stored.
     private static let waitingLimit = 1 << 16
 
-    /// Compares what is still to be compared.
+    /// Compares the snapshots that are not indexed yet.
     func run(root: Int64) throws {
         let catalogue = store.catalogue
         var unknown = try catalogue.unknownHistory(root: root, limit: HistoryIndexing.step)
@@ -41,9 +42,9 @@ struct HistoryIndexing {
         }
     }
 
-    /// What a snapshot changed; nil where it or the one before cannot be read.
+    /// Returns what a snapshot changed; nil if it or its predecessor cannot be read.
     private func changes(of unknown: UnknownHistory) throws -> [PathChange]? {
-        // A root's first snapshot changes nothing: its tree answers.
+        // A root's first snapshot has no changes: queries read its tree.
         guard let predecessor = unknown.predecessor else { return [] }
         do {
             return try changes(from: predecessor.tree, to: unknown.snapshot.tree)
@@ -62,7 +63,7 @@ struct HistoryIndexing {
 }
 
 extension Archive {
-    /// Finds out what the snapshots of a root changed of which nobody knows it yet.
+    /// Completes a root's index of paths.
     package func indexHistory(root: Int64, progress: OperationProgress? = nil) throws {
         try HistoryIndexing(store: store, nodes: nodes, progress: progress).run(root: root)
     }

@@ -1,19 +1,21 @@
-// Which lines are looked for: an extended regular expression of POSIX, or a text as it is.
+// Patterns for lines: extended regular expressions of POSIX, or literal texts.
 
 internal import FileIO
 internal import Glibc
 internal import Roots
 
-/// A pattern that lines match; for one thread.
+/// A pattern that lines match; not safe to use from several threads.
 ///
 /// The expressions are those of regcomp(3) with `REG_EXTENDED`, in the C locale: a character is a byte.
 final class LinePattern {
     private var expression = regex_t()
 
-    // A macro of regex.h that Swift does not see: the places in the match say where to look.
+    // REG_STARTEND, a macro that Swift does not import: the match's offsets delimit the text to search.
     private static let startAndEnd: CInt = 1 << 2
 
-    /// - Throws: `ArchiverError` of the code `malformedSelector` where it is no expression.
+    /// A compiled pattern.
+    ///
+    /// - Throws: `ArchiverError` of the code `malformedSelector` if it is not a valid expression.
     init(_ pattern: [UInt8], isLiteral: Bool, ignoresCase: Bool) throws(ArchiverError) {
         let bytes = isLiteral ? LinePattern.escaped(pattern) : pattern
         let flags = REG_EXTENDED | REG_NEWLINE | (ignoresCase ? REG_ICASE : 0)
@@ -26,9 +28,9 @@ final class LinePattern {
             let text = String(decoding: reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             throw ArchiverError(
                 .malformedSelector,
-                "'\(String(decoding: pattern, as: UTF8.self))' is no pattern for lines"
+                "'\(String(decoding: pattern, as: UTF8.self))' is not a pattern for lines"
                     + (result == 0 ? "" : ": \(text.lowercased())"),
-                remedy: "write it as for grep -E, or look for the text as it is with -F")
+                remedy: "write it as for grep -E, or search for the literal text with -F")
         }
     }
 
@@ -40,7 +42,7 @@ final class LinePattern {
         }
     }
 
-    /// Where the first match at `start` or behind it begins.
+    /// Returns where the first match at or after `start` begins.
     func firstMatch(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard let base = text.assumingMemoryBound(to: CChar.self).baseAddress else { return nil }
         var place = regmatch_t(rm_so: regoff_t(start), rm_eo: regoff_t(text.count))
@@ -48,7 +50,7 @@ final class LinePattern {
     }
 }
 
-/// The matching lines of one content, found piece by piece.
+/// The matching lines of one content, which is scanned piece by piece.
 struct LineScan {
     /// A line, and its number in the content, from 1.
     struct Line: Hashable {
@@ -61,20 +63,20 @@ struct LineScan {
     private var isBegun = false
     private var linesBefore = 0
     private(set) var lines: [Line] = []
-    /// Whether this is no text, in which nothing is looked for.
+    /// Whether the content is not text; then it is not searched.
     private(set) var isBinary = false
 
-    /// Bytes of a line that are kept.
+    /// The bytes of a line that are returned at most.
     private static let lineLimit = 64 << 10
-    /// How far a NUL byte is looked for, as git does.
+    /// A NUL byte within so many bytes makes a content binary, as in git.
     private static let sniffedBytes = 8000
     private static let lineFeed = UInt8(ascii: "\n")
 
     init(_ pattern: LinePattern) { self.pattern = pattern }
 
-    /// Takes the next piece.
+    /// Scans the next piece.
     ///
-    /// - Returns: whether more is wanted.
+    /// - Returns: whether to pass more.
     mutating func add(_ piece: UnsafeRawBufferPointer) -> Bool {
         if !isBegun {
             isBegun = true
@@ -95,7 +97,7 @@ struct LineScan {
         return true
     }
 
-    /// Takes what comes after the last line feed.
+    /// Scans the text after the last line feed.
     mutating func finish() {
         if !rest.isEmpty, !isBinary { rest.withUnsafeBytes { scan($0) } }
         rest = []

@@ -7,19 +7,19 @@ public import FileIO
 
 /// What one snapshot changed at one path.
 public struct PathVersion: Sendable, Hashable {
-    /// What became of the path.
+    /// What happened to the path.
     public enum Change: String, Sendable {
-        /// It is new.
+        /// It was added.
         case added
-        /// Its content, kind or target is another.
+        /// Its content, kind or target changed.
         case modified
-        /// Only permissions, owner, time or attributes are others.
+        /// Only its permissions, owner, time or attributes changed.
         case metadata
-        /// It is gone.
+        /// It was removed.
         case removed
-        /// It has this name since then; `otherPath` is the name before.
+        /// It was renamed from `otherPath`.
         case renamed
-        /// It has another name since then: `otherPath`.
+        /// It was renamed to `otherPath`.
         case renamedAway
     }
 
@@ -27,7 +27,7 @@ public struct PathVersion: Sendable, Hashable {
     public let snapshot: ListedSnapshot
     public let path: RelativePath
     public let change: Change
-    /// What is there now, or was removed.
+    /// The kind of the entry, or of the one that was removed.
     public let kind: FileKind
     /// Its size in bytes.
     public let size: UInt64
@@ -37,7 +37,7 @@ public struct PathVersion: Sendable, Hashable {
     /// Whether the snapshot holds the path.
     public var isPresent: Bool { change != .removed && change != .renamedAway }
 
-    /// What a snapshot holds, where damage hides since when.
+    /// The version in a snapshot, if damage hides which snapshot introduced it.
     package init(asIn snapshot: ListedSnapshot, _ entry: Entry) {
         self.init(
             snapshot, PathChange(path: entry.path, kind: .modified, object: entry.kind, size: entry.size))
@@ -62,24 +62,24 @@ public struct PathVersion: Sendable, Hashable {
 /// How much one snapshot changed in a directory.
 public struct DirectoryVersion: Sendable, Hashable {
     public let snapshot: ListedSnapshot
-    /// The directory's name then.
+    /// The directory's path at that time.
     public let path: RelativePath
     public let counts: ChangeCounts
-    /// Whether this is the first snapshot of the root, which all others are changes of.
+    /// Whether this is the first snapshot of the root.
     public let isFirst: Bool
 }
 
-/// Which versions are wanted.
+/// Which versions to return.
 public struct HistoryQuery: Sendable {
-    /// Of snapshots made at this instant or after.
+    /// Only those of snapshots made at this instant or later.
     public var since: Timestamp?
-    /// Of snapshots made at this instant or before.
+    /// Only those of snapshots made at this instant or earlier.
     public var until: Timestamp?
-    /// The most versions to give.
+    /// The most versions to return.
     public var limit: Int?
-    /// Whether what had another name before is followed to that name.
+    /// Whether to follow renames to the earlier names.
     public var followsRenames: Bool
-    /// Only up to this snapshot.
+    /// Only those up to this snapshot.
     public var through: ListedSnapshot?
 
     public init(
@@ -93,13 +93,13 @@ public struct HistoryQuery: Sendable {
         self.followsRenames = followsRenames
     }
 
-    /// Before which place versions are wanted.
+    /// The place before which versions are wanted.
     var end: HistoryPlace {
         guard let through, case let place = HistoryPlace(through), place.seconds < .max else { return .end }
         return HistoryPlace(sequence: place.sequence, seconds: place.seconds + 1)
     }
 
-    /// Whether a snapshot is of the time that is asked for.
+    /// Whether a snapshot is within the times of the query.
     package func accepts(_ snapshot: ListedSnapshot) -> Bool {
         !(since.map { snapshot.time < $0 } ?? false) && !(until.map { snapshot.time > $0 } ?? false)
     }

@@ -1,4 +1,4 @@
-// What happened between two snapshots, as it happened: also what came and went in between.
+// The changes of each snapshot between two others, also of files that only existed in between.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -10,18 +10,18 @@ internal import SnapshotTree
 /// What one snapshot changed.
 public struct SnapshotChanges: Sendable {
     public let snapshot: ListedSnapshot
-    /// By path.
+    /// The changes, by path.
     public let changes: [PathVersion]
 }
 
 extension Archive {
-    /// What the snapshots behind `start` up to `end` changed, each by itself, the oldest first.
+    /// Returns the changes of each snapshot after `start` up to `end`, the oldest first.
     ///
-    /// Reads the changes alone, and no tree.
+    /// Reads the index of changes, not the trees.
     ///
     /// - Parameters:
     ///   - start: nil for all since the root's first snapshot.
-    ///   - path: where to look: there and below.
+    ///   - path: only changes at or below this path.
     public func changes(
         in root: ArchivedRoot, after start: ListedSnapshot?, through end: ListedSnapshot,
         at path: RelativePath = .root, progress: OperationProgress? = nil
@@ -42,7 +42,7 @@ extension Archive {
         }
     }
 
-    /// How a version differs from the one before it; nil where it cannot be told from it.
+    /// Returns how a version differs from its predecessor; nil if neither has the path.
     public func difference(of version: PathVersion, in root: ArchivedRoot) throws(ArchiverError) -> Difference? {
         try facing {
             guard let number = try number(of: root) else { return nil }
@@ -59,7 +59,7 @@ extension Archive {
 }
 
 extension Sequence {
-    /// Runs of neighbours of which `key` is the same.
+    /// Returns the runs of neighbours with the same `key`.
     fileprivate func chunked<Key: Equatable>(by key: (Element) -> Key) -> [[Element]] {
         var runs: [[Element]] = []
         var last: Key?

@@ -1,4 +1,4 @@
-// A path that is not in a snapshot: where it was last, or what is called nearly so.
+// Where a path that a snapshot lacks was last, or which names are similar.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -6,26 +6,26 @@ public import Archives
 public import FileIO
 public import Roots
 
-/// What is known of a path that a snapshot does not hold.
+/// What is known about a path that a snapshot lacks.
 public enum Whereabouts: Sendable, Hashable {
     /// It was deleted before: its last name, the first snapshot without it, and the last one with it.
     case deleted(as: RelativePath, in: ListedSnapshot, last: ListedSnapshot)
     /// It was renamed, and the snapshot asked for holds it under the new name.
     case renamed(to: RelativePath, in: ListedSnapshot)
-    /// It came later.
+    /// It was added later.
     case addedLater(in: ListedSnapshot)
-    /// No snapshot of the root ever held it; these are paths in the snapshot that are called nearly so.
+    /// No snapshot of the root ever held it; these paths of the snapshot have similar names.
     case unknown(nearest: [RelativePath])
 }
 
 extension Archive {
-    /// More snapshots than this are not compared for the sake of an error's words.
+    /// The most snapshots that are compared just for an error's text.
     private static let comparedSnapshots = 2000
-    /// Nor are more names looked at.
+    /// The most names that are examined.
     private static let comparedNames = 200_000
     private static let namesGiven = 3
 
-    /// Where `path` is, which `snapshot` does not hold.
+    /// Returns what happened to `path`, which `snapshot` lacks.
     public func whereabouts(
         of path: RelativePath, missingFrom snapshot: ListedSnapshot
     ) throws(ArchiverError) -> Whereabouts {
@@ -47,14 +47,14 @@ extension Archive {
         return try catalogue.snapshot(at: first.place, root: root).map { .addedLater(in: $0) }
     }
 
-    /// What became of a path up to `snapshot`, whatever it was renamed to; nil where it was not there before.
+    /// Returns what happened to a path up to `snapshot`, following renames; nil if it was not there before.
     private func fate(
         of path: RelativePath, in snapshot: ListedSnapshot, _ changes: [PlacedChange], root: Int64
     ) throws -> Whereabouts? {
         let end = HistoryPlace(snapshot)
         var (name, changes) = (path, changes)
         var renamed: Whereabouts?
-        // A name that is left later than the one before it: this ends.
+        // Each rename must be later than the one before, so that the loop ends.
         var earliest: HistoryPlace?
         while let last = changes.first(where: { $0.place <= end }), last.change.kind == .removed,
             earliest.map({ $0 < last.place }) ?? true,
@@ -71,7 +71,7 @@ extension Archive {
         return renamed
     }
 
-    /// The same name elsewhere, and names that differ in few letters.
+    /// Returns paths with the same name elsewhere, and names in the same directory that differ in few letters.
     private func nearestNames(to path: RelativePath, in snapshot: ListedSnapshot) throws -> [RelativePath] {
         let name = Archive.folded(path.name)
         let limit = max(1, name.count / 4)
@@ -93,7 +93,7 @@ extension Archive {
         name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    /// How many bytes have to be replaced, left out or put in; nil for more than `limit`.
+    /// Returns how many bytes have to be replaced, removed or inserted; nil for more than `limit`.
     private static func distance(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
         if abs(left.count - right.count) > limit { return nil }
         var row = Array(0...right.count)

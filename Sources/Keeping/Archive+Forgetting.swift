@@ -1,4 +1,4 @@
-// Forgetting snapshots, and bringing them back. Nothing is removed here: what is forgotten is listed no more.
+// Forgets snapshots and brings them back. Nothing is removed here: forgotten snapshots are just not listed.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -7,21 +7,21 @@ public import FileIO
 public import Roots
 internal import SystemPackage
 
-/// A snapshot or a saved state that is forgotten; it can be brought back until its bytes are reclaimed.
+/// A forgotten snapshot or saved state; it can be brought back until its bytes are reclaimed.
 public struct ForgottenSelection: Sendable, Hashable {
     /// The id of the snapshot or the state.
     public let id: ChunkID
     /// When it was forgotten.
     public let forgotten: Timestamp
-    /// Why.
+    /// Why it was forgotten.
     public let reason: ForgettingReason
-    /// What it is; nil where it cannot be read any more.
-    public let selected: Selected?
+    /// The snapshot or state itself; nil if it cannot be read any more.
+    public let selected: Selection?
 }
 
-/// What forgetting a range of snapshots came to, or would.
+/// The result of forgetting a range of snapshots, or of a dry run.
 public struct ForgettingResult: Sendable {
-    /// Why a snapshot stays that is in the range.
+    /// Why a snapshot in the range stays.
     public enum Reason: String, Sendable, CaseIterable {
         case pinned
         case labelled
@@ -29,19 +29,19 @@ public struct ForgettingResult: Sendable {
         case newest
     }
 
-    /// What was forgotten, the oldest first.
+    /// The forgotten snapshots, the oldest first.
     public internal(set) var forgotten: [ListedSnapshot] = []
-    /// What stays all the same.
+    /// The snapshots of the range that stay.
     public internal(set) var kept: [(snapshot: ListedSnapshot, reason: Reason)] = []
 }
 
 extension Archive {
-    /// Forgets snapshots and saved states: they are listed no more, and can be brought back until they are reclaimed.
+    /// Forgets snapshots and saved states: they are no longer listed, but can be brought back until they are reclaimed.
     ///
-    /// - Parameter isDryRun: whether only to find out if that can be done.
-    /// - Throws: `ArchiverError`: `pinned`, `lastSnapshot` where a root would have no snapshot left, `readOnly`…; then
+    /// - Parameter isDryRun: whether only to check that this is possible.
+    /// - Throws: `ArchiverError`: `pinned`, `lastSnapshot` if a root would have no snapshot left, `readOnly`…; then
     ///   nothing is forgotten.
-    public func forget(_ selected: [Selected], isDryRun: Bool = false) throws(ArchiverError) {
+    public func forget(_ selected: [Selection], isDryRun: Bool = false) throws(ArchiverError) {
         let names = Dictionary(selected.map { ($0.id, $0.name) }) { first, _ in first }
         try whileKeeping {
             for one in selected { try requireListed(one) }
@@ -51,9 +51,9 @@ extension Archive {
         }
     }
 
-    /// Forgets the snapshots that `query` asks for, but for pinned and labelled ones, and the newest of each root.
+    /// Forgets the snapshots that match `query`, except pinned and labelled ones and the newest of each root.
     ///
-    /// - Parameter isDryRun: whether only to tell what would be forgotten.
+    /// - Parameter isDryRun: whether only to return what would be forgotten.
     public func forget(_ query: SnapshotQuery, isDryRun: Bool = false) throws(ArchiverError) -> ForgettingResult {
         try whileKeeping {
             var result = ForgettingResult()
@@ -78,42 +78,42 @@ extension Archive {
 
     /// Lists forgotten snapshots and saved states again.
     ///
-    /// - Throws: `ArchiverError`: `noSuchSnapshot` where one is not forgotten, or its bytes were reclaimed, `inUse` while
-    ///   another process gives space back; then nothing is brought back.
+    /// - Throws: `ArchiverError`: `noSuchSnapshot` if one is not forgotten or its bytes were reclaimed, `inUse` while
+    ///   another process prunes; then nothing is brought back.
     public func unforget(_ forgotten: [ForgottenSelection]) throws(ArchiverError) {
         try whileKeeping {
-            // What is found now must be there when it is listed.
+            // Nothing may be reclaimed between the check and the listing.
             let lock = try store.withoutReclaimers(isWaiting: false)
             defer { withExtendedLifetime(lock) {} }
             for one in forgotten {
                 guard try store.catalogue.isForgotten(one.id) else {
                     throw ArchiverError(
                         .noSuchSnapshot, "\(one.id.hex.prefix(8)) is not forgotten",
-                        remedy: "'archiver list --forgotten' shows what is")
+                        remedy: "'archiver list --forgotten' shows forgotten snapshots")
                 }
-                // What has taken its place is listed.
+                // The replacement of a purged snapshot is listed instead.
                 guard one.reason != .purged, try isWhole(forgotten: one.id) else { throw Archive.reclaimed(one.id) }
             }
             try store.unforget(Set(forgotten.map(\.id)))
         }
     }
 
-    /// What is forgotten and still in the archive, what was forgotten last first.
+    /// Returns the forgotten snapshots and states that are still in the archive, the last forgotten first.
     ///
-    /// - Parameter limit: the most to give.
+    /// - Parameter limit: the most to return.
     public func forgotten(limit: Int? = nil) throws(ArchiverError) -> [ForgottenSelection] {
         try facing {
             var found: [ForgottenSelection] = []
-            for record in try store.catalogue.forgotten(newestFirst: true) {
+            for listed in try store.catalogue.forgotten(newestFirst: true) {
                 if let limit, found.count >= limit { break }
-                // The space of others was given back.
-                if try store.catalogue.location(of: record.id) != nil { found.append(try selection(record)) }
+                // The others have been reclaimed.
+                if try store.catalogue.location(of: listed.id) != nil { found.append(try selection(listed)) }
             }
             return found
         }
     }
 
-    /// What was forgotten last: all that was forgotten together.
+    /// Returns what the last step of forgetting forgot.
     public func forgottenLast() throws(ArchiverError) -> [ForgottenSelection] {
         try facing {
             guard let last = try store.catalogue.forgotten(newestFirst: true, limit: 1).first else { return [] }
@@ -121,7 +121,7 @@ extension Archive {
         }
     }
 
-    /// What is forgotten and has an id that begins with `digits`.
+    /// Returns the forgotten snapshot or state whose id begins with `digits`.
     ///
     /// - Throws: `ArchiverError`: `noSuchSnapshot`, `ambiguousSelector`.
     public func forgotten(withIDPrefix digits: String) throws(ArchiverError) -> ForgottenSelection {
@@ -131,12 +131,12 @@ extension Archive {
                 ? try store.catalogue.forgotten(idPrefix: digits.lowercased(), limit: Archive.candidatesLimit) : []
             guard let first = found.first else {
                 throw ArchiverError(
-                    .noSuchSnapshot, "nothing that is forgotten has an id that begins with '\(digits)'",
-                    remedy: "'archiver list --forgotten' shows what is")
+                    .noSuchSnapshot, "no forgotten snapshot has an id that begins with '\(digits)'",
+                    remedy: "'archiver list --forgotten' shows forgotten snapshots")
             }
             let selections = try found.map(selection)
             _ = try Archive.only(
-                selections.compactMap(\.selected), "'\(digits)' is the beginning of several ids of forgotten records")
+                selections.compactMap(\.selected), "'\(digits)' is ambiguous among forgotten snapshots and states")
             guard let only = selections.first(where: { $0.selected != nil }) else { throw Archive.reclaimed(first.id) }
             return only
         }
@@ -144,10 +144,10 @@ extension Archive {
 
     private static func reclaimed(_ id: ChunkID) -> ArchiverError {
         ArchiverError(
-            .noSuchSnapshot, "\(id.hex.prefix(8)) cannot be brought back: its bytes are not in the archive any more")
+            .noSuchSnapshot, "\(id.hex.prefix(8)) cannot be brought back: its bytes were reclaimed")
     }
 
-    /// Whether the archive has all that a forgotten record needs.
+    /// Whether the archive has every chunk that a forgotten record needs.
     private func isWhole(forgotten id: ChunkID) throws -> Bool {
         guard try selected(forgotten: id) != nil else { return false }
         var (mark, isWhole) = (LiveMark(store), true)
@@ -160,16 +160,16 @@ extension Archive {
         return isWhole
     }
 
-    private func selection(_ record: ListedForgotten) throws -> ForgottenSelection {
+    private func selection(_ listed: ListedForgotten) throws -> ForgottenSelection {
         ForgottenSelection(
-            id: record.id, forgotten: record.time, reason: record.reason, selected: try selected(forgotten: record.id))
+            id: listed.id, forgotten: listed.time, reason: listed.reason, selected: try selected(forgotten: listed.id))
     }
 
-    /// What a forgotten record is; nil where it cannot be read any more.
-    private func selected(forgotten id: ChunkID) throws -> Selected? {
+    /// Returns what a forgotten record is; nil if it cannot be read any more.
+    private func selected(forgotten id: ChunkID) throws -> Selection? {
         do throws(StorageError) {
             switch try store.forgottenValue(id) {
-            case .snapshot(let record): return .snapshot(record)
+            case .snapshot(let listed): return .snapshot(listed)
             case .state(let state): return .state(state)
             case nil: return nil
             }
@@ -179,7 +179,7 @@ extension Archive {
         }
     }
 
-    /// The newest snapshot of each root, and the newest that was not made aside.
+    /// Returns the newest snapshot of each root, and the newest that was not captured aside.
     func newestSnapshots() throws -> Set<SnapshotID> {
         var newest: Set<SnapshotID> = []
         for root in try store.catalogue.roots() {
@@ -191,16 +191,16 @@ extension Archive {
     }
 
     /// Refuses to forget the last snapshot of a root.
-    private func requireOneLeft(_ selected: [Selected]) throws {
+    private func requireOneLeft(_ selected: [Selection]) throws {
         var going: [ArchivedRoot: Set<SnapshotID>] = [:]
-        for case .snapshot(let record) in selected {
-            let root = ArchivedRoot(path: FilePath(bytes: record.rootPath), machine: record.machine, host: record.host)
-            going[root, default: []].insert(record.id)
+        for case .snapshot(let listed) in selected {
+            let root = ArchivedRoot(path: FilePath(bytes: listed.rootPath), machine: listed.machine, host: listed.host)
+            going[root, default: []].insert(listed.id)
         }
         for (root, ids) in going where try snapshotCount(SnapshotQuery(root: root)) <= ids.count {
             throw ArchiverError(
                 .lastSnapshot, "\(root.path) would have no snapshot left",
-                remedy: "'archiver roots forget' gives up a directory and keeps its snapshots", path: root.path)
+                remedy: "'archiver roots forget' retires a directory and keeps its snapshots", path: root.path)
         }
     }
 }

@@ -1,4 +1,4 @@
-// What is kept: the policies, thinning by them, and giving back the space of what nothing needs any more.
+// Retention: the policies, thinning by them, and pruning the space of what nothing needs any more.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,10 +7,10 @@ internal import FileIO
 internal import History
 public import Roots
 
-// MARK: - Policies: records in the archive, so that every machine and a new catalogue know them
+// MARK: - Policies: records in the archive, so that every machine and a rebuilt catalogue know them
 
 extension Archive {
-    /// What is kept of a root: its own policy, else that of all roots, else everything.
+    /// Returns the policy of a root: its own, else that of all roots, else to keep everything.
     ///
     /// - Parameter root: nil for the policy of all roots.
     public func policy(of root: ArchivedRoot? = nil) throws(ArchiverError) -> RetentionPolicy {
@@ -20,7 +20,7 @@ extension Archive {
         }
     }
 
-    /// The policy that was set for a root itself; nil where that of all roots counts.
+    /// Returns the policy that was set for a root itself; nil if that of all roots applies.
     public func ownPolicy(of root: ArchivedRoot) throws(ArchiverError) -> RetentionPolicy? {
         try facing {
             guard let number = try number(of: root) else { return nil }
@@ -28,16 +28,16 @@ extension Archive {
         }
     }
 
-    /// Sets what is kept of a root, or of all roots that have no policy of their own.
+    /// Sets the policy of a root, or of all roots that have no policy of their own.
     ///
-    /// Nothing is forgotten by this: `thin` does that.
+    /// This forgets nothing; `thin` does.
     ///
     /// - Parameters:
-    ///   - policy: nil to take back what was set: a root has the policy of all again, and all keep everything.
-    ///   - root: nil for all.
+    ///   - policy: nil to reset it: the root gets the policy of all roots again, or all roots keep everything.
+    ///   - root: nil for all roots.
     public func setPolicy(_ policy: RetentionPolicy?, of root: ArchivedRoot? = nil) throws(ArchiverError) {
         try whileKeeping {
-            // What is set is to be done, however much goes.
+            // A new policy may forget any number of snapshots.
             ThinningClock(in: store.layout).forget()
             guard let root else {
                 let budget = try store.catalogue.policy(root: nil)
@@ -56,7 +56,7 @@ extension Archive {
         }
     }
 
-    /// How much room the archive may take.
+    /// Returns how much room the archive may use.
     public func budget() throws(ArchiverError) -> StorageBudget {
         try facing {
             guard let record = try store.catalogue.policy(root: nil) else { return StorageBudget() }
@@ -68,17 +68,17 @@ extension Archive {
         }
     }
 
-    /// Sets how much room the archive may take.
+    /// Sets how much room the archive may use.
     ///
-    /// - Throws: `ArchiverError`: `unsuitableSettings` where nothing fits into that, `readOnly`…
+    /// - Throws: `ArchiverError`: `unsuitableSettings` if the budget is impossible, `readOnly`…
     public func setBudget(_ budget: StorageBudget) throws(ArchiverError) {
         let record = PolicyRecord(
             time: .now, maxSize: budget.maxSize, minFreeBytes: budget.minFreeBytes,
             minFreePercent: budget.minFreePercent)
         do throws(FormatError) { try record.validate() } catch {
             throw ArchiverError(
-                .unsuitableSettings, "the archive cannot be kept to that size: \(error)",
-                remedy: "give a size such as 20G, and a share of at most 100%")
+                .unsuitableSettings, "the budget is invalid: \(error)",
+                remedy: "use a size such as 20G, and a share of at most 100%")
         }
         try whileKeeping {
             let policy = try store.catalogue.policy(root: nil).map { RetentionPolicy($0) }
@@ -98,23 +98,23 @@ extension Archive {
 }
 
 extension PolicyRecord {
-    /// Whether it says nothing about sizes.
+    /// Whether it sets no sizes.
     fileprivate var hasNoRoom: Bool { maxSize == nil && minFreeBytes == nil && minFreePercent == nil }
 }
 
-// MARK: - Thinning: forgetting what the policies let go, nothing is removed by it
+// MARK: - Thinning: forgets what the policies do not keep, removes nothing
 
 /// How to thin an archive.
 public struct ThinningOptions: Sendable {
     /// This root only; nil for all.
     public var root: ArchivedRoot?
-    /// The policy to follow of `root`, or, for all, of the roots that have none of their own; nil for what is set.
+    /// The policy to apply to `root`, or to all roots without one of their own; nil for the policies that are set.
     public var policy: RetentionPolicy?
-    /// Whether only to tell what would be forgotten.
+    /// Whether only to return what would be forgotten.
     public var isDryRun: Bool
-    /// Whether nobody is asked: then a run that would forget far more than it should stops.
+    /// Whether nobody watches the run: then it fails rather than forget implausibly much.
     public var isUnattended: Bool
-    /// How much less is to be kept because room is short; 0 for what the policies say.
+    /// How far to narrow the policies because room is short; 0 for not at all.
     var step = 0
 
     public init(
@@ -129,11 +129,11 @@ public struct ThinningOptions: Sendable {
 }
 
 extension Archive {
-    /// Forgets the snapshots that the policies let go; they can be brought back until their bytes are reclaimed.
+    /// Forgets the snapshots that the policies do not keep; they can be brought back until their bytes are reclaimed.
     ///
-    /// - Returns: for each root with a policy, what was forgotten, or would be.
-    /// - Throws: `ArchiverError`: `tooMuchToForget` where `isUnattended` and much more would go than was to be expected, as
-    ///   after a jump of the clock; then nothing is forgotten. `readOnly`…
+    /// - Returns: for each root with a policy, what was or would be forgotten.
+    /// - Throws: `ArchiverError`: `tooMuchToForget` if `isUnattended` and implausibly many snapshots would go, as after
+    ///   a jump of the clock; then nothing is forgotten. `readOnly`…
     @discardableResult
     public func thin(_ options: ThinningOptions = ThinningOptions()) throws(ArchiverError) -> [ThinningPlan] {
         try whileKeeping {
@@ -141,13 +141,13 @@ extension Archive {
             let isForRoom = options.step > 0
             let now = options.isUnattended ? clock.now() : .now
             var plans: [ThinningPlan] = []
-            for record in try store.catalogue.roots() {
-                let root = ArchivedRoot(record)
+            for listed in try store.catalogue.roots() {
+                let root = ArchivedRoot(listed)
                 if let only = options.root, only != root { continue }
                 var policy = try policy(of: root, options)
                 if isForRoom { policy = policy.narrowed(step: options.step) }
                 if policy == .everything { continue }
-                plans.append(try plan(root, record.number, policy, now: now))
+                plans.append(try plan(root, listed.number, policy, now: now))
             }
             if options.isDryRun { return plans }
             if options.isUnattended, !isForRoom { try clock.check(plans) }
@@ -162,10 +162,10 @@ extension Archive {
         return try options.root != nil ? given : ownPolicy(of: root) ?? given
     }
 
-    /// Operations that are younger can be undone whatever the policy.
+    /// Younger operations can be undone whatever the policy.
     private static let undoSeconds: Int64 = 30 * 86_400
 
-    /// Decides about the snapshots of a root.
+    /// Returns which snapshots of a root a policy forgets.
     func plan(
         _ root: ArchivedRoot, _ number: Int64, _ policy: RetentionPolicy, now: Timestamp
     ) throws -> ThinningPlan {
@@ -183,48 +183,48 @@ extension Archive {
     }
 }
 
-// MARK: - Giving space back: what nothing needs any more goes
+// MARK: - Pruning: frees the space of what nothing needs any more
 
-/// What giving space back did, or would do.
+/// The result of pruning, or of a dry run.
 public struct PruneResult: Sendable, Hashable {
     /// Whether nothing was changed.
     public let isDryRun: Bool
-    /// Bytes of all segments before.
+    /// The bytes of all segments before.
     public let bytesBefore: UInt64
-    /// Bytes of all segments afterwards; of a dry run, about.
+    /// The bytes of all segments afterwards; in a dry run, an estimate.
     public let bytesAfter: UInt64
-    /// Bytes that the file system has back; of a dry run, about.
+    /// The bytes freed; in a dry run, an estimate.
     ///
-    /// Others may have written more meanwhile.
+    /// Other processes may have written in the meantime.
     public let freedBytes: UInt64
     /// How many segments there were.
     public let segments: Int
     /// How many of them were dropped.
     public let dropped: Int
-    /// Bytes that were copied out of those, as they are needed.
+    /// The bytes that were still needed, and so copied out of those.
     public let movedBytes: UInt64
-    /// Segments that stay because somebody writes to them.
+    /// How many segments stay because a process writes to them.
     public let inUse: Int
-    /// Segments that stay because they are damaged, each as a sentence.
+    /// The segments that stay because they are damaged, each as a sentence.
     public let damaged: [String]
 }
 
 extension Archive {
-    /// A week.
+    /// How long forgotten snapshots stay by default: a week.
     public static var defaultGrace: Duration { .seconds(7 * 86_400) }
 
-    /// Gives the space of what is forgotten back to the file system.
+    /// Frees the space of forgotten snapshots and saved states.
     ///
-    /// Captures and restores go on meanwhile. It can be ended at any moment, by killing the process, too: then the next
-    /// run does the rest.
+    /// Captures and restores continue during the prune. It can be cancelled or killed at any moment; the next run does
+    /// the rest.
     ///
     /// - Parameters:
-    ///   - grace: for so long what was forgotten can be brought back, and stays; `defaultGrace` unless told otherwise.
-    ///   - isDryRun: whether only to tell what would go.
-    ///   - isCancelled: asked now and then whether to end early.
-    ///   - progress: counters that are moved forward meanwhile: entries that were looked at, then bytes of segments.
-    /// - Throws: `ArchiverError` of the codes `inUse` where another process does the same, `damaged` where it cannot be told
-    ///   what is needed, `cancelled` after an early end.
+    ///   - grace: records forgotten more recently than this stay and can be brought back.
+    ///   - isDryRun: whether only to return what would be freed.
+    ///   - isCancelled: polled; true ends the prune early.
+    ///   - progress: counters: first entries visited, then bytes of segments.
+    /// - Throws: `ArchiverError` of the codes `inUse` if another process does the same, `damaged` if damage hides what
+    ///   is still needed, `cancelled`.
     public func prune(
         grace: Duration = defaultGrace, isDryRun: Bool = false,
         isCancelled: @escaping @Sendable () -> Bool = { false },

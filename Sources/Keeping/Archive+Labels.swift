@@ -1,4 +1,4 @@
-// Labels given late: a snapshot never changes, what is said of it may.
+// Labels given after a snapshot was made: separate records, as a snapshot never changes.
 
 internal import ArchiveFormat
 package import ArchiveStorage
@@ -7,28 +7,28 @@ package import FileIO
 public import Roots
 
 extension Archive {
-    /// Gives a snapshot or a saved state a label; another one that it has is replaced.
+    /// Labels a snapshot or a saved state; an earlier label is replaced.
     ///
-    /// Thinning keeps what has a label.
+    /// Thinning keeps labelled snapshots.
     ///
-    /// - Throws: `ArchiverError`: `malformedSelector` where `label` cannot be one, `readOnly`…
-    public func label(_ selected: Selected, as label: String) throws(ArchiverError) {
+    /// - Throws: `ArchiverError`: `malformedSelector` if `label` is not a valid label, `readOnly`…
+    public func label(_ selected: Selection, as label: String) throws(ArchiverError) {
         try SnapshotSelector.checkLabel(label)
         if label.utf8.count > LabelRecord.limit {
             throw ArchiverError(
                 .malformedSelector,
-                "the label has \(label.utf8.count) bytes, and at most \(LabelRecord.limit) are possible",
+                "the label has \(label.utf8.count) bytes; at most \(LabelRecord.limit) are allowed",
                 remedy: "choose a shorter label; a note may be longer")
         }
-        try say(label, of: selected)
+        try setLabel(label, of: selected)
     }
 
-    /// Takes the label from a snapshot or a saved state.
+    /// Removes the label of a snapshot or a saved state.
     ///
-    /// - Throws: `ArchiverError`: `noLabel` where it has none, `readOnly`…
-    public func removeLabel(of selected: Selected) throws(ArchiverError) { try say(nil, of: selected) }
+    /// - Throws: `ArchiverError`: `noLabel` if it has none, `readOnly`…
+    public func removeLabel(of selected: Selection) throws(ArchiverError) { try setLabel(nil, of: selected) }
 
-    /// The snapshots of a root that have a label, the newest first.
+    /// Returns the labelled snapshots of a root, the newest first.
     package func labelledSnapshots(
         of root: ArchivedRoot, since: Timestamp, until: Timestamp, limit: Int
     ) throws(ArchiverError) -> [ListedSnapshot] {
@@ -38,12 +38,12 @@ extension Archive {
         }
     }
 
-    /// Labels of snapshots that begin with `text`, by their bytes.
+    /// Returns the labels of snapshots that begin with `text`, in byte order.
     package func labels(beginning text: String, limit: Int) throws(ArchiverError) -> [String] {
         try facing { try store.catalogue.labels(beginning: text, limit: limit) }
     }
 
-    private func say(_ label: String?, of selected: Selected) throws(ArchiverError) {
+    private func setLabel(_ label: String?, of selected: Selection) throws(ArchiverError) {
         try whileKeeping {
             try requireListed(selected)
             let present = try presentLabel(of: selected)
@@ -57,11 +57,11 @@ extension Archive {
         }
     }
 
-    /// The label as the catalogue has it now; what the caller looked at may be older.
-    private func presentLabel(of selected: Selected) throws -> String? {
+    /// Returns the label as the catalogue has it now; the caller's copy may be older.
+    private func presentLabel(of selected: Selection) throws -> String? {
         switch selected {
-        case .snapshot(let record):
-            try store.catalogue.snapshots(.init(idPrefix: record.id.hex, limit: 1)).first?.label
+        case .snapshot(let listed):
+            try store.catalogue.snapshots(.init(idPrefix: listed.id.hex, limit: 1)).first?.label
         case .state(let state):
             try store.catalogue.states(.init(idPrefix: state.id.hex, limit: 1)).first?.label
         }

@@ -1,4 +1,4 @@
-// Notes: what a user wrote down about a root, or about one snapshot of it.
+// Notes: texts that a user wrote about a root, or about one snapshot of it.
 
 public import ArchiveFormat
 package import ArchiveStorage
@@ -7,14 +7,14 @@ public import FileIO
 public import Roots
 internal import SystemPackage
 
-/// Something that a user wrote down about a root.
+/// A note about a root or a snapshot.
 public struct Note: Sendable, Hashable {
-    /// The id of the chunk that holds it.
+    /// The id of its chunk.
     public let id: ChunkID
     public let root: ArchivedRoot
     public let time: Timestamp
     public let text: String
-    /// The snapshot that it is about; nil where it is about the root at that time.
+    /// The snapshot that it is about; nil if it is about the root at `time`.
     public let snapshot: SnapshotID?
 
     init(_ stored: StoredRecord<NoteRecord>) {
@@ -28,12 +28,12 @@ public struct Note: Sendable, Hashable {
 }
 
 extension Archive {
-    /// Writes down a note about a root.
+    /// Stores a note about a root.
     ///
     /// - Parameters:
-    ///   - snapshot: the snapshot that it is about; nil where it is about the root at `time`.
+    ///   - snapshot: the snapshot that it is about; nil if it is about the root at `time`.
     ///   - time: nil for now.
-    /// - Throws: `ArchiverError`: `unsuitableSettings` where the text is blank or too long, `noSuchSnapshot` where the root
+    /// - Throws: `ArchiverError`: `unsuitableSettings` if the text is blank or too long, `noSuchSnapshot` if the root
     ///   has no such snapshot, `readOnly`…
     @discardableResult
     public func note(
@@ -44,8 +44,8 @@ extension Archive {
             throw ArchiverError(
                 .unsuitableSettings,
                 isBlank
-                    ? "a note needs a text, and this one is blank"
-                    : "a note has at most \(NoteRecord.limit) bytes, and this one has \(text.utf8.count)",
+                    ? "the note is blank"
+                    : "the note has \(text.utf8.count) bytes; at most \(NoteRecord.limit) are allowed",
                 remedy: isBlank ? "write something" : "write less, or several notes")
         }
         return try whileKeeping {
@@ -57,12 +57,12 @@ extension Archive {
         }
     }
 
-    /// The latest snapshot of a root; nil where it has none.
+    /// Returns the latest snapshot of a root; nil if it has none.
     package func latestSnapshot(of root: ArchivedRoot) throws(ArchiverError) -> ListedSnapshot? {
         try facing { try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: root.machine) }
     }
 
-    /// Refuses what is no snapshot of `root`, or was forgotten.
+    /// Throws if `id` is not a listed snapshot of `root`.
     private func requireSnapshot(_ id: SnapshotID, of root: ArchivedRoot) throws {
         let found = try store.catalogue.snapshots(Catalogue.SnapshotFilter(idPrefix: id.hex, limit: 1)).first
         if let found, found.isOf(root) { return }
@@ -71,9 +71,9 @@ extension Archive {
             remedy: "'archiver list' shows what there is", path: root.path)
     }
 
-    /// The notes about snapshots of a root, by snapshot; those of each by time.
+    /// Returns the notes about snapshots of a root, by snapshot; those of each by time.
     ///
-    /// - Parameter root: nil for those of all roots.
+    /// - Parameter root: nil for all roots.
     public func notesBySnapshot(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [SnapshotID: [Note]] {
         var notes: [SnapshotID: [Note]] = [:]
         for note in try self.notes(of: root) {
@@ -82,12 +82,12 @@ extension Archive {
         return notes
     }
 
-    /// The notes about a root, by time.
+    /// Returns the notes about a root, by time.
     ///
     /// - Parameters:
-    ///   - root: nil for those of all roots.
-    ///   - since: those of this instant or after.
-    ///   - until: those of this instant or before.
+    ///   - root: nil for all roots.
+    ///   - since: only notes of this instant or later.
+    ///   - until: only notes of this instant or earlier.
     public func notes(
         of root: ArchivedRoot? = nil, since: Timestamp? = nil, until: Timestamp? = nil
     ) throws(ArchiverError) -> [Note] {

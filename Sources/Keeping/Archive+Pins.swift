@@ -1,4 +1,4 @@
-// Pins: snapshots and saved states that are kept whatever the policy says.
+// Pins: snapshots and saved states that are kept whatever the policy.
 
 public import ArchiveFormat
 internal import ArchiveStorage
@@ -6,13 +6,13 @@ public import Archives
 public import FileIO
 public import Roots
 
-/// What keeps a snapshot or a saved state.
+/// A pin of a snapshot or a saved state.
 public struct Pin: Sendable, Hashable {
     /// The id of the snapshot or the state.
     public let target: ChunkID
     /// When it was pinned.
     public let time: Timestamp
-    /// When the pin ends by itself; nil where it does not.
+    /// When the pin expires; nil if it does not.
     public let until: Timestamp?
     /// Why, for people.
     public let reason: String?
@@ -26,27 +26,27 @@ public struct Pin: Sendable, Hashable {
 }
 
 extension Archive {
-    /// Pins a snapshot or a saved state: no policy lets it go, and nobody can forget it.
+    /// Pins a snapshot or a saved state: no policy and no user can forget it.
     ///
-    /// A pin that it has is replaced.
+    /// An earlier pin is replaced.
     ///
     /// - Parameters:
-    ///   - until: when the pin ends by itself; nil where only `unpin` ends it.
+    ///   - until: when the pin expires; nil if only `unpin` ends it.
     ///   - reason: why, for people.
-    /// - Throws: `ArchiverError`: `unsuitableSettings` where `until` is past, `readOnly`…
+    /// - Throws: `ArchiverError`: `unsuitableSettings` if `until` is past, `readOnly`…
     @discardableResult
     public func pin(
-        _ selected: Selected, until: Timestamp? = nil, reason: String? = nil
+        _ selected: Selection, until: Timestamp? = nil, reason: String? = nil
     ) throws(ArchiverError) -> Pin {
         if let until, until <= .now {
             throw ArchiverError(
-                .unsuitableSettings, "a pin until \(until.rfc3339) would be over already", remedy: "name a time to come"
+                .unsuitableSettings, "a pin until \(until.rfc3339) would already be over", remedy: "name a future time"
             )
         }
         if let reason, reason.isEmpty || reason.utf8.count > PinRecord.reasonLimit {
             throw ArchiverError(
-                .unsuitableSettings, "the reason is empty, or has more than \(PinRecord.reasonLimit) bytes",
-                remedy: "leave it out, or say it in fewer words")
+                .unsuitableSettings, "the reason is empty or longer than \(PinRecord.reasonLimit) bytes",
+                remedy: "omit it, or shorten it")
         }
         return try whileKeeping {
             try requireListed(selected)
@@ -60,7 +60,7 @@ extension Archive {
     /// Ends the pin of a snapshot or a saved state.
     ///
     /// - Throws: `ArchiverError`: `notPinned`, `readOnly`…
-    public func unpin(_ selected: Selected) throws(ArchiverError) {
+    public func unpin(_ selected: Selection) throws(ArchiverError) {
         try whileKeeping {
             guard let pin = try store.catalogue.pin(of: selected.id) else {
                 throw ArchiverError(
@@ -71,7 +71,7 @@ extension Archive {
         }
     }
 
-    /// What is pinned, the newest pin last; pins that have come to their end are left out.
+    /// Returns the pins, the newest last, without those that have expired.
     public func pins() throws(ArchiverError) -> [Pin] {
         try facing {
             let now = Timestamp.now
@@ -80,14 +80,14 @@ extension Archive {
         }
     }
 
-    /// The pin of a snapshot or a saved state; nil where it has none, or that has come to its end.
-    public func pin(of selected: Selected) throws(ArchiverError) -> Pin? {
+    /// Returns the pin of a snapshot or a saved state; nil if it has none or that has expired.
+    public func pin(of selected: Selection) throws(ArchiverError) -> Pin? {
         try facing {
             try store.catalogue.pin(of: selected.id).flatMap { $0.holds(at: .now) ? Pin($0) : nil }
         }
     }
 
-    /// Refuses to forget what is pinned.
+    /// Throws if any of `ids` is pinned.
     package func requireUnpinned(_ ids: some Collection<ChunkID>, _ name: (ChunkID) -> String) throws {
         let pins = try store.catalogue.pins()
         if pins.isEmpty { return }
@@ -97,7 +97,7 @@ extension Archive {
             let reason = pin.reason.map { ": \($0)" } ?? ""
             throw ArchiverError(
                 .pinned, "\(name(id)) is pinned\(reason)",
-                remedy: "end that first with 'archiver unpin \(id.hex.prefix(8))'")
+                remedy: "unpin it first: 'archiver unpin \(id.hex.prefix(8))'")
         }
     }
 }

@@ -1,4 +1,4 @@
-// The room that an archive takes and has.
+// The room that an archive uses and may use.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,17 +8,17 @@ internal import Glibc
 public import Roots
 internal import SystemPackage
 
-/// How much room an archive takes, and how much there is.
+/// How much room an archive uses, and how much there is.
 public struct ArchiveRoom: Sendable, Hashable {
-    /// Bytes of its segments and its catalogue.
+    /// The bytes of its segments and its catalogue.
     public let usedBytes: UInt64
-    /// Bytes that an ordinary user can still write on its file system.
+    /// The bytes that an ordinary user can still write on its file system.
     public let freeBytes: UInt64
-    /// Bytes of its file system.
+    /// The size of its file system in bytes.
     public let totalBytes: UInt64
-    /// How much it may take.
+    /// How much room it may use.
     public let budget: StorageBudget
-    /// Whether somebody has said how much it may take; else the budget is the default.
+    /// Whether a user has set the budget; otherwise it is the default.
     public let isBudgetSet: Bool
 
     package init(usedBytes: UInt64, freeBytes: UInt64, totalBytes: UInt64, budget: StorageBudget, isBudgetSet: Bool) {
@@ -29,29 +29,29 @@ public struct ArchiveRoom: Sendable, Hashable {
         self.isBudgetSet = isBudgetSet
     }
 
-    /// An archive of less is left alone, where nobody has set a budget: the disk would hardly notice.
+    /// Without a budget set, a smaller archive is left alone: freeing its space would hardly help.
     static let leastBytes: UInt64 = 64 << 20
 
-    /// Bytes that are to be given back to keep the budget; 0 where it is kept.
+    /// The bytes to free to get within the budget; 0 if it is within.
     public var lackingBytes: UInt64 {
         if !isBudgetSet, usedBytes < ArchiveRoom.leastBytes { return 0 }
         let limit = budget.maxSize ?? .max
         let least = budget.minFree(of: totalBytes)
         let ofDisk = least > freeBytes ? least - freeBytes : 0
-        // Others may have filled the disk: all of the archive is the most that it can give.
+        // Others may have filled the disk: the archive cannot free more than its own size.
         return max(usedBytes > limit ? usedBytes - limit : 0, min(ofDisk, usedBytes))
     }
 
-    /// Whether the budget is not kept.
+    /// Whether the archive exceeds its budget.
     public var isShort: Bool { lackingBytes > 0 }
 }
 
 extension Archive {
-    /// The room that the archive takes and has.
+    /// Returns the room that the archive uses and may use.
     public func room() throws(ArchiverError) -> ArchiveRoom {
         try facing {
             let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
-            // Its write-ahead log comes and goes, and so do pages that hold nothing.
+            // Its write-ahead log and its free pages are not counted: their size varies.
             let catalogue = UInt64(try store.catalogue.pages().usedBytes)
             let given = try store.catalogue.policy(root: nil)
             return ArchiveRoom(

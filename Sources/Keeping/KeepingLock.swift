@@ -1,4 +1,4 @@
-// One change at a time of what is kept: what one looks at, another must not alter before it is done.
+// Serialises pinning, labelling and forgetting: each checks first and then changes.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,9 +7,9 @@ internal import FileIO
 public import Roots
 
 extension Archive {
-    /// Runs `body` while no other process pins, labels, forgets or brings back.
+    /// Runs `body` while no other process pins, labels, forgets or brings back snapshots.
     ///
-    /// - Throws: `ArchiverError` of the code `readOnly` where nothing can be added to the archive.
+    /// - Throws: `ArchiverError` of the code `readOnly` if the archive cannot be written to.
     package func whileKeeping<Result>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
         try facing {
             try store.requireWritable()
@@ -19,11 +19,11 @@ extension Archive {
         }
     }
 
-    /// Refuses what is not listed, or not any more.
-    func requireListed(_ selected: Selected) throws {
+    /// Throws if `selected` is not listed, or no longer.
+    func requireListed(_ selected: Selection) throws {
         let isListed =
             switch selected {
-            case .snapshot(let record): try store.catalogue.hasSnapshot(record.id)
+            case .snapshot(let listed): try store.catalogue.hasSnapshot(listed.id)
             case .state(let state): try store.catalogue.hasState(state.id)
             }
         if isListed { return }
@@ -33,8 +33,8 @@ extension Archive {
     }
 }
 
-extension Selected {
-    /// What messages call it.
+extension Selection {
+    /// Its name in messages.
     package var name: String {
         switch self {
         case .snapshot(let snapshot): "snapshot \(snapshot.id.short)"
@@ -42,7 +42,7 @@ extension Selected {
         }
     }
 
-    /// The user's name for it.
+    /// Its label.
     public var label: String? {
         switch self {
         case .snapshot(let snapshot): snapshot.label
@@ -52,7 +52,7 @@ extension Selected {
 }
 
 extension Timestamp {
-    /// Now, or a moment after `earlier` where the clock was set back: the later of two statements counts.
+    /// Returns now, or a moment after `earlier` if the clock was set back: of two records, the later one counts.
     static func now(after earlier: Timestamp?) -> Timestamp {
         let now = Timestamp.now
         return earlier.map { max(now, $0.advanced(byNanoseconds: 1)) } ?? now

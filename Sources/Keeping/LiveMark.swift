@@ -1,4 +1,4 @@
-// Finds what must stay: everything that a snapshot or a saved state needs that is not forgotten.
+// Marks what must stay: every chunk that a listed snapshot or saved state needs.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,15 +6,16 @@ internal import FileIO
 internal import Roots
 internal import SnapshotTree
 
-/// Visits what is listed, each node and each list of slices once: the cost follows what is different, not how many
-/// snapshots there are.
+/// Visits what is listed, each tree node and each list of slices once.
+///
+/// The cost depends on the number of different nodes, not on the number of snapshots.
 struct LiveMark {
     private let store: ArchiveStore
     private let nodes: StoredNodes
     private let progress: OperationProgress?
     private let isCancelled: @Sendable () -> Bool
     private let pause: @Sendable () -> Void
-    /// Records, nodes and lists that were visited; whole ids, as one that was taken for another would be a loss.
+    /// The records, nodes and lists visited; full ids, as a collision would lose data.
     private var visited: Set<ChunkID> = []
 
     init(
@@ -28,12 +29,12 @@ struct LiveMark {
         nodes = StoredNodes(store)
     }
 
-    /// Gives everything to `add` that is needed by now and was not given yet.
+    /// Calls `add` with every chunk that is needed and was not passed before.
     ///
     /// - Parameters:
-    ///   - forgottenSince: what was forgotten at this instant or after can still be brought back, and is needed.
-    ///   - left: snapshots and saved states that are to be passed over, as if they were gone.
-    /// - Throws: `ArchiverError` of the code `damaged` where something of it cannot be read: what that needs is not known.
+    ///   - forgottenSince: records forgotten at this instant or later can still be brought back, so they are needed.
+    ///   - left: snapshots and saved states to skip, as if they were gone.
+    /// - Throws: `ArchiverError` of the code `damaged` if a record or node cannot be read: what it needs is unknown.
     mutating func run(
         forgottenSince: Timestamp, without left: Set<ChunkID> = [], _ add: (ChunkID) throws -> Void
     ) throws {
@@ -53,22 +54,22 @@ struct LiveMark {
                 try visit(content, add)
             }
         }
-        for record in try store.catalogue.forgotten(since: forgottenSince)
-        where record.reason != .purged && !left.contains(record.id) {
-            do { try visit(forgotten: record.id, add) } catch let error as StorageError {
-                // What is lost of it cannot be brought back, and is missed by nobody.
+        for listed in try store.catalogue.forgotten(since: forgottenSince)
+        where listed.reason != .purged && !left.contains(listed.id) {
+            do { try visit(forgotten: listed.id, add) } catch let error as StorageError {
+                // A damaged forgotten record cannot be brought back anyway.
                 guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
             }
         }
     }
 
-    /// Gives everything to `add` that a forgotten snapshot or saved state needs and that was not given yet.
+    /// Calls `add` with every chunk that a forgotten snapshot or saved state needs and that was not passed before.
     mutating func visit(forgotten id: ChunkID, _ add: (ChunkID) throws -> Void) throws {
         guard visited.insert(id).inserted else { return }
         switch try store.forgottenValue(id) {
-        case .snapshot(let record):
+        case .snapshot(let listed):
             try add(id)
-            try visit(tree: record.tree, add)
+            try visit(tree: listed.tree, add)
         case .state(let state):
             try add(id)
             try visit(store.stateRecord(state.id).content, add)
@@ -76,13 +77,13 @@ struct LiveMark {
         }
     }
 
-    /// Says of which record an error is.
+    /// Adds the name of the damaged record to an error.
     private func naming(_ name: String, _ body: () throws -> Void) throws {
         do { try body() } catch let error as StorageError {
             guard error.code == .damaged else { throw error }
             throw ArchiverError(
-                .damaged, "\(error.message(about: name)); nothing is dropped while it is not known what that needs",
-                remedy: "run 'archiver check', and bring back what it names; or forget what is lost", path: error.path)
+                .damaged, "\(error.message(about: name)); nothing is pruned while its needs are unknown",
+                remedy: "run 'archiver check' and restore the files it names, or forget what is lost", path: error.path)
         }
     }
 

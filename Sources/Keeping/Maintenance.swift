@@ -1,4 +1,4 @@
-// Looking after an archive: what the policies let go is forgotten, space is given back, the budget is kept.
+// Maintains an archive: applies the policies, frees space, and keeps the archive within its budget.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,25 +8,25 @@ internal import Glibc
 public import Roots
 internal import SystemPackage
 
-/// How to look after an archive.
+/// Options for maintaining an archive.
 public struct MaintenanceOptions: Sendable {
-    /// For so long what was forgotten can be brought back, and stays, unless room is short.
+    /// How long forgotten snapshots stay and can be brought back, unless room is short.
     public var grace = Archive.defaultGrace
-    /// Whether only to tell what would be done.
+    /// Whether only to return what would be done.
     public var isDryRun = false
-    /// Whether nobody asked for it: then space is given back only where that is worth the work, and what goes beyond
-    /// all expectation is not forgotten.
+    /// Whether nobody asked for this run: then space is freed only if that is worth the work, and a run that would
+    /// forget implausibly much fails.
     public var isUnattended = false
-    /// Whether a disk is full, however it looks by now: what failed is gone.
+    /// Whether a write has failed because the disk is full, even if there is room again.
     package var isRoomOut = false
-    /// What has to be free at least before an unattended run gives it back, in bytes; a tenth of the archive, too.
+    /// An unattended run frees space only if it gains at least so many bytes, and a tenth of the archive.
     package var leastFreedBytes: UInt64 = 64 << 20
-    /// Called before space is given back: whoever writes to segments may leave them.
+    /// Called before segments are rewritten, so that the caller can close those it writes to.
     package var willPrune: @Sendable () -> Void = {}
 
     public init() {}
 
-    /// As a watcher does it.
+    /// The options of a watcher.
     public static var unattended: MaintenanceOptions {
         var options = MaintenanceOptions()
         options.isUnattended = true
@@ -34,20 +34,20 @@ public struct MaintenanceOptions: Sendable {
     }
 }
 
-/// What looking after an archive came to.
+/// The result of maintaining an archive.
 public struct MaintenanceResult: Sendable {
-    /// How many snapshots the policies let go.
+    /// How many snapshots the policies forgot.
     public internal(set) var thinned = 0
-    /// How many more had to go because room was short.
+    /// How many more were forgotten because room was short.
     public internal(set) var thinnedForRoom = 0
-    /// What giving space back came to; nil where nothing was to be given back.
+    /// What pruning did; nil if there was nothing to prune.
     public internal(set) var pruned: PruneResult?
     /// The room afterwards.
     ///
-    /// Where its budget is not kept, nothing more can be let go.
+    /// If it still exceeds its budget, nothing more can be forgotten.
     public internal(set) var room: ArchiveRoom
 
-    /// A result for tests of what shows it.
+    /// A result for tests of its output.
     package static var example: MaintenanceResult {
         MaintenanceResult(
             thinned: 1, thinnedForRoom: 1, pruned: nil,
@@ -59,19 +59,20 @@ public struct MaintenanceResult: Sendable {
 }
 
 extension Archive {
-    /// Forgets what the policies let go, gives space back, and keeps the budget.
+    /// Forgets what the policies do not keep, frees space, and keeps the archive within its budget.
     ///
-    /// Where room is short, first what is forgotten goes without grace; then snapshots are forgotten, more of the old than of
-    /// the young, but never those that are always kept. Without a budget of its own, an archive gives what
-    /// `RetentionPolicy.usual` lets go where its disk is short of room, and no more.
+    /// If room is short, forgotten snapshots are pruned without grace first. Then more snapshots are forgotten, old
+    /// ones more than young ones, but never those that are always kept. An archive without a budget of its own forgets
+    /// no more than what `RetentionPolicy.usual` does not keep, and only if its disk is short of room.
     ///
-    /// Captures and restores go on meanwhile. It can be ended at any moment, and the next run does the rest.
+    /// Captures and restores continue during the run. It can be cancelled or killed at any moment; the next run does
+    /// the rest.
     ///
     /// - Parameters:
-    ///   - isCancelled: asked now and then whether to end early.
-    ///   - progress: counters that are moved forward meanwhile: entries that were looked at, then bytes of segments.
-    /// - Throws: `ArchiverError` of the codes `inUse` where another process does the same, `tooMuchToForget`, `damaged` where it
-    ///   cannot be told what is needed, `readOnly`, `cancelled` after an early end.
+    ///   - isCancelled: polled; true ends the run early.
+    ///   - progress: counters: first entries visited, then bytes of segments.
+    /// - Throws: `ArchiverError` of the codes `inUse` if another process does the same, `tooMuchToForget`, `damaged` if
+    ///   damage hides what is still needed, `readOnly`, `cancelled`.
     public func maintain(
         _ options: MaintenanceOptions = MaintenanceOptions(),
         isCancelled: @escaping @Sendable () -> Bool = { false }, progress: OperationProgress? = nil
@@ -87,7 +88,7 @@ extension Archive {
     }
 }
 
-/// One run of it.
+/// One maintenance run.
 private struct Maintenance {
     let archive: Archive
     let options: MaintenanceOptions
@@ -95,16 +96,16 @@ private struct Maintenance {
     let progress: OperationProgress?
     var result: MaintenanceResult
 
-    /// The ballast takes this share of the archive, and no more than so many bytes.
+    /// The ballast is a sixteenth of the archive, and at most so many bytes.
     private static let ballastShare: UInt64 = 16
     private static let ballastBytes: UInt64 = 64 << 20
-    /// After a week everything is looked at again although little was forgotten.
+    /// After a week, check what pruning would free even if little was forgotten.
     private static let secondsBetweenLooks: Int64 = 7 * 86_400
 
     private var ballast: Ballast { Ballast(archive.store.layout) }
 
     mutating func run() throws {
-        // Where the disk is full, not even what goes can be put on record.
+        // On a full disk, not even a record of forgetting can be written.
         if result.room.isShort || options.isRoomOut, !options.isDryRun { ballast.release() }
         result.thinned = try thin(step: 0)
         if try isPruningDue(grace: options.grace) { try prune(grace: options.grace) }
@@ -114,9 +115,9 @@ private struct Maintenance {
 
     // MARK: Steps
 
-    /// Forgets what the policies let go.
+    /// Forgets what the policies do not keep, and returns how many snapshots that were.
     ///
-    /// - Parameter step: how much less is to be kept; 0 for as the policies say.
+    /// - Parameter step: how far to narrow the policies; 0 for not at all.
     private func thin(step: Int) throws -> Int {
         if isCancelled() { throw StorageError.cancelled(archive.directory) }
         var thinning = ThinningOptions(isDryRun: options.isDryRun, isUnattended: options.isUnattended)
@@ -133,7 +134,7 @@ private struct Maintenance {
         result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
     }
 
-    /// Whether giving space back is worth the work, of which looking at everything that is kept is a part.
+    /// Whether pruning is worth the work, part of which is to visit everything that is kept.
     private func isPruningDue(grace: Duration) throws -> Bool {
         guard options.isUnattended else { return true }
         guard try hasForgotten(grace: grace), try isWorthALook(grace: grace) else { return false }
@@ -146,9 +147,9 @@ private struct Maintenance {
 
     private func leastFreedBytes(of bytes: UInt64) -> UInt64 { max(options.leastFreedBytes, bytes / 10) }
 
-    /// Whether enough was forgotten since the last look, or that was long ago.
+    /// Whether enough was forgotten since the last check, or that was long ago.
     ///
-    /// What a snapshot stored when it was made is no more than a hint: others may need it still, or no longer.
+    /// The bytes that a snapshot stored are only a hint: other snapshots may need them.
     private func isWorthALook(grace: Duration) throws -> Bool {
         guard let start = PruneHorizon(archive.store.layout).read() else { return true }
         let end = PruneHorizon.end(grace: grace)
@@ -158,14 +159,14 @@ private struct Maintenance {
         return forgotten >= leastFreedBytes(of: bytes)
     }
 
-    /// Whether anything was forgotten since space was given back last that the grace does not protect.
+    /// Whether anything that the grace does not protect was forgotten since the last prune.
     private func hasForgotten(grace: Duration) throws -> Bool {
         let start = PruneHorizon(archive.store.layout).read()?.advanced(byNanoseconds: 1)
         let end = PruneHorizon.end(grace: grace)
         return try !archive.store.catalogue.forgotten(since: start, until: end, limit: 1).isEmpty
     }
 
-    /// Keeps the budget.
+    /// Keeps the archive within its budget.
     private mutating func makeRoom() throws {
         result.room = try archive.room()
         guard result.room.isShort || options.isRoomOut, !options.isDryRun else { return }
@@ -179,7 +180,7 @@ private struct Maintenance {
         }
     }
 
-    /// Takes room for the next time that there is none, unless it is short now.
+    /// Reserves room for the next time the disk is full, unless room is short now.
     private func reserveBallast() {
         let isSmall = result.room.usedBytes < ArchiveRoom.leastBytes
         let bytes = isSmall ? 0 : min(Maintenance.ballastBytes, result.room.usedBytes / Maintenance.ballastShare)
@@ -192,7 +193,7 @@ private struct Maintenance {
 }
 
 extension PruneResult {
-    /// What this one and the one after it came to.
+    /// Returns the result of this prune and of `next`, which followed it.
     fileprivate func followed(by next: PruneResult) -> PruneResult {
         PruneResult(
             isDryRun: isDryRun, bytesBefore: bytesBefore, bytesAfter: next.bytesAfter,
@@ -201,14 +202,14 @@ extension PruneResult {
     }
 }
 
-/// Up to when what was forgotten has been dealt with: where nothing was forgotten since, there is nothing to give back.
+/// The instant up to which forgotten records were pruned; if none was forgotten since, there is nothing to prune.
 private struct PruneHorizon {
     private let folder: FilePath
     private static let name = "pruned"
 
     init(_ layout: ArchiveLayout) { folder = layout.directory.appending("settings") }
 
-    /// The last instant at which something was forgotten that `grace` does not protect.
+    /// Returns the last instant that `grace` does not protect.
     static func end(grace: Duration) -> Timestamp {
         let now = Timestamp.now
         if grace <= .zero { return now }
@@ -229,9 +230,9 @@ private struct PruneHorizon {
         return time > .now ? nil : time
     }
 
-    /// Records that all was dealt with that was forgotten until `end`.
+    /// Records that everything forgotten until `end` was dealt with.
     func record(_ end: Timestamp) {
-        // Where that cannot be written, the next run looks at everything once more.
+        // If this cannot be written, the next run checks everything again.
         try? Directory.create(folder, permissions: 0o700, durable: true)
         try? DurableFile.replace(
             directory: folder, name: PruneHorizon.name, contents: Array("\(end.seconds) \(end.nanoseconds)\n".utf8))

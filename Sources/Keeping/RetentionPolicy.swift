@@ -1,4 +1,4 @@
-// Which snapshots of a root are kept.
+// Retention policies and storage budgets: which snapshots of a root are kept, and how large an archive may grow.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -6,18 +6,18 @@ public import Roots
 
 /// Which snapshots of a root are kept, by their age: one for each minute, hour, day or week.
 ///
-/// The first snapshot of each span is the one that stays. So it is decided when a snapshot is made how long it can stay at
-/// most, and nothing that comes later puts it out of its place. The spans nest: what is left only ever gets less.
+/// The first snapshot of each span stays. So a snapshot's longest lifetime is known when it is made, and no later
+/// snapshot changes it. The spans nest: as snapshots age, they only become fewer.
 ///
-/// Besides what the tiers keep, thinning always keeps each root's newest snapshot, what is pinned or labelled, the states
-/// around operations of the last 30 days, the ends of bursts of work, the states around a change of much of the root at
-/// once, and the last state with a file that was deleted later.
+/// Besides what the tiers keep, thinning always keeps each root's newest snapshot, pinned and labelled snapshots, the
+/// states around operations of the last 30 days, the ends of bursts of work, the states around a change of much of the
+/// root in one step, and the last state with a file that was deleted later.
 public struct RetentionPolicy: Sendable, Hashable {
-    /// One snapshot for each span, up to an age.
+    /// A tier: one snapshot for each span, up to an age.
     public struct Tier: Sendable, Hashable {
         /// The span in seconds; 0 for every snapshot.
         public let width: UInt64
-        /// Up to this age in seconds; nil for ever.
+        /// The age up to which the tier counts, in seconds; nil for ever.
         public let age: UInt64?
 
         public init(width: UInt64, age: UInt64?) {
@@ -32,13 +32,14 @@ public struct RetentionPolicy: Sendable, Hashable {
         case forever
     }
 
-    /// By width, the narrowest first; empty: everything is kept.
+    /// The tiers, the narrowest first; empty if everything is kept.
     public let tiers: [Tier]
 
-    /// Everything is kept: the policy of a root for which none is set.
+    /// Keeps everything: the policy of a root that has none set.
     public static let everything = RetentionPolicy(checked: [])
 
-    /// Everything for an hour, one a minute for a day, one an hour for two weeks, one a day for 90 days, one a week for ever.
+    /// Keeps all for an hour, one a minute for a day, one an hour for two weeks, one a day for 90 days, one a week for
+    /// ever.
     public static let usual = RetentionPolicy(checked: [
         Tier(width: 0, age: 3600), Tier(width: Width.minute, age: 86_400), Tier(width: Width.hour, age: 14 * 86_400),
         Tier(width: Width.day, age: 90 * 86_400), Tier(width: Width.week, age: nil),
@@ -54,24 +55,24 @@ public struct RetentionPolicy: Sendable, Hashable {
 
     private init(checked tiers: [Tier]) { self.tiers = tiers }
 
-    /// The policy with these tiers, in any order.
+    /// A policy with these tiers, in any order.
     ///
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings` where they contradict each other or keep nothing.
+    /// - Throws: `ArchiverError` of the code `unsuitableSettings` if they contradict each other or keep nothing.
     public init(_ tiers: [Tier]) throws(ArchiverError) {
         self.tiers = tiers.sorted { $0.width < $1.width }
         guard !tiers.isEmpty else {
-            throw RetentionPolicy.unsuitable("a policy without tiers keeps nothing", "say what it is to keep")
+            throw RetentionPolicy.unsuitable("a policy without tiers keeps nothing", "say what to keep")
         }
         do throws(FormatError) { try PolicyRecord(time: .now, tiers: stored).validate() } catch {
             throw RetentionPolicy.unsuitable(
-                "the policy cannot be followed: \(RetentionPolicy.reason(error))", RetentionPolicy.advice)
+                "the policy is invalid: \(RetentionPolicy.reason(error))", RetentionPolicy.advice)
         }
     }
 
-    /// The policy that keeps all snapshots so long, then one for each minute, hour, day and week so long.
+    /// A policy that keeps all snapshots for a time, then one for each minute, hour, day and week for a time.
     ///
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings` where a wider span is kept no longer than a narrower one, or
-    ///   nothing is kept.
+    /// - Throws: `ArchiverError` of the code `unsuitableSettings` if a wider span is not kept longer than a narrower
+    ///   one, or if nothing is kept.
     public init(
         all: Span? = nil, minutely: Span? = nil, hourly: Span? = nil, daily: Span? = nil, weekly: Span? = nil
     ) throws(ArchiverError) {
@@ -94,20 +95,20 @@ public struct RetentionPolicy: Sendable, Hashable {
     /// The tiers as they are stored.
     var stored: [PolicyRecord.Tier] { tiers.map { PolicyRecord.Tier(width: $0.width, age: $0.age) } }
 
-    /// The width of the tier that counts at an age; nil where no tier reaches so far.
+    /// Returns the width of the tier that applies at an age; nil if no tier reaches that far.
     func width(atAge seconds: UInt64) -> UInt64? {
         if tiers.isEmpty { return 0 }
         return tiers.first { $0.age.map { seconds <= $0 } ?? true }?.width
     }
 
-    /// The step after which nothing is left to be let go.
+    /// The last step of narrowing.
     static let lastStep = 16
 
-    /// What is kept where room is short: less with each step, and in the end one snapshot of each root.
+    /// Returns the policy for when room is short: each step keeps less.
     ///
-    /// Whoever keeps everything keeps what `usual` says at first. Each further step halves the ages, and doubles the width of
-    /// the tier that goes on for ever: what is old becomes sparse before what is young. The last step keeps nothing but
-    /// what no policy lets go.
+    /// At the first step, a policy that keeps everything becomes `usual`. Each further step halves the ages and doubles
+    /// the width of the tier that has no end: old snapshots become sparse before young ones. The last step keeps only
+    /// the snapshots that are always kept.
     ///
     /// - Parameter step: 1 for the first, `lastStep` for the last.
     func narrowed(step: Int) -> RetentionPolicy {
@@ -121,13 +122,13 @@ public struct RetentionPolicy: Sendable, Hashable {
             })
     }
 
-    /// How long the ends of bursts of work are kept: as long as one snapshot a day, or what comes nearest to that.
+    /// How long the ends of bursts of work are kept: as long as the widest tier of a day or less.
     var ageOfBursts: UInt64? {
         guard let tier = tiers.last(where: { $0.width <= Width.day }) else { return 0 }
         return tier.age
     }
 
-    private static let advice = "each wider span needs a longer time than the narrower one: --minutely 48h --hourly 30d"
+    private static let advice = "a wider span needs a longer time than a narrower one: --minutely 48h --hourly 30d"
 
     private static func unsuitable(_ message: String, _ remedy: String) -> ArchiverError {
         ArchiverError(.unsuitableSettings, message, remedy: remedy)
@@ -139,23 +140,23 @@ public struct RetentionPolicy: Sendable, Hashable {
     }
 }
 
-/// How much room an archive may take.
+/// How much room an archive may use.
 public struct StorageBudget: Sendable, Hashable {
-    /// The most bytes; nil for no limit.
+    /// The largest size in bytes; nil for no limit.
     public var maxSize: UInt64?
-    /// The bytes that its file system is to have free at least; nil where only the share counts.
+    /// The bytes to leave free on its file system; nil if only the share counts.
     public var minFreeBytes: UInt64?
-    /// The share of its file system that is to be free at least, in percent; nil where only the bytes count.
+    /// The share of its file system to leave free, in percent; nil if only the bytes count.
     public var minFreePercent: UInt64?
 
-    /// No limit, and free at least the smaller of 10 GiB and a tenth of the file system.
+    /// A budget; by default without a size limit, leaving free the smaller of 10 GiB and a tenth of the file system.
     public init(maxSize: UInt64? = nil, minFreeBytes: UInt64? = 10 << 30, minFreePercent: UInt64? = 10) {
         self.maxSize = maxSize
         self.minFreeBytes = minFreeBytes
         self.minFreePercent = minFreePercent
     }
 
-    /// The bytes that are to be free on a file system of `totalBytes`: the smaller of the two.
+    /// Returns the bytes to leave free on a file system of `totalBytes`: the smaller of the two limits.
     public func minFree(of totalBytes: UInt64) -> UInt64 {
         let share = minFreePercent.map { totalBytes / 100 * $0 }
         return [share, minFreeBytes].compactMap { $0 }.min() ?? 0

@@ -1,4 +1,4 @@
-// The clock that ages are counted by: a wall clock that jumps ahead must not make everything old at once.
+// The clock for the ages of snapshots: a wall clock that jumps ahead must not make everything old.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,29 +7,29 @@ internal import Glibc
 internal import Roots
 internal import SystemPackage
 
-/// Tells how late it is as far as that can be believed.
+/// The present time, as far as it is plausible.
 ///
-/// Between two runs no more time has passed than the machine was up, and a little. Across a restart nobody can tell how long
-/// the machine was off; the wall clock is believed for a month then.
+/// Between two runs, at most the machine's uptime and a little slack has passed. Across a restart nobody knows how long
+/// the machine was off, so the wall clock is trusted for up to a month.
 struct ThinningClock {
     private let folder: FilePath
     private let name: String
 
-    /// What the clocks said when the last run ended.
+    /// The clocks at the end of the last run.
     struct Reading: Equatable {
-        /// The wall clock, as far as it was believed, in seconds.
+        /// The wall clock as far as it was plausible, in seconds since 1970.
         var wall: Int64
         /// Seconds since the machine was started, sleep included.
         var up: Int64
-        /// Which start of the machine that was.
+        /// The kernel's id of that boot.
         var boot: String
     }
 
-    /// What a run may be ahead of the time that has passed.
+    /// How far the wall clock may be ahead of the time that has passed, in seconds.
     static let slack: Int64 = 300
     static let slackAcrossRestart: Int64 = 30 * 86_400
 
-    /// Snapshots that an unattended run may forget in any case.
+    /// An unattended run may always forget so many snapshots of a root.
     static let usualCount = 1000
 
     init(in layout: ArchiveLayout) {
@@ -37,7 +37,7 @@ struct ThinningClock {
         name = "thinning-\(Machine.id.short)"
     }
 
-    /// The time that ages are counted up to.
+    /// Returns the time that ages are measured at.
     func now() -> Timestamp {
         let now = Timestamp.now
         guard let last = read() else { return now }
@@ -45,7 +45,7 @@ struct ThinningClock {
         return seconds < now.seconds ? Timestamp(seconds: seconds) : now
     }
 
-    /// The least of what the wall clock says and what can be since the last run.
+    /// Returns the wall clock, capped at the latest plausible time after the last run.
     static func believed(wall: Int64, _ present: Reading, _ last: Reading) -> Int64 {
         let isSameStart = present.boot == last.boot && present.up >= last.up
         let passed = isSameStart ? present.up - last.up + slack : present.up + slackAcrossRestart
@@ -53,17 +53,17 @@ struct ThinningClock {
         return overflow ? wall : min(wall, latest)
     }
 
-    /// Records that a run counted ages up to `time`.
+    /// Records that a run measured ages at `time`.
     func record(_ time: Timestamp) {
         var reading = ThinningClock.present()
         reading.wall = time.seconds
-        // Where that cannot be written, the next run believes the wall clock.
+        // If this cannot be written, the next run trusts the wall clock.
         try? Directory.create(folder, permissions: 0o700, durable: true)
         try? DurableFile.replace(
             directory: folder, name: name, contents: Array("\(reading.wall) \(reading.up) \(reading.boot)\n".utf8))
     }
 
-    /// Forgets the last run: the next one is taken for the first.
+    /// Forgets the last run, so that the next one counts as the first.
     func forget() { _ = folder.appending(name).withPlatformString { unlink($0) } }
 
     private func read() -> Reading? {
@@ -80,7 +80,7 @@ struct ThinningClock {
         return Reading(wall: Timestamp.now.seconds, up: Int64(time.tv_sec), boot: name.isEmpty ? "unknown" : name)
     }
 
-    /// The text of a small file; empty where it cannot be read.
+    /// Returns the text of a small file; empty if it cannot be read.
     private static func text(of path: FilePath) -> String {
         guard let file = try? Descriptor.openFile(path, O_RDONLY),
             let bytes = try? file.readToEnd(limit: 4096, path: path)
@@ -88,15 +88,15 @@ struct ThinningClock {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Refuses an unattended run that would forget most of a root that has more than a few snapshots.
+    /// Refuses an unattended run that would forget most of the snapshots of a root that has many.
     func check(_ plans: [ThinningPlan]) throws {
         guard read() != nil else { return }
         for plan in plans where plan.going.count > ThinningClock.usualCount && plan.going.count > plan.count / 2 {
             throw ArchiverError(
                 .tooMuchToForget,
-                "thinning \(plan.root.path) would forget \(plan.going.count) of \(plan.count) snapshots at once",
+                "thinning \(plan.root.path) would forget \(plan.going.count) of \(plan.count) snapshots",
                 remedy:
-                    "is the clock right? 'archiver keep --dry-run' shows what would go, 'archiver keep --now' does it",
+                    "check the clock; 'archiver keep --dry-run' shows them, 'archiver keep --now' forgets them",
                 path: plan.root.path)
         }
     }

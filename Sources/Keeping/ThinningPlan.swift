@@ -1,4 +1,4 @@
-// Which snapshots of a root a policy lets go, and why the others stay: decided in one pass over them.
+// Decides in one pass which snapshots of a root a policy forgets, and why the others stay.
 
 public import ArchiveFormat
 package import ArchiveStorage
@@ -6,60 +6,60 @@ internal import Archives
 public import FileIO
 public import Roots
 
-/// What thinning a root comes to.
+/// Which snapshots of a root thinning forgets.
 public struct ThinningPlan: Sendable {
     /// Why a snapshot stays.
     public enum Reason: String, Sendable, CaseIterable {
         /// The policy keeps it: it is the first of its minute, hour, day or week, or young enough.
         case policy
-        /// It is the newest of its root, or the newest that was not made aside.
+        /// It is the newest of its root, or the newest that was not captured aside.
         case newest
         case pinned
         case labelled
         /// An operation that can still be undone needs it.
         case operation
-        /// It ends a burst of work, or begins the next one.
+        /// It is the last of a burst of work, or the first of the next.
         case burst
-        /// Much of the root was removed or rewritten at once right after it, or by it.
+        /// It, or the snapshot right after it, removed or rewrote much of the root in one step.
         case massChange
-        /// It is the last one with a file that was deleted, after the file had been there for long.
+        /// It is the last one with a long-lived file that was deleted.
         case deletedFile
     }
 
-    /// A snapshot that goes.
+    /// A snapshot to forget.
     public struct Going: Sendable, Hashable {
         public let id: SnapshotID
         public let time: Timestamp
-        /// What it added to the archive when it was made; what its going frees may be more or less.
+        /// What it added to the archive when it was made; forgetting it may free more or less.
         public let storedBytes: UInt64
     }
 
     public let root: ArchivedRoot
-    /// The policy that was followed.
+    /// The policy that was applied.
     public let policy: RetentionPolicy
-    /// What goes, in the order of the snapshots.
+    /// The snapshots to forget, in their order.
     public private(set) var going: [Going] = []
-    /// How many stay, by the first reason.
+    /// How many snapshots stay, by the first reason that applies.
     public private(set) var kept: [Reason: Int] = [:]
     /// How many snapshots the root has now.
     public var count: Int { going.count + kept.values.reduce(0, +) }
 
-    /// What the decision depends on besides the snapshots themselves.
+    /// The facts that the decision depends on besides the snapshots themselves.
     package struct Circumstances {
-        /// The instant that ages are counted up to.
+        /// The instant that ages are measured at.
         var now: Timestamp
         var pinned: Set<ChunkID> = []
-        /// Snapshots that operations need which can still be undone.
+        /// Snapshots that are needed to undo operations.
         var operations: Set<SnapshotID> = []
-        /// How long the longest-lived file had lived that a snapshot removed, in seconds.
+        /// The lifetime of the longest-lived file that each snapshot removed, in seconds.
         var lifetimes: [HistoryPlace: Int64] = [:]
-        /// Snapshots of which nobody can tell what they removed.
+        /// Snapshots whose removals are unknown, because of damage.
         var unknown: Set<SnapshotID> = []
 
         package init(now: Timestamp) { self.now = now }
     }
 
-    /// A change of at least this share of the entries, and of at least so many, is a mass change.
+    /// A mass change overwrites at least a tenth of the entries, and at least so many.
     private static let massShare: UInt64 = 10
     private static let massLeast: UInt64 = 20
 
@@ -74,7 +74,7 @@ public struct ThinningPlan: Sendable {
             let before = index > 0 ? rows[index - 1] : nil
             let after = index + 1 < rows.count ? rows[index + 1] : nil
             let age = circumstances.now.seconds.subtractingReportingOverflow(row.time.seconds)
-            // What is dated in the future is young; so is what no number can tell the age of.
+            // A snapshot dated in the future counts as young, and so does one whose age overflows.
             let seconds = age.overflow || age.partialValue < 0 ? 0 : UInt64(age.partialValue)
             if buckets.isFirst(row.time, policy.width(atAge: seconds)) {
                 kept[.policy, default: 0] += 1
@@ -90,20 +90,20 @@ public struct ThinningPlan: Sendable {
         }
     }
 
-    /// What keeps a snapshot at any age.
+    /// Returns why a snapshot stays at any age; nil if nothing keeps it.
     private static func reason(
         _ row: ThinningRow, _ before: ThinningRow?, _ after: ThinningRow?, _ circumstances: Circumstances
     ) -> Reason? {
         if circumstances.pinned.contains(row.id.chunk) { return .pinned }
         if row.hasLabel { return .labelled }
         if circumstances.operations.contains(row.id) { return .operation }
-        // Both stay, so that the next run finds the same: what has become of a snapshot, its successor says.
+        // Both stay, so that the next run finds the same: a snapshot's successor records what changed.
         if let before, isMassChange(from: before, to: row) { return .massChange }
         if let after, isMassChange(from: row, to: after) { return .massChange }
         return nil
     }
 
-    /// What keeps a snapshot up to an age.
+    /// Returns why a snapshot stays up to an age; nil if nothing keeps it.
     private static func reason(
         _ row: ThinningRow, _ before: ThinningRow?, _ after: ThinningRow?, age: UInt64, _ policy: RetentionPolicy,
         _ circumstances: Circumstances
@@ -121,7 +121,7 @@ public struct ThinningPlan: Sendable {
         return nil
     }
 
-    /// Whether nothing was captured for long between two snapshots, of which the second was made right after the first.
+    /// Whether there was a pause of work between two consecutive snapshots.
     private static func isPause(from earlier: ThinningRow, to later: ThinningRow) -> Bool {
         guard later.parent == earlier.id else { return false }
         let pause = later.time.seconds.subtractingReportingOverflow(earlier.time.seconds)
@@ -134,10 +134,10 @@ public struct ThinningPlan: Sendable {
     }
 }
 
-/// Which spans of time have had their first snapshot.
+/// The spans of time whose first snapshot was seen.
 private struct Buckets {
     private let widths: [UInt64]
-    /// For each width, the spans that had one.
+    /// The numbers of those spans, by index of the width.
     private var seen: [Set<Int64>]
 
     init(_ policy: RetentionPolicy) {
@@ -145,7 +145,7 @@ private struct Buckets {
         seen = widths.map { _ in [] }
     }
 
-    /// Takes a snapshot in, and says whether it is the first in its span of `width`; of width 0, any is; of nil, none.
+    /// Adds a snapshot, and returns whether it is the first in its span of `width`; always for width 0, never for nil.
     mutating func isFirst(_ time: Timestamp, _ width: UInt64?) -> Bool {
         var isFirst = width == 0
         for (index, known) in widths.enumerated() {
@@ -155,12 +155,12 @@ private struct Buckets {
         return isFirst
     }
 
-    /// Weeks begin on Mondays, in UTC, and so do the spans of any other width with one of them.
+    /// Returns the number of a span; spans of all widths are aligned to a Monday in UTC.
     private static func number(of time: Timestamp, _ width: UInt64) -> Int64 {
         let (monday, width): (Int64, Int64) = (4 * 86_400, Int64(clamping: width))
         let (seconds, overflow) = time.seconds.subtractingReportingOverflow(monday)
         if overflow { return .min }
-        // Towards the past, also before 1970.
+        // Round towards the past, also before 1970.
         return seconds >= 0 ? seconds / width : -1 - (-1 - seconds) / width
     }
 }

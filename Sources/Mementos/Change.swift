@@ -1,6 +1,6 @@
-// What an observer of a value is told.
+// The events of an observable value.
 
-/// What an observer wants to know of an observable value.
+/// What the events of an observable value contain, and whether an initial event is sent.
 public struct ObservationOptions: OptionSet, Sendable {
     public let rawValue: UInt8
 
@@ -8,11 +8,11 @@ public struct ObservationOptions: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// An event at once, before any change, about the present value.
+    /// Send an event with the current value immediately, before any change.
     public static let initial = ObservationOptions(rawValue: 1)
-    /// Events hold the value before the change; the initial event has none.
+    /// Events contain the value before the change; the initial event has none.
     public static let old = ObservationOptions(rawValue: 2)
-    /// Events hold the value after the change; the initial event the present one.
+    /// Events contain the value after the change; the initial event contains the current value.
     public static let new = ObservationOptions(rawValue: 4)
 }
 
@@ -26,11 +26,11 @@ public struct Change<Value: Sendable>: Sendable {
         self.options = options
     }
 
-    /// The value before the change, where the observer asked for ``ObservationOptions/old``.
+    /// The value before the change; nil unless the observer asked for ``ObservationOptions/old``.
     public var old: Value? { options.contains(.old) ? transition.old : nil }
-    /// The value after the change, where the observer asked for ``ObservationOptions/new``.
+    /// The value after the change; nil unless the observer asked for ``ObservationOptions/new``.
     public var new: Value? { options.contains(.new) ? transition.new : nil }
-    /// Whether this is the event that ``ObservationOptions/initial`` asks for, and nothing has changed.
+    /// Whether this is the initial event, sent for ``ObservationOptions/initial`` without a change.
     public var isInitial: Bool { transition.old == nil }
 }
 
@@ -41,7 +41,7 @@ extension Change: Equatable where Value: Equatable {
 }
 
 extension Change: CustomStringConvertible {
-    /// "5 → 6", or what of it the observer asked for: "→ 6", "5 →"; of the initial event, "initially 5".
+    /// "5 → 6", or the requested half of it: "→ 6", "5 →"; for the initial event, "initially 5".
     public var description: String {
         let new = new.map { "\($0)" }
         if isInitial { return ["initially", new].compactMap(\.self).joined(separator: " ") }
@@ -49,10 +49,11 @@ extension Change: CustomStringConvertible {
     }
 }
 
-/// What an observable's subject sends: one object for all observers, which need not copy values of a type that only the
-/// caller knows.
+/// The event type of an observable's subject.
+///
+/// It is one object shared by all observers: copying values of a generic type for each of them would be slow.
 final class Transition<Value: Sendable>: Sendable {
-    /// Nil where an observer is told of the present value.
+    /// Nil for an initial event.
     let old: Value?
     let new: Value
 
@@ -61,7 +62,7 @@ final class Transition<Value: Sendable>: Sendable {
         self.new = new
     }
 
-    /// One transition instead of two that follow each other.
+    /// Merges two successive transitions into one.
     @Sendable static func merge(_ former: Transition, _ next: Transition) -> Transition {
         Transition(old: former.old, new: next.new)
     }

@@ -1,28 +1,29 @@
-// The Command pattern: something to do to a state, and how to undo it.
+// The Command pattern: an action on a state, and how to undo it.
 
-/// Something that can be done to a state, undone and done again.
+/// An action on a state that can be executed, undone and redone.
 ///
-/// The state is a value, or a reference to an object of a class. A command is a value, too: what it needs for undoing, such
-/// as what it has deleted, it keeps in itself when it executes, and where it is `Codable`, that survives with it.
+/// The state is a value, or a reference to an object. A command should be a value, too. When it executes, it stores in
+/// itself what it needs for undoing, such as the data it deletes; if it is `Codable`, that is stored with it.
 ///
-/// A command that throws need not clean up a state that is a value, which becomes what it was before. It must leave an
-/// object as it found it.
+/// If the state is a value, a command that throws need not clean up: the history restores the old value. If the state
+/// is an object, the command must leave it as it found it.
 public protocol Command<State>: Sendable {
     associatedtype State: Sendable
 
-    /// What it does, for a menu: "Delete Album".
+    /// The command's name in a menu: "Delete Album".
     var name: String { get }
 
-    /// Does it for the first time, or again after ``undo(on:)``, when the state is as it was at the first time.
+    /// Executes the command: for the first time, or again after ``undo(on:)``, on a state that is as it was the first
+    /// time.
     mutating func execute(on state: inout State) throws
 
-    /// Makes the state what it was before ``execute(on:)``; it is as that left it.
+    /// Restores the state before ``execute(on:)``; `state` is as that method left it.
     mutating func undo(on state: inout State) throws
 
-    /// One command that does, and undoes, what this one and `next` have done; nil where they are two steps.
+    /// Returns one command that replaces this one and `next`; nil if they are separate steps.
     ///
-    /// Asked when `next` was executed right after this one, with neither undo nor redo nor a group between. So the letters
-    /// that are typed become a word that is undone as one. By default, commands are not coalesced.
+    /// Called when `next` was executed right after this one, without undo, redo or a group in between. For example,
+    /// typed letters become a word that is undone as one. By default, commands are not coalesced.
     func coalesced(with next: Self) -> Self?
 }
 
@@ -30,7 +31,7 @@ extension Command {
     public func coalesced(with next: Self) -> Self? { nil }
 }
 
-/// Any command for a state, for a history of several kinds of them, and the way to make one from two closures.
+/// Any command for a state: lets a history hold several kinds of commands, and makes a command from two closures.
 public struct AnyCommand<State: Sendable>: Command {
     private var command: any Command<State>
 

@@ -1,31 +1,34 @@
-// What a history says when a command fails.
+// The error that a history throws when a command fails.
 
-/// A command that failed; the history is as before, and so is the state, unless ``rollbackCause`` says otherwise.
+/// A command failed.
+///
+/// The history is as before, and so is the state, unless ``rollbackCause`` is set.
 public struct CommandError: Error, CustomStringConvertible {
     public enum Action: String, Sendable {
         case execute, undo, redo
     }
 
-    /// What the history was about to do.
+    /// The operation that failed.
     public let action: Action
-    /// The name of the command, or of the group that did not come to its end.
+    /// The name of the command, or of the group that did not complete.
     public let name: String
-    /// What the command, or the one who makes up the group, threw.
+    /// The error that the command, or the closure of the group, threw.
     public let cause: any Error
-    /// What kept an object from being put back when one of several commands had failed; it is now in between.
+    /// The error that stopped the rollback of an object after one of several commands failed; the object is left half
+    /// changed.
     ///
-    /// Always nil where the state is a value.
+    /// Always nil if the state is a value.
     public internal(set) var rollbackCause: (any Error)?
 
-    /// A command, or the one who makes up a group, uses the history that is running it.
+    /// A command, or the closure of a group, used the history that is running it.
     public struct HistoryInUse: Error, CustomStringConvertible {
         public var description: String {
-            "the history is running another command; what this one is to do belongs into that one, or after it"
+            "the history is already running a command: do this in that command, or after it"
         }
     }
 
     public var description: String {
         let failure = "cannot \(action.rawValue) '\(name)': \(cause)"
-        return rollbackCause.map { "\(failure); nor go back: \($0)" } ?? failure
+        return rollbackCause.map { "\(failure); rolling back failed as well: \($0)" } ?? failure
     }
 }

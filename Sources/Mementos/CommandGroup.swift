@@ -2,7 +2,7 @@
 
 /// Executes commands that are undone as one; made by ``UndoHistory/group(_:_:)``.
 public struct CommandGroup<SomeCommand: Command> {
-    /// The state as the commands so far have made it.
+    /// The state after the commands executed so far.
     public private(set) var state: SomeCommand.State
     private(set) var commands: [SomeCommand] = []
 
@@ -12,7 +12,7 @@ public struct CommandGroup<SomeCommand: Command> {
 
     /// Executes a command.
     ///
-    /// - Throws: what it threw; the state is as before, and the group may go on.
+    /// - Throws: the command's error; the state is as before, and the group may continue.
     public mutating func execute(_ command: SomeCommand) throws(CommandError) {
         var command = command
         let former = state
@@ -25,13 +25,13 @@ public struct CommandGroup<SomeCommand: Command> {
         commands.append(command)
     }
 
-    /// Executes several commands of which all or none remain.
+    /// Executes several commands, all of them or none.
     ///
     /// - Parameters:
-    ///   - name: appears only in errors, as the outermost group is undone as one.
-    ///   - body: executes commands through the group that it is given.
+    ///   - name: used only in errors, as the outermost group is undone as one step.
+    ///   - body: executes commands through the group passed to it.
     /// - Returns: what `body` returns.
-    /// - Throws: what `body` threw; the state is as before, and the outer group may go on.
+    /// - Throws: what `body` threw; the state is as before, and the outer group may continue.
     public mutating func group<Result>(
         _ name: String, _ body: (inout CommandGroup) throws -> Result
     ) throws(CommandError) -> Result {

@@ -1,18 +1,18 @@
-// Delivery on the main actor: for observers that are bound to it, as those of user interfaces are.
+// Delivery on the main actor, for observers that are isolated to it, as in user interfaces.
 
 internal import Threading
 
-/// Takes events on any thread and hands them to a handler on the main actor, in order and each turn all that wait.
+/// Accepts events on any thread and passes them to a handler on the main actor, in order, all waiting ones in one turn.
 final class MainActorDelivery<Event: Sendable>: Sendable {
     private struct Waiting {
         var events: [Event] = []
-        /// Whether a turn of the main actor will come for them.
+        /// Whether a turn of the main actor is scheduled for them.
         var isScheduled = false
         var isEnded = false
     }
 
     private let waiting = Locked(Waiting())
-    /// Makes one event of one that waits and the next; nil where each is delivered by itself.
+    /// Merges a waiting event with the next; nil if each event is delivered on its own.
     private let merge: (@Sendable (Event, Event) -> Event)?
     private let handler: @MainActor (Event) -> Void
 
@@ -35,12 +35,14 @@ final class MainActorDelivery<Event: Sendable>: Sendable {
         if isFirst { Task { @MainActor in deliver() } }
     }
 
-    /// What waits is not delivered any more.
+    /// Drops the waiting events and all later ones.
     func end() {
         waiting.withLock { $0.isEnded = true }
     }
 
-    /// One turn: what comes meanwhile waits for the next, so that others get their turns in between.
+    /// Runs one turn.
+    ///
+    /// Events that arrive during it wait for the next turn, so that other work gets its turns in between.
     @MainActor private func deliver() {
         let events = waiting.withLock { waiting in
             waiting.isScheduled = false
@@ -51,15 +53,15 @@ final class MainActorDelivery<Event: Sendable>: Sendable {
 }
 
 extension Subject {
-    /// Calls `handler` on the main actor with every event sent from now on, until the subscription ends.
+    /// Calls `handler` on the main actor with every later event, until the subscription ends.
     ///
-    /// Events arrive in a later turn of the main actor, in the order in which they were sent, whatever thread sends. The
-    /// main actor must have turns: in a program without an asynchronous main, `dispatchMain()` gives them.
+    /// Events arrive in a later turn of the main actor, in the order in which they were sent, whichever thread sends
+    /// them. The main actor must run: a program without an asynchronous main must call `dispatchMain()`.
     ///
     /// - Parameters:
     ///   - actor: `MainActor.shared`.
-    ///   - handler: may use whatever is bound to the main actor; should be quick.
-    /// - Returns: the subscription, which ends when it is cancelled or no longer kept.
+    ///   - handler: isolated to the main actor; should be quick.
+    /// - Returns: the subscription, which ends when it is cancelled or released.
     public func subscribe(
         on actor: MainActor, _ handler: @escaping @MainActor (Event) -> Void
     ) -> Subscription {
@@ -68,15 +70,15 @@ extension Subject {
         return add(Registration({ delivery.post($0) }, subscriptionEnded: { delivery.end() })).subscription
     }
 
-    /// Calls `handler` on the main actor with every event sent from now on, until the subscription is cancelled or the
-    /// observer is no more.
+    /// Calls `handler` on the main actor with every later event, until the subscription is cancelled or the observer is
+    /// deallocated.
     ///
     /// - Parameters:
     ///   - observer: held weakly except while its handler runs.
     ///   - actor: `MainActor.shared`.
-    ///   - isAdditional: whether the observer's former registrations remain. Unless it is told so, this one replaces them.
-    ///   - handler: must not capture the observer, only use the one that it is given.
-    /// - Returns: the subscription, which need not be kept.
+    ///   - isAdditional: whether the observer's earlier registrations remain. By default, this one replaces them.
+    ///   - handler: must not capture the observer, but use the one passed to it.
+    /// - Returns: the subscription, which need not be stored.
     @discardableResult
     public func subscribe<Observer: AnyObject & Sendable>(
         _ observer: Observer, on actor: MainActor, isAdditional: Bool = false,
@@ -92,18 +94,19 @@ extension Subject {
 }
 
 extension Observable {
-    /// Calls `handler` on the main actor with every change from now on, until the subscription ends.
+    /// Calls `handler` on the main actor with every later change, until the subscription ends.
     ///
-    /// Changes arrive in a later turn of the main actor, in the order in which they were made, whatever thread makes
-    /// them; so does the initial event. The main actor must have turns: in a program without an asynchronous main,
-    /// `dispatchMain()` gives them.
+    /// Changes, and the initial event, arrive in a later turn of the main actor, in the order in which they were made,
+    /// whichever thread makes them. The main actor must run: a program without an asynchronous main must call
+    /// `dispatchMain()`.
     ///
     /// - Parameters:
     ///   - actor: `MainActor.shared`.
-    ///   - options: what the observer wants to know.
-    ///   - isCoalescing: whether changes that wait for the main actor become one, from the oldest value to the newest.
-    ///   - handler: may use whatever is bound to the main actor; should be quick.
-    /// - Returns: the subscription, which ends when it is cancelled or no longer kept.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - isCoalescing: whether changes that wait for the main actor are merged into one, from the oldest value to the
+    ///     newest.
+    ///   - handler: isolated to the main actor; should be quick.
+    /// - Returns: the subscription, which ends when it is cancelled or released.
     public func observe(
         on actor: MainActor, _ options: ObservationOptions = .new, coalescing isCoalescing: Bool = false,
         _ handler: @escaping @MainActor (Change<Value>) -> Void
@@ -111,17 +114,18 @@ extension Observable {
         whole.observe(on: actor, options, coalescing: isCoalescing, handler)
     }
 
-    /// Calls `handler` on the main actor with every change from now on, until the subscription is cancelled or the
-    /// observer is no more.
+    /// Calls `handler` on the main actor with every later change, until the subscription is cancelled or the observer
+    /// is deallocated.
     ///
     /// - Parameters:
     ///   - observer: held weakly except while its handler runs.
     ///   - actor: `MainActor.shared`.
-    ///   - options: what it wants to know.
-    ///   - isAdditional: whether the observer's former registrations remain. Unless it is told so, this one replaces them.
-    ///   - isCoalescing: whether changes that wait for the main actor become one, from the oldest value to the newest.
-    ///   - handler: must not capture the observer, only use the one that it is given.
-    /// - Returns: the subscription, which need not be kept.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - isAdditional: whether the observer's earlier registrations remain. By default, this one replaces them.
+    ///   - isCoalescing: whether changes that wait for the main actor are merged into one, from the oldest value to the
+    ///     newest.
+    ///   - handler: must not capture the observer, but use the one passed to it.
+    /// - Returns: the subscription, which need not be stored.
     @discardableResult
     public func observe<Observer: AnyObject & Sendable>(
         _ observer: Observer, on actor: MainActor, _ options: ObservationOptions = .new, isAdditional: Bool = false,
@@ -133,16 +137,17 @@ extension Observable {
 }
 
 extension ObservablePart {
-    /// Calls `handler` on the main actor with every change from now on, until the subscription ends.
+    /// Calls `handler` on the main actor with every later change, until the subscription ends.
     ///
-    /// Changes arrive in a later turn of the main actor, in the order in which they were made; so does the initial event.
+    /// Changes, and the initial event, arrive in a later turn of the main actor, in the order in which they were made.
     ///
     /// - Parameters:
     ///   - actor: `MainActor.shared`.
-    ///   - options: what the observer wants to know.
-    ///   - isCoalescing: whether changes that wait for the main actor become one, from the oldest value to the newest.
-    ///   - handler: may use whatever is bound to the main actor; should be quick.
-    /// - Returns: the subscription, which ends when it is cancelled or no longer kept.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - isCoalescing: whether changes that wait for the main actor are merged into one, from the oldest value to the
+    ///     newest.
+    ///   - handler: isolated to the main actor; should be quick.
+    /// - Returns: the subscription, which ends when it is cancelled or released.
     public func observe(
         on actor: MainActor, _ options: ObservationOptions = .new, coalescing isCoalescing: Bool = false,
         _ handler: @escaping @MainActor (Change<Value>) -> Void
@@ -153,18 +158,19 @@ extension ObservablePart {
         return register(options, subscriptionEnded: { delivery.end() }) { delivery.post($0) }
     }
 
-    /// Calls `handler` on the main actor with every change from now on, until the subscription is cancelled or the
-    /// observer is no more.
+    /// Calls `handler` on the main actor with every later change, until the subscription is cancelled or the observer
+    /// is deallocated.
     ///
     /// - Parameters:
     ///   - observer: held weakly except while its handler runs.
     ///   - actor: `MainActor.shared`.
-    ///   - options: what it wants to know.
-    ///   - isAdditional: whether the observer's former registrations for this part remain. Unless it is told so, this one
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - isAdditional: whether the observer's earlier registrations for this part remain. By default, this one
     ///     replaces them.
-    ///   - isCoalescing: whether changes that wait for the main actor become one, from the oldest value to the newest.
-    ///   - handler: must not capture the observer, only use the one that it is given.
-    /// - Returns: the subscription, which need not be kept.
+    ///   - isCoalescing: whether changes that wait for the main actor are merged into one, from the oldest value to the
+    ///     newest.
+    ///   - handler: must not capture the observer, but use the one passed to it.
+    /// - Returns: the subscription, which need not be stored.
     @discardableResult
     public func observe<Observer: AnyObject & Sendable>(
         _ observer: Observer, on actor: MainActor, _ options: ObservationOptions = .new, isAdditional: Bool = false,

@@ -1,6 +1,6 @@
-// One step from an older form of a state to a newer one.
+// One step from an older version of a state to a newer one.
 
-/// Makes a state of a newer version from one of an older version.
+/// Converts a state of an older version into one of a newer version.
 public struct Migration: Sendable {
     /// The version that it reads.
     public let from: Int
@@ -8,12 +8,12 @@ public struct Migration: Sendable {
     public let to: Int
     private let change: @Sendable (StateValue, any StateCoder) throws -> StateValue
 
-    /// Alters the fields of the older state.
+    /// Creates a migration that alters the fields of the older state.
     ///
     /// - Parameters:
     ///   - from: the version that it reads.
-    ///   - to: the version that it makes; the next one where nothing is said.
-    ///   - change: alters the state; what it throws is the cause of the failure to load.
+    ///   - to: the version that it makes; by default, the next one.
+    ///   - change: alters the state; an error that it throws becomes the cause of the loading error.
     public init(from: Int, to: Int? = nil, _ change: @escaping @Sendable (inout StateValue) throws -> Void) {
         self.from = from
         self.to = to ?? from + 1
@@ -24,12 +24,12 @@ public struct Migration: Sendable {
         }
     }
 
-    /// Makes the newer state from the older one, where the older type still exists.
+    /// Creates a migration between two Swift types, if the older type still exists.
     ///
     /// - Parameters:
     ///   - from: the version that it reads.
-    ///   - to: the version that it makes; the next one where nothing is said.
-    ///   - change: makes the newer state; what it throws is the cause of the failure to load.
+    ///   - to: the version that it makes; by default, the next one.
+    ///   - change: makes the newer state; an error that it throws becomes the cause of the loading error.
     public init<Old: Decodable & Sendable, New: Encodable & Sendable>(
         from: Int, to: Int? = nil, _ change: @escaping @Sendable (Old) throws -> New
     ) {
@@ -40,14 +40,14 @@ public struct Migration: Sendable {
         }
     }
 
-    /// The state of version `to` that `value`, of version `from`, becomes.
+    /// Converts `value`, a state of version `from`, to version `to`.
     package func apply(to value: StateValue, _ coder: some StateCoder) throws -> StateValue {
         try change(value, coder)
     }
 
-    /// The steps of `migrations` from `version` to `wanted`: the widest at each turn.
+    /// Returns the steps of `migrations` from `version` to `wanted`, each time the widest one possible.
     ///
-    /// - Returns: nil where they do not lead there.
+    /// - Returns: nil if they do not lead there.
     package static func way(from version: Int, to wanted: Int, by migrations: [Migration]) -> [Migration]? {
         var steps: [Migration] = []
         var version = version

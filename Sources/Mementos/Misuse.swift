@@ -1,8 +1,10 @@
-// The end of a program that uses the patterns in a way that can have no meaning.
+// Ends the program when it misuses the patterns.
 
 internal import Glibc
 
-/// Ends the program with words, also where it is optimised: `preconditionFailure` is silent there.
+/// Prints the mistake and aborts.
+///
+/// `preconditionFailure` would print nothing in optimised builds.
 func endProgram(because mistake: String) -> Never {
     let line = Array("Mementos: \(mistake)\n".utf8)
     _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

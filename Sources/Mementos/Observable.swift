@@ -1,62 +1,69 @@
-// The Observer pattern for a value: whoever observes it is told of its changes.
+// The Observer pattern for a value: observers are called with every change.
 
 internal import Threading
 
 /// A value whose changes are observed.
 ///
-/// - A change is atomic, whatever thread makes it: ``update(_:)`` reads, alters and writes while no other does.
-/// - Observers get the changes in the order in which they were made, and all of them: the new value of one is the old
-///   value of the next. No observer sees a value that is older than one it has seen.
-/// - Setting an equatable value to an equal one is no change and no event. Whether values are equatable is settled where
-///   the observable is made: `Observable(value)` must know it there.
-/// - Events arrive as those of a ``Subject``: one at a time, on the thread of one that changes the value. An observer may
-///   change it again, which is delivered after the present event has reached all observers.
+/// - A change is atomic: ``update(_:)`` reads, alters and writes the value while no other thread changes it.
+/// - Observers get all changes, in the order in which they were made: the new value of one change is the old value of
+///   the next. An observer never sees a value that is older than one it has already seen.
+/// - Setting an equatable value to an equal one is not a change and sends no event. The initializer decides whether
+///   values are equatable: the compiler must know it where `Observable(value)` is called.
+/// - Events are delivered as those of a ``Subject``: one at a time, on a thread that changes the value. An observer may
+///   change the value again; that event is delivered after the current one has reached all observers.
 ///
-/// A module that imports `Observation` too writes `Mementos.Observable`.
+/// A module that also imports `Observation` must write `Mementos.Observable`.
 public final class Observable<Value: Sendable>: Sendable {
-    /// Held by the one that changes the value; others read it meanwhile, and so does the one.
+    /// Held by the thread that changes the value.
+    ///
+    /// Reading the value does not need this lock.
     private let changing = Locked(())
     private let current: Locked<(value: Value, changeCount: UInt64)>
     private let subject = Subject<Transition<Value>>()
     private let areEqual: (@Sendable (Value, Value) -> Bool)?
 
-    /// Begins with a value that cannot be compared: setting it is always a change.
+    /// Creates an observable of a value that is not equatable: setting it is always a change.
     public init(_ value: Value) {
         current = Locked((value, 0))
         areEqual = nil
     }
 
-    /// Begins with a value; setting an equal one is no change.
+    /// Creates an observable of an equatable value: setting an equal value is not a change.
     public init(_ value: Value) where Value: Equatable {
         current = Locked((value, 0))
         areEqual = { $0 == $1 }
     }
 
-    /// The present value.
+    /// The current value.
     ///
-    /// Its event may be yet to come. While the value is updated, the one before.
+    /// The event of its last change may not have been delivered yet. During an update, this is the value before the
+    /// update.
     public var value: Value { current.withLock { $0.value } }
 
-    /// How often the value has changed; a change that is counted can be read.
+    /// How often the value has changed.
+    ///
+    /// A change is counted when its new value can be read.
     package var changeCount: UInt64 { current.withLock { $0.changeCount } }
 
-    /// Whether anybody observes the value.
+    /// Whether the value has observers.
     public var isObserved: Bool { subject.isObserved }
 
-    /// How many entries were looked at or moved to keep the list of observers.
+    /// How many entries of the observer list have been visited or moved so far; for tests.
     package var steps: Int { subject.steps }
 
     // MARK: Changing
 
-    /// Sets the value to one that does not depend on what it was; for one that does there is ``update(_:)``.
+    /// Sets the value.
+    ///
+    /// If the new value depends on the old one, use ``update(_:)``.
     public func set(_ value: Value) {
         update { $0 = value }
     }
 
-    /// Changes the value while nobody else changes it.
+    /// Changes the value atomically.
     ///
-    /// - Parameter body: alters the value in place; where it throws, the value stays as it was. Whoever reads the
-    ///   observable meanwhile gets the value before. It must not change the observable itself: that ends the program.
+    /// - Parameter body: alters the value in place. If it throws, the value stays as it was. Until it returns, readers
+    ///   get the old value. It must not change the observable itself: that ends the program.
     /// - Returns: what `body` returns.
     @discardableResult
     public func update<Result, Failure: Error>(
@@ -67,7 +74,9 @@ public final class Observable<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Changes the value and queues the event; whoever does so while holding a lock lets go of it and then delivers.
+    /// Changes the value and queues the event.
+    ///
+    /// A caller that holds a lock must release it before it calls `deliver()`.
     func change<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -84,12 +93,12 @@ public final class Observable<Value: Sendable>: Sendable {
             }
             return (result, old)
         }
-        // One of the two changes would be lost, as where two accesses to a variable overlap.
+        // One of the two changes would be lost.
         guard let (result, old) = outcome else {
             endProgram(
                 because: "an observable was changed within its own update: alter the value that the update is given")
         }
-        // A value may call back when it ends: the old one ends here, outside the lock.
+        // The old value's deinit may call back, so it is released here, outside the lock.
         return withExtendedLifetime(old) { result }
     }
 
@@ -97,27 +106,27 @@ public final class Observable<Value: Sendable>: Sendable {
 
     // MARK: Observing
 
-    /// Calls `handler` with every change from now on, until the subscription ends.
+    /// Calls `handler` with every later change, until the subscription ends.
     ///
     /// - Parameters:
-    ///   - options: what the observer wants to know.
-    ///   - handler: called on the thread of one that changes the value; should be quick, as the next event waits for it.
-    /// - Returns: the subscription, which ends when it is cancelled or no longer kept.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - handler: called on a thread that changes the value; should be quick, as it delays the next event.
+    /// - Returns: the subscription, which ends when it is cancelled or released.
     public func observe(
         _ options: ObservationOptions = .new, _ handler: @escaping @Sendable (Change<Value>) -> Void
     ) -> Subscription {
         register(Registration { handler(Change($0, options)) }, options)
     }
 
-    /// Calls `handler` with every change from now on, until the subscription is cancelled or the observer is no more.
+    /// Calls `handler` with every later change, until the subscription is cancelled or the observer is deallocated.
     ///
     /// - Parameters:
     ///   - observer: held weakly except while its handler runs.
-    ///   - options: what it wants to know.
-    ///   - isAdditional: whether the observer's former registrations remain. Unless it is told so, this one replaces them
-    ///     and comes behind all others; former ones get no event any more.
-    ///   - handler: must not capture the observer, only use the one that it is given.
-    /// - Returns: the subscription, which need not be kept.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - isAdditional: whether the observer's earlier registrations remain. By default, this one replaces them, and
+    ///     is called after all other observers.
+    ///   - handler: must not capture the observer, but use the one passed to it.
+    /// - Returns: the subscription, which need not be stored.
     @discardableResult
     public func observe<Observer: AnyObject & Sendable>(
         _ observer: Observer, _ options: ObservationOptions = .new, isAdditional: Bool = false,
@@ -128,17 +137,16 @@ public final class Observable<Value: Sendable>: Sendable {
             options, isReplacing: !isAdditional)
     }
 
-    /// Ends all registrations of an observer that is held weakly, for the value and for its parts; where it has none,
-    /// nothing happens.
+    /// Ends all registrations of a weakly held observer, for the value and for its parts; does nothing if it has none.
     ///
-    /// The work is the same however many others observe.
+    /// The cost does not depend on the number of other observers.
     public func remove(_ observer: some AnyObject & Sendable) { subject.remove(observer) }
 
-    /// The changes from now on as an asynchronous sequence for one consumer; it ends with the observable.
+    /// Returns an asynchronous sequence of the later changes, for one consumer; it ends with the observable.
     ///
     /// - Parameters:
-    ///   - options: what the consumer wants to know.
-    ///   - policy: which events wait for a slow consumer; with a bound, those that do not fit are dropped.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - policy: which events are buffered for a slow consumer; a bounded buffer drops the rest.
     public func changes(
         _ options: ObservationOptions = .new,
         buffering policy: AsyncStream<Change<Value>>.Continuation.BufferingPolicy = .unbounded
@@ -146,10 +154,11 @@ public final class Observable<Value: Sendable>: Sendable {
         whole.changes(options, buffering: policy)
     }
 
-    /// The present value and those that follow as an asynchronous sequence for one consumer; it ends with the observable.
+    /// Returns an asynchronous sequence of the current and all later values, for one consumer; it ends with the
+    /// observable.
     ///
-    /// - Parameter policy: which values wait for a slow consumer. By default it is the latest one: a consumer misses
-    ///   values that come while it is busy, but never the last.
+    /// - Parameter policy: which values are buffered for a slow consumer. By default, the latest one: a consumer misses
+    ///   values that arrive while it is busy, but never the last.
     public func values(
         buffering policy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1)
     ) -> AsyncStream<Value> {
@@ -158,29 +167,35 @@ public final class Observable<Value: Sendable>: Sendable {
 
     // MARK: Parts
 
-    /// The part at a key path; every change of the value counts as a change of it.
+    /// Returns the part at a key path.
+    ///
+    /// Every change of the value counts as a change of the part.
     public func observing<Part: Sendable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Value, Part> {
         whole.observing(part)
     }
 
-    /// The part at a key path; only what makes it unequal to what it was counts as a change of it.
+    /// Returns the part at a key path.
+    ///
+    /// A change of the value counts only if the part's old and new values differ.
     public func observing<Part: Sendable & Equatable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Value, Part> {
         whole.observing(part)
     }
 
-    /// The part that is all of the value.
+    /// The value as a part of itself.
     var whole: ObservablePart<Value, Value> { ObservablePart(whole: self, path: PartPath(\.self)) }
 
-    /// Adds an observer and, where the options say so, queues and delivers the initial event for it.
+    /// Adds an observer.
+    ///
+    /// If the options contain `initial`, queues and delivers its initial event.
     func register(
         _ registration: Registration<Transition<Value>>, _ options: ObservationOptions, isReplacing: Bool = false
     ) -> Subscription {
         subject.removeVanished()
-        // Under the lock, so that no change comes between the initial event and those that follow.
+        // Under the lock, so that no change comes between the initial event and the next one.
         let added = current.withLock { current in
             let initial = options.contains(.initial) ? Transition(old: nil, new: current.value) : nil
             return subject.add(registration, isReplacing: isReplacing, first: initial)

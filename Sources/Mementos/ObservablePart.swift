@@ -1,15 +1,15 @@
 // A part of an observable value, seen through a key path.
 
-/// A part of an ``Observable`` that is observed for itself.
+/// A part of an ``Observable`` with observers of its own.
 ///
-/// Observers get the changes of the whole that change the part; where the part is equatable, those that make it unequal
-/// to what it was. The part is only to be read: to change it, update the whole.
+/// Observers get the changes of the whole that may have changed the part. If the part is equatable, they get only the
+/// changes after which it is unequal to what it was. A part is read-only: to change it, update the whole.
 ///
-/// A part keeps its whole; the observers of a part do not.
+/// A part holds its whole strongly; the observers of a part do not.
 public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
     private let whole: Observable<Whole>
     private let path: PartPath<Whole, Value>
-    /// Whether the part is the same in both; nil where every change of the whole counts.
+    /// Whether the part is the same in both values; nil if every change of the whole counts.
     private let isSame: (@Sendable (Whole, Whole) -> Bool)?
 
     init(
@@ -20,32 +20,32 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
         self.isSame = isSame
     }
 
-    /// The present value of the part.
+    /// The current value of the part.
     public var value: Value { path.value(in: whole.value) }
 
     // MARK: Observing
 
-    /// Calls `handler` with every change from now on, until the subscription ends.
+    /// Calls `handler` with every later change, until the subscription ends.
     ///
     /// - Parameters:
-    ///   - options: what the observer wants to know.
-    ///   - handler: called on the thread of one that changes the value; should be quick, as the next event waits for it.
-    /// - Returns: the subscription, which ends when it is cancelled or no longer kept.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - handler: called on a thread that changes the value; should be quick, as it delays the next event.
+    /// - Returns: the subscription, which ends when it is cancelled or released.
     public func observe(
         _ options: ObservationOptions = .new, _ handler: @escaping @Sendable (Change<Value>) -> Void
     ) -> Subscription {
         register(options) { handler(Change($0, options)) }
     }
 
-    /// Calls `handler` with every change from now on, until the subscription is cancelled or the observer is no more.
+    /// Calls `handler` with every later change, until the subscription is cancelled or the observer is deallocated.
     ///
     /// - Parameters:
     ///   - observer: held weakly except while its handler runs.
-    ///   - options: what it wants to know.
-    ///   - isAdditional: whether the observer's former registrations for this part remain. Unless it is told so, this one
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - isAdditional: whether the observer's earlier registrations for this part remain. By default, this one
     ///     replaces them.
-    ///   - handler: must not capture the observer, only use the one that it is given.
-    /// - Returns: the subscription, which need not be kept.
+    ///   - handler: must not capture the observer, but use the one passed to it.
+    /// - Returns: the subscription, which need not be stored.
     @discardableResult
     public func observe<Observer: AnyObject & Sendable>(
         _ observer: Observer, _ options: ObservationOptions = .new, isAdditional: Bool = false,
@@ -54,11 +54,11 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
         register(observer, options, isAdditional: isAdditional) { handler($0, Change($1, options)) }
     }
 
-    /// The changes from now on as an asynchronous sequence for one consumer; it ends with the observable.
+    /// Returns an asynchronous sequence of the later changes, for one consumer; it ends with the observable.
     ///
     /// - Parameters:
-    ///   - options: what the consumer wants to know.
-    ///   - policy: which events wait for a slow consumer; with a bound, those that do not fit are dropped.
+    ///   - options: what the events contain, and whether an initial event is sent.
+    ///   - policy: which events are buffered for a slow consumer; a bounded buffer drops the rest.
     public func changes(
         _ options: ObservationOptions = .new,
         buffering policy: AsyncStream<Change<Value>>.Continuation.BufferingPolicy = .unbounded
@@ -66,10 +66,11 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
         stream(options, policy) { Change($0, options) }
     }
 
-    /// The present value and those that follow as an asynchronous sequence for one consumer; it ends with the observable.
+    /// Returns an asynchronous sequence of the current and all later values, for one consumer; it ends with the
+    /// observable.
     ///
-    /// - Parameter policy: which values wait for a slow consumer. By default it is the latest one: a consumer misses
-    ///   values that come while it is busy, but never the last.
+    /// - Parameter policy: which values are buffered for a slow consumer. By default, the latest one: a consumer misses
+    ///   values that arrive while it is busy, but never the last.
     public func values(
         buffering policy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1)
     ) -> AsyncStream<Value> {
@@ -78,14 +79,18 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
 
     // MARK: Parts
 
-    /// The part of this part at a key path; every change of this part counts as a change of it.
+    /// Returns the part of this part at a key path.
+    ///
+    /// Every change of this part counts as a change of it.
     public func observing<Part: Sendable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Whole, Part> {
         ObservablePart<Whole, Part>(whole: whole, path: path.appending(part), isSame: isSame)
     }
 
-    /// The part of this part at a key path; only what makes it unequal to what it was counts as a change of it.
+    /// Returns the part of this part at a key path.
+    ///
+    /// A change counts only if that part's old and new values differ.
     public func observing<Part: Sendable & Equatable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Whole, Part> {
@@ -107,7 +112,7 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
                 subscriptionEnded: subscriptionEnded), options)
     }
 
-    /// Registers an observer that is held weakly for the transitions of the part.
+    /// Registers a weakly held observer for the transitions of the part.
     func register<Observer: AnyObject & Sendable>(
         _ observer: Observer, _ options: ObservationOptions, isAdditional: Bool,
         subscriptionEnded: @escaping @Sendable () -> Void = {},
@@ -144,7 +149,7 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
 }
 
 extension ObservablePart where Value: Equatable {
-    /// The part at `path`, of which only what makes it unequal to what it was is a change.
+    /// The part at `path`, which changes only if its old and new values differ.
     init(whole: Observable<Whole>, equatablePath path: PartPath<Whole, Value>) {
         self.init(whole: whole, path: path) { path.value(in: $0) == path.value(in: $1) }
     }

@@ -2,20 +2,20 @@
 
 internal import Synchronization
 
-/// An observer as its subject knows it: something that takes events.
+/// An observer in its subject's list.
 final class ObserverEntry<Event: Sendable>: Sendable {
-    /// Counts a subject's observers in the order of subscription.
+    /// The observer's number, counted in the order of subscription.
     let number: UInt64
     /// The number of the first event that the observer gets.
     let firstEvent: UInt64
-    /// Takes an event; false where the observer is no more.
+    /// Passes an event to the observer; false if the observer has been deallocated.
     let receive: @Sendable (Event) -> Bool
     let identity: ObserverIdentity?
-    /// Called when there is nothing more to come.
+    /// Called when the subject ends.
     let subjectEnded: @Sendable () -> Void
     private let alive: (@Sendable () -> Bool)?
     private let subscriptionEnded: @Sendable () -> Void
-    /// Read at every delivery, so that a delivery needs no lock.
+    /// Atomic, so that a delivery needs no lock to read it.
     private let subscribed = Atomic(true)
 
     init(number: UInt64, firstEvent: UInt64, _ registration: Registration<Event>) {
@@ -30,7 +30,7 @@ final class ObserverEntry<Event: Sendable>: Sendable {
 
     var isSubscribed: Bool { subscribed.load(ordering: .acquiring) }
 
-    /// Whether the observer still is; one that is not held weakly always is.
+    /// Whether the observer still exists; true if it is not held weakly.
     var isAlive: Bool { alive?() ?? true }
 
     /// Called under the subject's lock.
@@ -40,18 +40,19 @@ final class ObserverEntry<Event: Sendable>: Sendable {
     }
 }
 
-/// What a subscriber hands over.
+/// What a subscriber passes to its subject.
 struct Registration<Event: Sendable>: Sendable {
-    /// Takes an event; false where the observer is no more.
+    /// Passes an event to the observer; false if the observer has been deallocated.
     let receive: @Sendable (Event) -> Bool
-    /// Whether the observer still is; nil where it is not held weakly, and its subscription decides.
+    /// Whether the observer still exists; nil if it is not held weakly, so that its subscription's lifetime decides.
     private(set) var isAlive: (@Sendable () -> Bool)?
     private(set) var identity: ObserverIdentity?
     private(set) var subjectEnded: @Sendable () -> Void = {}
-    /// Called when the observer is to get no more events; must be quick, and neither call back nor let go of anything.
+    /// Called under the subject's lock when the subscription ends; must be quick, and neither call back nor release
+    /// objects.
     private(set) var subscriptionEnded: @Sendable () -> Void = {}
 
-    /// An observer that is a handler; `subjectEnded` is called when there is nothing more to come.
+    /// An observer that is only a handler; `subjectEnded` is called when the subject ends.
     init(
         _ handler: @escaping @Sendable (Event) -> Void, subjectEnded: @escaping @Sendable () -> Void = {},
         subscriptionEnded: @escaping @Sendable () -> Void = {}
@@ -64,11 +65,11 @@ struct Registration<Event: Sendable>: Sendable {
         self.subscriptionEnded = subscriptionEnded
     }
 
-    /// An observer that is held weakly.
+    /// A weakly held observer.
     ///
     /// - Parameters:
-    ///   - part: what of the value it observes.
-    ///   - subscriptionEnded: called when the observer is to get no more events.
+    ///   - part: the part of the value that it observes.
+    ///   - subscriptionEnded: called when the subscription ends.
     init<Observer: AnyObject & Sendable>(
         _ observer: Observer, of part: PartIdentity? = nil,
         subscriptionEnded: @escaping @Sendable () -> Void = {},
@@ -85,9 +86,11 @@ struct Registration<Event: Sendable>: Sendable {
     }
 }
 
-/// An observer that is held weakly, and what it observes: one that registers again replaces its former registration.
+/// Identifies a weakly held observer and the part it observes, so that registering again replaces the earlier
+/// registration.
 ///
-/// The identifier may have become that of another object once the first is no more, whose registration is as good as gone.
+/// After an object is deallocated, a new object may get the same identifier. That is harmless: it replaces a
+/// registration that can receive nothing any more.
 struct ObserverIdentity: Hashable, Sendable {
     let object: ObjectIdentifier
     /// Nil for all observers of a subject.

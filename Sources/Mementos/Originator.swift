@@ -1,19 +1,19 @@
-// The Memento pattern's originator: whoever has a state, hands it out and takes it back.
+// The Memento pattern's originator: an object whose state can be captured and restored.
 
-/// Something whose state can be captured, and brought back later.
+/// A type whose state can be captured, and restored later.
 ///
-/// A structure, a class or an actor can be one: a requirement that is asynchronous here may be met by a method that is
-/// not. Only the originator knows what is in its state; the caretaker that keeps it never looks inside. So parts that
-/// are private may be in the state, as long as the state's own properties are too.
+/// A structure, a class or an actor can conform; a synchronous method satisfies an asynchronous requirement. Only the
+/// originator knows what its state contains; the caretaker that stores it never looks inside. So the state may contain
+/// private data, as long as the state's own properties are private too.
 public protocol Originator<State> {
-    /// What is captured: a value, so that nothing changes it afterwards.
+    /// The captured state: a value, so that nothing changes it afterwards.
     associatedtype State: Sendable
 
-    /// The state as it is now.
+    /// Returns the current state.
     nonisolated(nonsending) func captureState() async throws -> State
 
-    /// Makes the state what it was when `state` was captured.
+    /// Restores the state that was captured.
     ///
-    /// - Throws: where it cannot; the originator should then be as it was before.
+    /// - Throws: an error if it cannot; the originator should then be as it was before.
     nonisolated(nonsending) mutating func restore(_ state: State) async throws
 }

@@ -1,9 +1,9 @@
-// The way from a value to a part of it.
+// The key path from a value to a part of it.
 
 /// A key path that may be used on any thread.
 ///
-/// Unchecked: it is made of key paths that are Sendable, and so is what they are appended to, though the library does not
-/// say so.
+/// Unchecked: it is built from Sendable key paths only. The result of appending two of them is safe too, but the
+/// standard library does not declare it Sendable.
 struct PartPath<Whole, Value>: @unchecked Sendable {
     private let keyPath: KeyPath<Whole, Value>
 
@@ -17,7 +17,7 @@ struct PartPath<Whole, Value>: @unchecked Sendable {
         PartPath<Whole, Part>(appended: keyPath.appending(path: part))
     }
 
-    /// What tells parts of one whole apart, whatever their types.
+    /// Identifies the part among all parts of the whole, regardless of their types.
     var identity: PartIdentity { PartIdentity(keyPath) }
 }
 

@@ -1,6 +1,6 @@
-// A saved state without its type: what migrations alter.
+// A saved state without its Swift type, for migrations to alter.
 
-/// What a `Codable` value was encoded to: fields, lists and plain values, whatever type it had.
+/// An encoded `Codable` value: fields, lists and plain values, independent of its Swift type.
 public enum StateValue: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -8,7 +8,7 @@ public enum StateValue: Sendable, Hashable {
     /// An integer above `Int64.max`.
     case unsigned(UInt64)
     case number(Double)
-    /// A number of a JSON file that has more digits than a `Double`: its text.
+    /// A number with more digits than a `Double` holds, as its text in a JSON file.
     case decimal(String)
     case text(String)
     case bytes([UInt8])
@@ -25,7 +25,7 @@ public enum StateKey: Sendable, Hashable {
 // MARK: Reading
 
 extension StateValue {
-    /// The integer; nil where the value is none or does not fit.
+    /// The integer; nil if the value is not an integer or does not fit.
     public var integer: Int? {
         switch self {
         case .integer(let value): Int(exactly: value)
@@ -34,7 +34,7 @@ extension StateValue {
         }
     }
 
-    /// The number, whether it was an integer or not; nil where the value is none.
+    /// The number, integer or not; nil if the value is not a number.
     public var number: Double? {
         switch self {
         case .number(let value): value
@@ -45,19 +45,19 @@ extension StateValue {
         }
     }
 
-    /// The text; nil where the value is none.
+    /// The text; nil if the value is not a text.
     public var text: String? {
         guard case .text(let value) = self else { return nil }
         return value
     }
 
-    /// True or false; nil where the value is neither.
+    /// The Boolean; nil if the value is not a Boolean.
     public var boolean: Bool? {
         guard case .boolean(let value) = self else { return nil }
         return value
     }
 
-    /// The items of a list; nil where the value is none.
+    /// The items of a list; nil if the value is not a list.
     public var list: [StateValue]? {
         guard case .list(let items) = self else { return nil }
         return items
@@ -67,7 +67,7 @@ extension StateValue {
 // MARK: Making
 
 extension StateValue {
-    /// An integer; one that 64 bits do not hold becomes a number of that many digits.
+    /// An integer; one that does not fit into 64 bits becomes a `decimal`.
     public init(_ value: some FixedWidthInteger) {
         if let value = Int64(exactly: value) {
             self = .integer(value)
@@ -94,9 +94,9 @@ extension StateValue {
 // MARK: Altering
 
 extension StateValue {
-    /// The field `key`; nil where there is none.
+    /// The field `key`; nil if there is none.
     ///
-    /// Setting nil removes it. Setting a field of what has none makes fields of it.
+    /// Setting nil removes the field. Setting a field of a value that is not `fields` replaces that value by fields.
     public subscript(key: StateKey) -> StateValue? {
         get {
             guard case .fields(let fields) = self else { return nil }
@@ -111,7 +111,7 @@ extension StateValue {
         }
     }
 
-    /// Gives the field `old` the name `new`; nothing happens where there is no such field.
+    /// Renames the field `old` to `new`; does nothing if there is no such field.
     public mutating func rename(_ old: StateKey, to new: StateKey) {
         guard let value = self[old] else { return }
         self[old] = nil
@@ -124,7 +124,7 @@ extension StateValue {
         self[key] = nil
     }
 
-    /// Alters the field `key`; nothing happens where there is no such field.
+    /// Alters the field `key`; does nothing if there is no such field.
     public mutating func change(
         _ key: StateKey, _ body: (inout StateValue) throws -> Void
     ) rethrows {

@@ -1,54 +1,56 @@
-// The Observer pattern: a subject tells any number of observers about events and knows none of them.
+// The Observer pattern: a subject sends events to any number of observers without knowing them.
 
 internal import Threading
 
-/// Tells observers about events.
+/// Sends events to observers.
 ///
-/// - An observer gets exactly the events sent after it subscribed and before its subscription ended.
-/// - All observers get all events in one order, and each event in the order in which they subscribed.
-/// - An observer may subscribe others, cancel itself and others, and send: what it sends is delivered after the present
-///   event has reached all observers.
-/// - Any thread may use a subject. Events are delivered one at a time, on the thread of a sender: one that sends while
-///   another delivers leaves its event to that one and goes on, so that `send` may return before its event has arrived.
+/// - An observer gets exactly the events that are sent after it subscribed and before its subscription ends.
+/// - All observers get the events in the same order. Each event reaches them in the order in which they subscribed.
+/// - An observer may subscribe others, cancel itself and others, and send. An event that it sends is delivered after
+///   the current one has reached all observers.
+/// - Any thread may use a subject. Events are delivered one at a time, on the thread of a sender. A thread that sends
+///   while another delivers leaves its event to that thread: `send` may return before its event is delivered.
 ///
 /// Delivering to an observer takes no lock and allocates nothing.
 public final class Subject<Event: Sendable>: Sendable {
     private let state = Locked(SubjectState<Event>())
 
-    /// Makes a subject that nobody observes yet.
+    /// Creates a subject without observers.
     public init() {}
 
     deinit {
         for observer in state.withLock({ $0.places }) { observer?.subjectEnded() }
     }
 
-    /// Whether anybody observes the subject; where nobody does, an event need not even be made.
+    /// Whether the subject has observers; if not, the caller need not even create an event.
     public var isObserved: Bool {
-        // Outside the lock: whoever looks at an observer may be the last to hold it, and its end may call back.
+        // Outside the lock: checking a weak observer holds it briefly and may release it last, and its deinit may call
+        // back.
         state.withLock { $0.count > 0 ? $0.places : [] }.contains { $0?.isAlive == true }
     }
 
-    /// How many entries were looked at or moved to keep the list of observers: tests see by it that the work is linear.
+    /// How many entries of the observer list have been visited or moved so far, with which tests check that the work is
+    /// linear.
     package var steps: Int { state.withLock { $0.steps } }
 
-    /// Calls `handler` with every event sent from now on, until the subscription ends.
+    /// Calls `handler` with every later event, until the subscription ends.
     ///
-    /// - Parameter handler: called on the thread of a sender; should be quick, as the next event waits for it.
-    /// - Returns: the subscription, which ends when it is cancelled or no longer kept.
+    /// - Parameter handler: called on the thread of a sender; should be quick, as it delays the next event.
+    /// - Returns: the subscription, which ends when it is cancelled or released.
     public func subscribe(_ handler: @escaping @Sendable (Event) -> Void) -> Subscription {
         removeVanished()
         return add(Registration(handler)).subscription
     }
 
-    /// Calls `handler` with every event sent from now on, until the subscription is cancelled or the observer is no more.
+    /// Calls `handler` with every later event, until the subscription is cancelled or the observer is deallocated.
     ///
     /// - Parameters:
-    ///   - observer: held weakly except while its handler runs; may vanish at any time, on any thread.
-    ///   - isAdditional: whether the observer's former registrations remain. Unless it is told so, this one replaces them
-    ///     and comes behind all others; former ones get no event any more.
-    ///   - handler: called with the observer and the event on the thread of a sender. It is kept as long as the observer
-    ///     is subscribed, so it must not capture the observer, only use the one that it is given.
-    /// - Returns: the subscription, which need not be kept.
+    ///   - observer: held weakly except while its handler runs; may be deallocated at any time, on any thread.
+    ///   - isAdditional: whether the observer's earlier registrations remain. By default, this one replaces them, and
+    ///     is called after all other observers.
+    ///   - handler: called with the observer and the event on the thread of a sender. It lives as long as the
+    ///     subscription, so it must not capture the observer, but use the one passed to it.
+    /// - Returns: the subscription, which need not be stored.
     @discardableResult
     public func subscribe<Observer: AnyObject & Sendable>(
         _ observer: Observer, isAdditional: Bool = false, _ handler: @escaping @Sendable (Observer, Event) -> Void
@@ -57,15 +59,15 @@ public final class Subject<Event: Sendable>: Sendable {
         return add(Registration(observer, handler), isReplacing: !isAdditional).subscription
     }
 
-    /// Ends all subscriptions of an observer that is held weakly; where it has none, nothing happens.
+    /// Ends all subscriptions of a weakly held observer; does nothing if it has none.
     ///
-    /// The work is the same however many others observe.
+    /// The cost does not depend on the number of other observers.
     public func remove(_ observer: some AnyObject & Sendable) {
-        // What their handlers own may call back when it ends: the entries must end outside the lock.
+        // Objects that the handlers own may call back when deallocated, so the entries are released outside the lock.
         _ = state.withLock { $0.remove(ObjectIdentifier(observer)) }
     }
 
-    /// Delivers `event` to all observers, or leaves that to the thread that is delivering another one.
+    /// Delivers `event` to all observers, or leaves that to a thread that is already delivering.
     public func send(_ event: Event) {
         enqueue(event)
         deliver()
@@ -73,13 +75,13 @@ public final class Subject<Event: Sendable>: Sendable {
 
     // MARK: Observers
 
-    /// Adds an observer behind the others.
+    /// Adds an observer after the others.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether the former registrations of the same identity end.
-    ///   - first: an event for this observer alone, which is queued.
-    /// - Returns: the subscription, and the entries that it replaces. What their handlers own may call back when it ends:
-    ///   they must end outside any lock.
+    ///   - isReplacing: whether the earlier registrations of the same identity end.
+    ///   - first: an event to queue for this observer alone.
+    /// - Returns: the subscription, and the entries that it replaces. Objects that their handlers own may call back
+    ///   when deallocated: release the entries outside any lock.
     func add(
         _ registration: Registration<Event>, isReplacing: Bool = false, first: Event? = nil
     ) -> (subscription: Subscription, replaced: [ObserverEntry<Event>]) {
@@ -97,13 +99,13 @@ public final class Subject<Event: Sendable>: Sendable {
     }
 
     private func remove(_ number: UInt64) {
-        // What its handler owns may call back when it ends: the entry must end outside the lock.
+        // Objects that the handler owns may call back when deallocated, so the entry is released outside the lock.
         _ = state.withLock { $0.remove(number) }
     }
 
-    /// Removes those that were held weakly and are no more, now and then: for each new observer, the work is constant.
+    /// Occasionally removes the entries of deallocated observers; the work per new observer is constant on average.
     ///
-    /// Looking at an observer may end it, which may call back: not under a lock.
+    /// Must not run under a lock: checking a weak observer may release it last, and its deinit may call back.
     func removeVanished() {
         let crowd = state.withLock { $0.takeCrowd() }
         guard !crowd.isEmpty else { return }
@@ -113,12 +115,14 @@ public final class Subject<Event: Sendable>: Sendable {
 
     // MARK: Delivery
 
-    /// Queues an event; whoever does so while holding a lock lets go of it and then delivers.
+    /// Queues an event.
+    ///
+    /// A caller that holds a lock must release it before it calls `deliver()`.
     func enqueue(_ event: Event) {
         state.withLock { $0.enqueue(event) }
     }
 
-    /// Delivers what is queued, unless another does so already.
+    /// Delivers the queued events, unless another thread is already delivering.
     func deliver() {
         var batch: [QueuedEvent<Event>] = []
         var observers = state.withLock { $0.isDelivering ? nil : $0.takeQueue(into: &batch) }
@@ -127,7 +131,7 @@ public final class Subject<Event: Sendable>: Sendable {
                 if let recipient = queued.recipient {
                     deliver(queued.event, to: recipient)
                 } else {
-                    // Whoever came after the event comes after all those who did not.
+                    // Observers are in the order of subscription: all after this one subscribed after the event, too.
                     for case let observer? in present {
                         guard observer.firstEvent <= queued.number else { break }
                         deliver(queued.event, to: observer)
@@ -145,12 +149,12 @@ public final class Subject<Event: Sendable>: Sendable {
 }
 
 extension Subject {
-    /// The events sent from now on as an asynchronous sequence for one consumer.
+    /// Returns an asynchronous sequence of the later events, for one consumer.
     ///
     /// The sequence ends with the subject, and the subscription ends when the consumer stops.
     ///
-    /// - Parameter policy: which events wait for a slow consumer. `.unbounded` keeps all of them; with a bound, those
-    ///   that do not fit are dropped, and the consumer is not told.
+    /// - Parameter policy: which events are buffered for a slow consumer. `.unbounded` buffers all of them; a bounded
+    ///   buffer drops the rest without notice.
     public func events(
         buffering policy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded
     ) -> AsyncStream<Event> {

@@ -1,11 +1,11 @@
-// What a subject keeps under its lock: who observes, and the events that wait.
+// The state under a subject's lock: its observers and its queue of events.
 
-/// An event that waits for its delivery.
+/// An event waiting for delivery.
 final class QueuedEvent<Event: Sendable>: Sendable {
     /// Events are numbered from 0 in the order in which they were sent.
     let number: UInt64
     let event: Event
-    /// The only one to get it; nil for all.
+    /// The only observer to get it; nil for all observers.
     let recipient: ObserverEntry<Event>?
 
     init(number: UInt64, event: Event, recipient: ObserverEntry<Event>?) {
@@ -17,30 +17,30 @@ final class QueuedEvent<Event: Sendable>: Sendable {
 
 /// The observers and the queue of a subject.
 ///
-/// Adding an observer and ending its subscription cost the same however many others there are: an entry that is gone
-/// leaves its place empty, and the list is made anew once most places are.
+/// Adding an observer and ending its subscription take constant time on average: a removed entry leaves its place
+/// empty, and the list is compacted when most places are empty.
 struct SubjectState<Event: Sendable>: Sendable {
     typealias Entry = ObserverEntry<Event>
 
-    /// In the order of their numbers, which is that of subscription; nil where one has ended.
+    /// The entries in the order of subscription, which is that of their numbers; nil for an ended subscription.
     private(set) var places: [Entry?] = []
-    /// Where the entries are, by their numbers.
+    /// The places of the entries, by number.
     private var indices: [UInt64: Int] = [:]
-    /// The numbers of the entries of those who can register again.
+    /// The numbers of the entries that have an identity, and so can be replaced.
     private var numbers: [ObserverIdentity: Set<UInt64>] = [:]
-    /// What each object has registered as: once for each part that it observes.
+    /// The identities of each object: one for each part that it observes.
     private var identities: [ObjectIdentifier: Set<ObserverIdentity>] = [:]
     private var nextObserver: UInt64 = 0
-    /// Events that nobody has begun to deliver, the latest sent last.
+    /// Events whose delivery has not begun, the latest last.
     private var queue: [QueuedEvent<Event>] = []
     private var nextEvent: UInt64 = 0
     private(set) var isDelivering = false
-    /// So many observers are worth a look for those that are no more.
+    /// The number of observers at which the next search for deallocated ones is due.
     private var crowd = 16
-    /// How many entries were looked at or moved to keep the list.
+    /// How many entries have been visited or moved so far.
     private(set) var steps = 0
 
-    /// How many observe.
+    /// The number of observers.
     var count: Int { indices.count }
 
     // MARK: Observers
@@ -60,7 +60,8 @@ struct SubjectState<Event: Sendable>: Sendable {
 
     /// Ends an observer's subscription.
     ///
-    /// - Returns: the entry, if it was there still; it must end outside the lock, as what it owns may call back.
+    /// - Returns: the entry, if it was still there; release it outside the lock, as objects that it owns may call back
+    ///   when deallocated.
     mutating func remove(_ number: UInt64) -> Entry? {
         guard let index = indices.removeValue(forKey: number), let entry = places[index] else { return nil }
         entry.end()
@@ -87,21 +88,22 @@ struct SubjectState<Event: Sendable>: Sendable {
         }
     }
 
-    /// Ends all subscriptions of that identity.
+    /// Ends all subscriptions of an identity.
     ///
-    /// - Returns: the entries, which must end outside the lock.
+    /// - Returns: the entries; release them outside the lock.
     mutating func remove(_ identity: ObserverIdentity) -> [Entry] {
         (numbers[identity] ?? []).compactMap { remove($0) }
     }
 
     /// Ends all subscriptions of an object.
     ///
-    /// - Returns: the entries, which must end outside the lock.
+    /// - Returns: the entries; release them outside the lock.
     mutating func remove(_ object: ObjectIdentifier) -> [Entry] {
         (identities[object] ?? []).flatMap { remove($0) }
     }
 
-    /// The observers, where they are so many more than at the last time that a look for those that are no more is due.
+    /// Returns the observers if their number has grown so far that a search for deallocated ones is due; else an empty
+    /// array.
     mutating func takeCrowd() -> [Entry] {
         guard count >= crowd else { return [] }
         steps += places.count
@@ -109,7 +111,7 @@ struct SubjectState<Event: Sendable>: Sendable {
         return places.compactMap(\.self)
     }
 
-    /// Records how many are left after a look for those that are no more.
+    /// Sets when the next search is due, after the deallocated observers were removed.
     mutating func recordCrowd() {
         crowd = max(16, 2 * count)
     }
@@ -117,21 +119,21 @@ struct SubjectState<Event: Sendable>: Sendable {
     // MARK: Events
 
     mutating func enqueue(_ event: Event, for recipient: Entry? = nil) {
-        // Whoever subscribes later does not get it.
+        // Without observers, nobody would get it: later subscribers do not.
         guard count > 0 else { return }
         queue.append(QueuedEvent(number: nextEvent, event: event, recipient: recipient))
         nextEvent += 1
     }
 
-    /// Takes what is queued in exchange for the empty `batch`, whose room serves the next events.
+    /// Swaps the queue with the empty `batch`, whose capacity is reused for the next events.
     ///
-    /// - Returns: who observes now, for whoever subscribes later gets none of these; nobody where all events have
-    ///   recipients of their own; nil if the queue is empty, which ends the delivery.
+    /// - Returns: the current observers, as later ones get none of these events; an empty array if every event has its
+    ///   own recipient; nil if the queue is empty, which ends the delivery.
     mutating func takeQueue(into batch: inout [QueuedEvent<Event>]) -> [Entry?]? {
         swap(&queue, &batch)
         isDelivering = !batch.isEmpty
         guard isDelivering else { return nil }
-        // The list is copied when it changes while somebody has it: one for whom nobody looks is not handed out.
+        // Changing the list while a caller holds it copies it, so it is returned only if it is needed.
         return batch.allSatisfy { $0.recipient != nil } ? [] : places
     }
 }

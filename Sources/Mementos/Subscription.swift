@@ -1,8 +1,8 @@
 // The tie between an observer and its subject.
 
-/// An observer's subscription: ends when it is cancelled, or when nobody keeps it.
+/// An observer's subscription, which ends when it is cancelled or when its last reference is released.
 ///
-/// The subscription of an observer that the subject holds weakly need not be kept: it ends with the observer.
+/// If the subject holds the observer weakly, the subscription need not be stored: it ends with the observer.
 public final class Subscription: Sendable {
     private let end: @Sendable () -> Void
     private let endsUnlessKept: Bool
@@ -18,16 +18,16 @@ public final class Subscription: Sendable {
 
     /// Ends the subscription; ending it twice does nothing.
     ///
-    /// The observer is not called again, unless another thread has already begun to. One that is called on the main actor
-    /// is never called again where the subscription is cancelled there.
+    /// The observer is not called again, unless another thread has already started the call. A handler on the main
+    /// actor is never called again after its subscription is cancelled on the main actor.
     public func cancel() { end() }
 
     // MARK: Keeping
 
-    /// Keeps the subscription in a set, and so as long as the set's owner: `store(in: &subscriptions)`.
+    /// Stores the subscription in a set, so that it lives as long as the set: `store(in: &subscriptions)`.
     public func store(in subscriptions: inout Set<Subscription>) { subscriptions.insert(self) }
 
-    /// Keeps the subscription in an array, or another collection that grows at its end.
+    /// Appends the subscription to an array, or to another collection that can append.
     public func store(in subscriptions: inout some RangeReplaceableCollection<Subscription>) {
         subscriptions.append(self)
     }

@@ -1,37 +1,37 @@
-// The Command pattern: a history does commands, undoes them and does them again.
+// The Command pattern: a history executes, undoes and redoes commands.
 
 internal import Threading
 
-/// Executes commands on a state and remembers them, so that they can be undone and redone.
+/// Executes commands on a state and records them, so that they can be undone and redone.
 ///
-/// - A command changes the state and enters the history, or it fails and does neither. A new one ends what could be
-///   redone.
-/// - The state is an ``Observable``: whoever observes it sees what commands do. Only commands should change it, as each
-///   finds it the way the one before it left it.
-/// - Any thread may use a history. Commands run one at a time; observers are told afterwards, on the same thread, and may
-///   use the history. A command itself must use neither the history nor the observable, which would wait for themselves.
+/// - A command either changes the state and enters the history, or it fails and does neither. A new command discards
+///   the steps that could be redone.
+/// - The state is an ``Observable``: its observers see the changes that commands make. Only commands should change it,
+///   as each command expects the state that the one before it left.
+/// - Any thread may use a history. Commands run one at a time; observers are called afterwards, on the same thread, and
+///   may use the history. A command itself must change neither the history nor the observable.
 public final class UndoHistory<SomeCommand: Command>: Sendable {
     public typealias State = SomeCommand.State
     public typealias Position = UndoPosition<SomeCommand>
     public typealias Step = UndoStep<SomeCommand>
 
-    /// What the commands change.
+    /// The state that the commands change.
     public let state: Observable<State>
-    /// So many steps can be undone; older ones are forgotten.
+    /// How many steps can be undone; older ones are forgotten.
     public let depth: Int
 
-    /// Held by the one that runs commands; others look at the history meanwhile, and so does the one.
+    /// Held by the thread that runs commands; reading the history does not need this lock.
     ///
-    /// It says whether the next command may join the last step, which was executed right before it.
+    /// Its value is whether the next command may join the last step, which was executed right before it.
     private let running = Locked(false)
     private let log: Locked<Position>
     private let current: Observable<UndoStatus>
 
-    /// Begins a history, or goes on with one.
+    /// Starts a history, or continues one.
     ///
     /// - Parameters:
-    ///   - state: as it was when the position was taken.
-    ///   - position: what was done and undone before; nothing at first.
+    ///   - state: the state that belongs to the position.
+    ///   - position: the steps done and undone so far; empty by default.
     ///   - depth: how many steps can be undone at most; with 0, nothing can be undone.
     public init(of state: Observable<State>, position: Position = Position(), depth: Int = 1000) {
         self.state = state
@@ -44,43 +44,48 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
 
     // MARK: Observing
 
-    /// What can be undone and redone next.
+    /// The next steps that can be undone and redone.
     public var status: ObservablePart<UndoStatus, UndoStatus> { current.observing(\.self) }
-    /// Whether there is something to undo.
+    /// Whether there is a step to undo.
     public var canUndo: ObservablePart<UndoStatus, Bool> { current.observing(\.canUndo) }
-    /// Whether there is something to redo.
+    /// Whether there is a step to redo.
     public var canRedo: ObservablePart<UndoStatus, Bool> { current.observing(\.canRedo) }
-    /// The name of what is undone next.
+    /// The name of the next step to undo.
     public var undoName: ObservablePart<UndoStatus, String?> { current.observing(\.undoName) }
-    /// The name of what is redone next.
+    /// The name of the next step to redo.
     public var redoName: ObservablePart<UndoStatus, String?> { current.observing(\.redoName) }
 
     // MARK: Doing and undoing
 
-    /// Executes a command, which becomes a step of its own, or part of the last one: see ``Command/coalesced(with:)``.
+    /// Executes a command.
     ///
-    /// - Throws: what it threw, as the cause; the state and the history are as before.
+    /// It becomes a step of its own, or a part of the last one: see ``Command/coalesced(with:)``.
+    ///
+    /// - Throws: an error with the command's error as its cause; the state and the history are as before.
     public func execute(_ command: SomeCommand) throws(CommandError) {
         try step(command.name, canJoin: true) { group in try group.execute(command) }
     }
 
-    /// Ends the last step: the next command begins one of its own.
+    /// Ends the last step: the next command starts a new one.
     ///
-    /// For what separates the steps of a user though no command tells: a pause, another place in the text.
+    /// For boundaries between a user's steps that commands cannot recognise: a pause, or a different place in the text.
     public func endStep() {
         _ = running.withLockUnlessHeld { $0 = false }
     }
 
-    /// Executes several commands that are undone as one; either all of them are done or, if `body` throws, none.
+    /// Executes several commands that are undone as one.
     ///
-    /// Observers see the state before and after, nothing in between. A group may hold groups. One without commands leaves
-    /// the history as it is.
+    /// If `body` throws, none of them remains.
+    ///
+    /// Observers see the state before and after, nothing in between. A group may contain groups. A group without
+    /// commands leaves the history as it is.
     ///
     /// - Parameters:
-    ///   - name: for the menu.
-    ///   - body: executes commands through the group that it is given; must not use the history itself.
+    ///   - name: the step's name in the menu.
+    ///   - body: executes commands through the group passed to it; must not use the history itself.
     /// - Returns: what `body` returns.
-    /// - Throws: what a command threw; anything else that `body` threw is the cause of an error with the group's name.
+    /// - Throws: the error of the command that failed; any other error that `body` throws becomes the cause of an error
+    ///   with the group's name.
     @discardableResult
     public func group<Result>(
         _ name: String, _ body: (inout CommandGroup<SomeCommand>) throws -> Result
@@ -102,7 +107,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
             let step = Step(name: name, commands: commands)
             let last = canJoin && isOpen ? position.done.last : nil
             isOpen = canJoin
-            // The commands are asked outside the lock, as they may look at the history.
+            // `coalesced(with:)` is called outside the log's lock, as it may read the history.
             if let last, let joined = last.coalesced(with: step) {
                 record { $0.replaceLast(with: joined) }
                 return (result, [last, step])
@@ -113,7 +118,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
 
     /// Undoes the last step.
     ///
-    /// - Returns: its name; nil if there is nothing to undo.
+    /// - Returns: the step's name; nil if there is nothing to undo.
     @discardableResult
     public func undo() throws(CommandError) -> String? {
         let next = position.done.last
@@ -126,9 +131,9 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
         }
     }
 
-    /// Does again what was undone last.
+    /// Redoes the step that was undone last.
     ///
-    /// - Returns: its name; nil if there is nothing to redo.
+    /// - Returns: the step's name; nil if there is nothing to redo.
     @discardableResult
     public func redo() throws(CommandError) -> String? {
         let next = position.undone.last
@@ -143,25 +148,27 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
 
     // MARK: Keeping and restoring
 
-    /// What is done and what is undone, for the program's next start; see ``snapshot()``.
+    /// The done and undone steps, to be stored for the program's next start; see ``snapshot()``.
     public var position: Position { log.withLock { $0 } }
 
-    /// How often the state or the position has changed.
+    /// How often the state and the position have changed, added up.
     package var changeCount: UInt64 { state.changeCount + current.changeCount }
 
-    /// The state and the position that belong together, whatever other threads do; for a command, those before it.
+    /// Returns the state and the matching position, consistent even while other threads run commands.
+    ///
+    /// Within a command, these are the ones before it.
     public func snapshot() -> (state: State, position: Position) {
         running.withLockUnlessHeld { _ in (state.value, position) } ?? (state.value, position)
     }
 
-    /// Makes the state and the position what they were when they were taken; not to be used by a command.
+    /// Restores a state and its position; must not be called by a command.
     public func restore(_ state: State, position: Position = Position()) {
         replace("restore", position) { self.state.change { $0 = state } }
     }
 
-    /// Forgets all that could be undone and redone; the state stays.
+    /// Forgets all steps; the state stays as it is.
     ///
-    /// Not to be used by a command.
+    /// Must not be called by a command.
     public func clear() {
         replace("clear the history", Position()) {}
     }
@@ -185,14 +192,14 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
         }
     }
 
-    /// Runs commands one after the other, and tells the observers of the state and of the status afterwards.
+    /// Runs commands one after another, and then delivers to the observers of the state and of the status.
     ///
     /// - Parameters:
-    ///   - name: of what is about to be run, for the error.
-    ///   - body: is given whether the next command may join the last step; notes in the position what has gone well;
-    ///     returns the result and the steps that are forgotten. Steps may call back when they end: they end outside the
-    ///     lock.
-    /// - Throws: what `body` throws; `CommandError` with the cause `HistoryInUse` where this thread runs a command already.
+    ///   - name: the name of the step, for the error.
+    ///   - body: gets whether the next command may join the last step; updates the position if it succeeds; returns the
+    ///     result and the forgotten steps. A step's deinit may call back, so they are released outside the lock.
+    /// - Throws: what `body` throws; `CommandError` with the cause `HistoryInUse` if this thread is already running a
+    ///   command.
     private func run<Result>(
         _ action: CommandError.Action, _ name: String,
         _ body: (inout Bool) throws(CommandError) -> (Result, forgotten: [Step])

@@ -1,10 +1,10 @@
-// An undo history as an originator: its state is what the commands have made, and what can be undone and redone.
+// An undo history as an originator: it captures the state and the steps that can be undone and redone.
 
-/// What an ``UndoHistory`` was at one instant: kept, it lets undo survive a restart.
+/// An ``UndoHistory`` at one instant; storing it lets undo survive a restart.
 public struct UndoMemento<SomeCommand: Command>: Sendable {
-    /// What the commands had made.
+    /// The state that the commands had made.
     public let state: SomeCommand.State
-    /// What could be undone and redone.
+    /// The steps that could be undone and redone.
     public let position: UndoPosition<SomeCommand>
 
     public init(state: SomeCommand.State, position: UndoPosition<SomeCommand>) {
@@ -18,20 +18,20 @@ extension UndoMemento: Codable where SomeCommand: Codable, SomeCommand.State: Co
 
 /// An ``UndoHistory`` as an originator, for a caretaker.
 public struct UndoOriginator<SomeCommand: Command>: Originator, Sendable {
-    /// Whose state is captured and restored.
+    /// The history whose state is captured and restored.
     public let history: UndoHistory<SomeCommand>
 
     public init(_ history: UndoHistory<SomeCommand>) {
         self.history = history
     }
 
-    /// The state and the position that belong together, whatever other threads do.
+    /// Returns the state and the matching position, consistent even while other threads run commands.
     public func captureState() -> UndoMemento<SomeCommand> {
         let (state, position) = history.snapshot()
         return UndoMemento(state: state, position: position)
     }
 
-    /// Makes the state and the position what they were.
+    /// Restores the state and the position.
     public func restore(_ memento: UndoMemento<SomeCommand>) {
         history.restore(memento.state, position: memento.position)
     }

@@ -1,19 +1,21 @@
-// Where a history stands: what is done and what is undone.
+// The position of a history: its done and undone steps.
 
-/// What a history has done and what it has undone; where the commands are `Codable`, a program stores it with the state
-/// and goes on from there at its next start.
+/// The done and undone steps of a history.
+///
+/// If the commands are `Codable`, a program can store the position with the state and continue from there at its next
+/// start.
 public struct UndoPosition<SomeCommand: Command>: Sendable {
-    /// What can be undone, the next one last.
+    /// The steps that can be undone, the next one last.
     public private(set) var done: [UndoStep<SomeCommand>] = []
-    /// What can be redone, the next one last.
+    /// The steps that can be redone, the next one last.
     public private(set) var undone: [UndoStep<SomeCommand>] = []
 
-    /// Nothing is done yet.
+    /// Creates an empty position.
     public init() {}
 
-    /// Adds what has just been done.
+    /// Appends a step that has just been executed.
     ///
-    /// - Returns: what is forgotten: all that was undone, and the oldest of what is done beyond `depth`.
+    /// - Returns: the forgotten steps: all undone ones, and the oldest done ones beyond `depth`.
     mutating func push(_ step: UndoStep<SomeCommand>, depth: Int) -> [UndoStep<SomeCommand>] {
         let forgotten = undone
         undone = []
@@ -21,27 +23,27 @@ public struct UndoPosition<SomeCommand: Command>: Sendable {
         return forgotten + limit(to: depth)
     }
 
-    /// Makes the last done step one that also does what came after it.
+    /// Replaces the last done step.
     mutating func replaceLast(with step: UndoStep<SomeCommand>) {
         done.removeLast()
         done.append(step)
     }
 
-    /// Moves the last done step, as undoing has left it, to the undone ones.
+    /// Moves the last done step to the undone ones, as `step`, which undoing has altered.
     mutating func moveToUndone(_ step: UndoStep<SomeCommand>) {
         done.removeLast()
         undone.append(step)
     }
 
-    /// Moves the last undone step, as redoing has left it, to the done ones.
+    /// Moves the last undone step to the done ones, as `step`, which redoing has altered.
     mutating func moveToDone(_ step: UndoStep<SomeCommand>) {
         undone.removeLast()
         done.append(step)
     }
 
-    /// Forgets what would be undone or redone last, so that no more than `depth` steps remain on either side.
+    /// Forgets the steps that would be undone or redone last, so that at most `depth` steps remain on either side.
     ///
-    /// - Returns: what is forgotten.
+    /// - Returns: the forgotten steps.
     mutating func limit(to depth: Int) -> [UndoStep<SomeCommand>] {
         let forgotten = done.prefix(max(0, done.count - depth)) + undone.prefix(max(0, undone.count - depth))
         done.removeFirst(max(0, done.count - depth))

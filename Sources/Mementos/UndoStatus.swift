@@ -1,12 +1,12 @@
-// What a menu shows of a history.
+// What a menu shows about a history.
 
-/// What can be undone and redone next.
+/// The next steps that can be undone and redone.
 public struct UndoStatus: Sendable, Hashable {
     /// The name of the step that ``UndoHistory/undo()`` undoes; nil if there is none.
     public internal(set) var undoName: String?
-    /// The name of the step that ``UndoHistory/redo()`` does again; nil if there is none.
+    /// The name of the step that ``UndoHistory/redo()`` redoes; nil if there is none.
     public internal(set) var redoName: String?
-    /// How often the history has changed since it was made.
+    /// How often the history has changed since it was created.
     public internal(set) var changeCount = 0
 
     public var canUndo: Bool { undoName != nil }

@@ -1,10 +1,10 @@
-// What one undo undoes.
+// The unit that one undo undoes.
 
-/// One or several commands that are undone and redone as one.
+/// One or more commands that are undone and redone as one.
 public struct UndoStep<SomeCommand: Command>: Sendable {
     /// The name of the command or of the group.
     public let name: String
-    /// In the order of their execution.
+    /// The commands in the order of their execution.
     public private(set) var commands: [SomeCommand]
 
     init(name: String, commands: [SomeCommand]) {
@@ -12,13 +12,15 @@ public struct UndoStep<SomeCommand: Command>: Sendable {
         self.commands = commands
     }
 
-    /// This step and the next one as one, where both consist of one command and these coalesce.
+    /// Returns this step and the next as one; nil unless each is a single command and the two coalesce.
     func coalesced(with next: UndoStep) -> UndoStep? {
         guard commands.count == 1, next.commands.count == 1 else { return nil }
         return commands[0].coalesced(with: next.commands[0]).map { UndoStep(name: $0.name, commands: [$0]) }
     }
 
-    /// Undoes the commands, the last one first; where one fails, those after it are executed again.
+    /// Undoes the commands, the last one first.
+    ///
+    /// If one fails, those after it are executed again.
     mutating func undo(on state: inout SomeCommand.State) throws(CommandError) {
         for index in commands.indices.reversed() {
             do {
@@ -33,7 +35,9 @@ public struct UndoStep<SomeCommand: Command>: Sendable {
         }
     }
 
-    /// Executes the commands, the first one first; where one fails, those before it are undone.
+    /// Executes the commands, the first one first.
+    ///
+    /// If one fails, those before it are undone.
     mutating func redo(on state: inout SomeCommand.State) throws(CommandError) {
         for index in commands.indices {
             do {
@@ -48,19 +52,19 @@ public struct UndoStep<SomeCommand: Command>: Sendable {
         }
     }
 
-    /// Undoes the commands because what should have followed has failed.
+    /// Undoes the commands because a later command failed.
     ///
-    /// - Returns: what went wrong.
+    /// - Returns: the error that stopped the rollback; nil if it succeeded.
     mutating func rollBack(on state: inout SomeCommand.State) -> (any Error)? {
         rollBack(&state) { commands, state in
             for index in commands.indices.reversed() { try commands[index].undo(on: &state) }
         }
     }
 
-    /// Puts an object back by the commands.
+    /// Rolls an object back with its commands.
     ///
-    /// A value needs none of this: whoever runs the commands has the former one, and
-    /// the command that failed may have left this one in any condition.
+    /// A value needs no rollback: the caller still has the old one, and the failed command may have left this one in
+    /// any condition.
     private mutating func rollBack(
         _ state: inout SomeCommand.State,
         _ body: (inout [SomeCommand], inout SomeCommand.State) throws -> Void

@@ -1,4 +1,4 @@
-// Writes restored files: verified, with all metadata, and where they replace something at one stroke.
+// Writes restored files: verified, with all metadata, and atomically if they replace something.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,16 +8,17 @@ internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
 
-/// A file that is to be written.
+/// A file to write.
 struct FileJob: Sendable {
     let entry: Entry
     let path: RelativePath
-    /// The directory that will hold it, and its name there.
+    /// Its directory.
     let directory: SharedDirectory
+    /// Its name in the directory.
     let name: CName
-    /// Whether nothing has the name, and the root is known to be incomplete until the restore has ended.
+    /// Whether the name is free and the root is marked as incomplete until the restore has ended.
     let isNew: Bool
-    /// What it counts as when it is written.
+    /// The kind of action that it counts as.
     let kind: RestoreAction.Kind
 }
 
@@ -27,12 +28,12 @@ struct FileRestorer: Sendable {
     let progress: OperationProgress?
     let interruption: RestoreInterruption?
 
-    /// Writes one file, replacing what has its name.
+    /// Writes one file and replaces an existing object with its name.
     ///
-    /// A new one in an incomplete root needs no temporary name: killed here, the restore makes it anew when it goes on.
-    /// That spares each file two changes of its directory.
+    /// A new file in an incomplete root needs no temporary name: if the restore is killed here, it rewrites the file
+    /// when it continues. That saves two changes of the directory per file.
     ///
-    /// - Parameter metadata: sets the file's metadata and notes what could not be set.
+    /// - Parameter metadata: sets the file's metadata and records what could not be set.
     /// - Returns: the bytes of content written.
     func write(_ job: FileJob, _ metadata: inout MetadataWriter) throws -> UInt64 {
         try job.isNew ? create(job, &metadata) : replace(job, &metadata)
@@ -60,10 +61,10 @@ struct FileRestorer: Sendable {
         return count
     }
 
-    /// Writes a file's content, leaving its holes unwritten.
+    /// Writes a file's content and leaves its holes unwritten.
     ///
-    /// - Returns: the bytes written.
-    /// - Throws: `RestoreProblem` where the content is not what the entry promises.
+    /// - Returns: the number of bytes written.
+    /// - Throws: `RestoreProblem` if the content contradicts the entry.
     private func write(_ entry: Entry, to file: borrowing Descriptor, _ relative: RelativePath) throws -> UInt64 {
         let path = FilePath(relative)
         // The sum of the lengths of all lists.
@@ -71,7 +72,7 @@ struct FileRestorer: Sendable {
         var position: UInt64 = 0
         var count: UInt64 = 0
         var endsInHole = false
-        // A size that the file system does not take is known before half a million lists are read.
+        // A size that the file system does not support fails here, before half a million lists are read.
         if case .sliceLists = entry.content { try file.truncate(to: size, path: path) }
         var pieces = ContentReader(entry.content, in: store)
         while let piece = try pieces.next() {
@@ -100,7 +101,7 @@ struct FileRestorer: Sendable {
 
     private func lie(_ entry: Entry, _ path: RelativePath) -> RestoreProblem {
         RestoreProblem(
-            path, "\(path) cannot be restored: the archive does not hold the \(entry.size) bytes that it promises",
-            remedy: "'archiver check --data' tells what else is damaged", isDamage: true)
+            path, "\(path) cannot be restored: its content in the archive does not have \(entry.size) bytes",
+            remedy: "run 'archiver check --data' to find other damage", isDamage: true)
     }
 }

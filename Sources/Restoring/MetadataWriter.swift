@@ -1,19 +1,20 @@
-// Gives restored objects their owner, attributes, permissions and time, in the order in which none undoes another.
+// Sets the owner, attributes, permissions and time of restored objects, in an order in which no step undoes another.
 
 internal import ArchiveFormat
 internal import FileIO
 internal import Roots
 internal import SystemPackage
 
-/// Sets metadata, and counts what the process may not set.
+/// Sets metadata, and counts what the process is not allowed to set.
 struct MetadataWriter: Sendable {
     private let isRoot = CurrentProcess.isRoot
-    /// Owners by number, translated by name where the snapshot comes from another machine.
+    /// Maps owners by number, or by name if the snapshot comes from another machine.
     private let owners: OwnerMapping
     /// Objects whose owner or group could not be set.
     private(set) var foreignOwners = 0
-    /// The first things that the user should know of single objects, and how many there were.
+    /// The first remarks on single objects for the user.
     private(set) var remarks: [String] = []
+    /// The number of all remarks.
     private(set) var remarkCount = 0
     /// Objects whose permissions or time could not be set.
     private(set) var problems: [RestoreProblem] = []
@@ -24,7 +25,7 @@ struct MetadataWriter: Sendable {
         self.owners = owners
     }
 
-    /// Takes in what another writer noted.
+    /// Adds the counts and problems of another writer.
     mutating func add(_ other: MetadataWriter) {
         foreignOwners += other.foreignOwners
         remarkCount += other.remarkCount
@@ -32,7 +33,7 @@ struct MetadataWriter: Sendable {
         problems += other.problems
     }
 
-    /// Gives an open file or directory the metadata of `entry`.
+    /// Sets the metadata of `entry` on an open file or directory.
     mutating func apply(_ entry: Entry, to file: borrowing Descriptor, path: RelativePath) {
         let (owner, group) = owners.numbers(of: entry)
         let isOwned = attemptOwner { () throws(FileError) in
@@ -48,7 +49,7 @@ struct MetadataWriter: Sendable {
         }
     }
 
-    /// Gives the object `name` in `directory` the metadata of `entry`; symbolic links are not followed.
+    /// Sets the metadata of `entry` on the object `name` in `directory`; symbolic links are not followed.
     mutating func apply(
         _ entry: Entry, to name: CName, in directory: borrowing Descriptor, path: RelativePath
     ) {
@@ -69,7 +70,7 @@ struct MetadataWriter: Sendable {
         }
     }
 
-    /// A program that was to run as another user must not run as this one instead.
+    /// The permissions to set: a setuid program whose owner could not be set must not run as the current user.
     private mutating func permissions(_ entry: Entry, _ isOwned: Bool, _ path: RelativePath) -> UInt16 {
         if entry.kind == .directory || entry.kind == .symbolicLink { return entry.permissions }
         let isPrivileged = entry.permissions & 0o6000 != 0
@@ -78,12 +79,12 @@ struct MetadataWriter: Sendable {
             return entry.permissions & 0o1777
         }
         if owners.isForeign, isPrivileged {
-            remark("\(path) runs as its owner or group (setuid, setgid), as another machine's snapshot has it")
+            remark("\(path) runs as its owner or group (setuid, setgid), as recorded on another machine")
         }
         if owners.isForeign, entry.attributes.contains(where: { $0.name.elementsEqual("security.capability".utf8) }) {
             remark(
                 isRoot
-                    ? "\(path) runs with the capabilities that another machine's snapshot gives it"
+                    ? "\(path) runs with the capabilities that were recorded on another machine"
                     : "\(path) was restored without its capabilities: only root may set them")
         }
         return entry.permissions
@@ -129,15 +130,17 @@ struct OwnerMapping: Sendable {
     let isForeign: Bool
     private let names = AccountNames()
 
-    /// The mapping for what `snapshot` holds; nil where nothing is restored.
+    /// The mapping for the owners of `snapshot`; nil if nothing is restored.
     init(_ snapshot: Snapshot?) {
         ownerNames = snapshot?.ownerNames ?? [:]
         groupNames = snapshot?.groupNames ?? [:]
         isForeign = snapshot.map { $0.machine != Machine.id } ?? false
     }
 
-    /// The owner and group that `entry` gets on this machine: by name if it was captured on another one and the name
-    /// is known here, else by number.
+    /// Returns the owner and group for `entry` on this machine.
+    ///
+    /// They are mapped by name if the snapshot comes from another machine and the name exists here, otherwise by
+    /// number.
     func numbers(of entry: Entry) -> (owner: UInt32, group: UInt32) {
         guard isForeign else { return (entry.owner, entry.group) }
         let owner = ownerNames[entry.owner].flatMap { names.owner(named: $0) } ?? entry.owner

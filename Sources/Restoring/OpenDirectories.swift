@@ -1,4 +1,4 @@
-// The directories that a restore is working in: opened on the way down, finished on the way up.
+// The open directories of a restore: opened on the way down, finished on the way up.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -6,13 +6,13 @@ internal import Glibc
 internal import Roots
 internal import SystemPackage
 
-/// The chain of open directories from the root of a restore to where it works now.
+/// The chain of open directories from the root of a restore to its current place.
 struct OpenDirectories {
-    /// What is to be done with a directory once everything in it is done.
+    /// What happens to a directory after everything in it is done.
     enum Ending: Sendable {
-        /// It gets its metadata: what was done in it has changed its time at least.
+        /// Its metadata is set: the work in it has changed at least its time.
         case metadata
-        /// It is removed, and `replacement` takes its place.
+        /// It is removed, and `replacement`, if any, takes its place.
         case removal(replacement: Entry?)
     }
 
@@ -20,7 +20,7 @@ struct OpenDirectories {
         let path: RelativePath
         let directory: SharedDirectory
         let ending: Ending
-        /// The state it shall have, where the step that opened it told.
+        /// The wanted state, if it was opened by a step with one.
         let wanted: Entry?
     }
 
@@ -30,23 +30,23 @@ struct OpenDirectories {
     private(set) var levels: [Level] = []
     private let isRoot = CurrentProcess.isRoot
 
-    /// - Parameter crossesMounts: whether what is mounted below the root belongs to it.
+    /// - Parameter crossesMounts: whether file systems mounted below the root belong to it.
     init(_ root: RootDirectory, crossesMounts: Bool) {
         self.root = root.directory
         rootStatus = root.status
         self.crossesMounts = crossesMounts
     }
 
-    /// Takes the innermost directory off the chain if `path` does not lie in it.
+    /// Removes the innermost directory from the chain if `path` is not in it.
     mutating func popUnlessHolding(_ path: RelativePath) -> Level? {
         guard let last = levels.last, !last.path.contains(path) || last.path == path else { return nil }
         return levels.removeLast()
     }
 
-    /// Takes the innermost directory off the chain; nil where it is empty.
+    /// Removes the innermost directory from the chain; nil if the chain is empty.
     mutating func pop() -> Level? { levels.popLast() }
 
-    /// The open directory at `path`, put on the chain if it is not there yet.
+    /// Returns the open directory at `path`, and adds it to the chain if necessary.
     mutating func directory(at path: RelativePath) throws -> SharedDirectory {
         if let last = levels.last, last.path == path { return last.directory }
         let directory = try open(path)
@@ -54,15 +54,15 @@ struct OpenDirectories {
         return directory
     }
 
-    /// Puts the directory at `path`, which exists, on the chain.
+    /// Adds the existing directory at `path` to the chain.
     mutating func push(_ path: RelativePath, _ ending: Ending, wanted: Entry?) throws {
         let directory = try open(path)
         levels.append(Level(path: path, directory: directory, ending: ending, wanted: wanted))
     }
 
-    /// Opens a directory so that names in it can be made and removed.
+    /// Opens a directory so that names in it can be created and removed.
     ///
-    /// - Throws: `RestoreProblem` of that directory, where the error does not concern all of the restore.
+    /// - Throws: `RestoreProblem` for that directory, unless the error affects the whole restore.
     private func open(_ path: RelativePath) throws -> SharedDirectory {
         if path.isRoot {
             if !isRoot { try makeAccessible(path) }
@@ -82,17 +82,17 @@ struct OpenDirectories {
         }
     }
 
-    /// What captures do not enter, restores leave alone.
+    /// Refuses a directory on another mount, as captures do not enter it either.
     private func refuseMount(at path: RelativePath) throws {
         if crossesMounts { return }
         guard let status = try FileStatus.read(path, beneath: root.descriptor) else { return }
         if status.device == rootStatus.device, status.mount == rootStatus.mount { return }
         throw RestoreProblem(
-            path, "\(path) is on another file system than the root and was left as it is, with all below it",
+            path, "\(path) is on another file system than the root; it and everything below it were not restored",
             remedy: "unmount it and restore again, or restore elsewhere with '--target DIR'", isOfDirectory: true)
     }
 
-    /// Gives the owner of a directory the right to work in it; its own permissions come back with its metadata.
+    /// Gives a directory's owner access to it; its own permissions are set again with its metadata.
     private func makeAccessible(_ path: RelativePath) throws {
         if path.isRoot {
             let permissions = try FileStatus.read(root.descriptor).permissions

@@ -1,4 +1,4 @@
-// Writes one operation into its root's log: before it alters anything, and when all is done.
+// Records one operation in its root's log: before its first change, and when it is complete.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -6,19 +6,19 @@ package import FileIO
 internal import Roots
 package import SystemPackage
 
-/// Notes one operation on a root, whose capture lock the caller holds.
+/// Records one operation on a root; the caller must hold the root's capture lock.
 package final class OperationJournal {
     private let store: ArchiveStore
     private let rootPath: [UInt8]
     private let kind: OperationKind
     private let target: OperationID?
     private let name: String?
-    /// The operation, once it has begun.
+    /// The operation's id; nil before it has begun.
     private(set) var id: OperationID?
 
     /// - Parameters:
-    ///   - target: the operation that is undone or redone.
-    ///   - name: what the user calls it.
+    ///   - target: the operation to undo or redo.
+    ///   - name: the user's name for the operation.
     package init(
         _ store: ArchiveStore, _ root: FilePath, _ kind: OperationKind, of target: OperationID? = nil,
         name: String? = nil
@@ -30,15 +30,15 @@ package final class OperationJournal {
         self.name = name
     }
 
-    /// Whether the operation is noted even where it alters nothing: undoing and redoing move on in the log all the same.
+    /// Whether to record the operation even if it changes nothing: an undo or redo moves on in the log in any case.
     var isForced: Bool { target != nil }
 
-    /// Notes, before anything is altered, that the operation begins; once, however often it is called.
+    /// Records the start of the operation before its first change; further calls do nothing.
     ///
     /// - Parameters:
-    ///   - before: the snapshot with the state before it; nil where the root does not exist.
-    ///   - snapshot: what it brings back.
-    ///   - path: the part of the root that it brings back.
+    ///   - before: the snapshot with the state before the operation; nil if the root does not exist.
+    ///   - snapshot: the snapshot to restore.
+    ///   - path: the part of the root to restore.
     @discardableResult
     package func begin(
         before: SnapshotID?, _ snapshot: SnapshotID?, at path: RelativePath
@@ -49,7 +49,7 @@ package final class OperationJournal {
         return id
     }
 
-    /// Does `body`; where it fails and the operation has begun, the error says so.
+    /// Runs `body`; if it fails after the operation has begun, the error says so.
     func explaining<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             guard id != nil else { throw error }
@@ -57,13 +57,13 @@ package final class OperationJournal {
             let mend = reason.remedy.map { "\($0), then " } ?? ""
             throw ArchiverError(
                 reason.code, "\(reason.message); the \(kind.rawValue) stopped half-way",
-                remedy: mend + "do it again to finish it, or 'archiver undo' to take it back", path: reason.path)
+                remedy: mend + "run it again to finish it, or 'archiver undo' to reverse it", path: reason.path)
         }
     }
 
-    /// Records that the operation, if it has begun, is done to its end.
+    /// Records that the operation is complete, if it has begun.
     ///
-    /// - Parameter after: the snapshot with the state after it; nil where there is none.
+    /// - Parameter after: the snapshot with the state after the operation; nil if there is none.
     package func complete(after: SnapshotID?) throws(StorageError) {
         guard let id else { return }
         _ = try enter(.completion, after, target: id)
@@ -73,7 +73,7 @@ package final class OperationJournal {
         _ kind: OperationKind, before: SnapshotID? = nil, _ snapshot: SnapshotID?, at path: RelativePath = .root,
         target: OperationID?, name: String? = nil
     ) throws(StorageError) -> OperationID {
-        // The log is read in the order of times, so no clock that was set back may change it.
+        // The log is ordered by time, so a clock that was set back must not change that order.
         let latest = try store.catalogue.latestOperationTime(ofRoot: rootPath, machine: Machine.id)
         let time = latest.map { max(.now, $0.advanced(byNanoseconds: 1)) } ?? .now
         return try store.enter(

@@ -1,4 +1,4 @@
-// Restoring into a directory that is missing or empty; the root stays as it is.
+// Restores into a missing or empty directory; the root stays unchanged.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -48,12 +48,13 @@ package struct RestoreElsewhere {
             }
         }
         var result = writer.result
-        // One that was interrupted, or could do more later, keeps its marker, so that the same command goes on with it.
+        // If the restore was interrupted, or a retry may restore more, the marker stays, so that the same command
+        // continues.
         if !result.isInterrupted {
             try root.directory.descriptor.synchronizeFileSystem(path: root.path)
             if result.isWorthRepeating {
                 result.warn(
-                    "the same command goes on with \(root.path); until then it holds \(RestoreTarget.markerName)")
+                    "run the same command again to finish \(root.path); until then it has \(RestoreTarget.markerName)")
             } else {
                 try place.finish(try wantedRoot())
             }
@@ -62,7 +63,7 @@ package struct RestoreElsewhere {
         return result
     }
 
-    /// Only tells what would be done.
+    /// Reports what a restore would do, without changing anything.
     package func plan() throws -> RestoreResult {
         var result = RestoreResult(destination: target, path: source.path)
         try source.forEachEntry { entry in
@@ -75,15 +76,15 @@ package struct RestoreElsewhere {
         return result
     }
 
-    /// What an interrupted run of the same restore is known by.
+    /// The part of the marker that identifies the snapshot of an interrupted restore.
     private var marker: String { source.snapshot?.id.hex ?? "" }
 
-    /// The state that the target itself shall have: that of the directory whose content it gets.
+    /// The wanted state of the target itself: that of the directory whose content it gets.
     private func wantedRoot() throws -> Entry? {
         try source.entry().flatMap { $0.kind == .directory ? $0 : nil }
     }
 
-    /// Where in the target `path` of the snapshot goes.
+    /// The path in the target for the snapshot's `path`.
     private func relocated(_ path: RelativePath) -> RelativePath {
         if let rest = source.path.suffix(of: path), !rest.isRoot { return rest }
         return (try? wantedRoot()) != nil ? .root : RelativePath(unchecked: Array(path.name))
@@ -93,7 +94,7 @@ package struct RestoreElsewhere {
         source.path.appending(path: path)
     }
 
-    /// What an interrupted restore left at the path: taken as it is only if it is a directory, else made anew.
+    /// The object that an interrupted restore left at the path; a directory is reused, anything else is rewritten.
     private func leftOver(_ wanted: Entry, in root: RootDirectory) throws -> Entry? {
         if wanted.path.isRoot {
             try RestoreTarget.removeTemporaryFiles(in: .root, of: root)

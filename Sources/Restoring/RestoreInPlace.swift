@@ -1,4 +1,4 @@
-// Restoring in place: capture, note in the operation log, apply, wait for the disk, capture.
+// Restores in place: capture, record in the operation log, apply, flush to disk, capture.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,12 +11,12 @@ internal import SnapshotTree
 package import SystemPackage
 internal import Threading
 
-/// One restore of a root, or of a part of it, to what it was.
+/// One restore of a root, or a part of it, to an earlier state.
 package struct RestoreInPlace {
     private(set) var source: RestoreSource
-    /// The root, without symbolic links as far as it exists.
+    /// The root's path; symbolic links in its existing part are resolved.
     package let rootPath: FilePath
-    /// What is taken back; then what leads to the part comes back as well where a file has come to stand in the way.
+    /// The operation that is reversed; if so, directories above the part are restored too if a file is in their place.
     package let reversed: ReversedOperation?
     package let interruption: RestoreInterruption?
     package let progress: OperationProgress?
@@ -34,9 +34,9 @@ package struct RestoreInPlace {
         self.onAction = onAction
     }
 
-    /// Captures the present state, notes the operation in `journal` and makes the root what is wanted.
+    /// Captures the present state, records the operation in `journal` and restores the wanted state.
     ///
-    /// The caller holds the root's capture lock.
+    /// The caller must hold the root's capture lock.
     package func run(_ journal: OperationJournal) throws -> RestoreResult {
         guard let root = try existing() else { return try makeRoot(journal) }
         let rules = try source.store.presentExclusions(ofRoot: root.path.bytes)
@@ -47,7 +47,7 @@ package struct RestoreInPlace {
         let temporary = leftBehind.withLock { $0 }
         if !temporary.isEmpty {
             for path in temporary { try? RestoreTarget.removeLeftBehind(path, in: root) }
-            // Such a name may have been a further one of a file, whose status is another one without it.
+            // A removed name may have been a hard link, which changes the status of its file's other names.
             let again = try before.runTwice(root, [.subtree(.root)])
             captured = captured.followed(by: again)
         }
@@ -59,7 +59,7 @@ package struct RestoreInPlace {
         {
             return RestoreResult(destination: root.path, path: scope)
         }
-        // What will be altered has to be in a snapshot, also where present rules leave it out.
+        // Everything that will change must be in a snapshot, even if the present rules exclude it.
         if let foreseen = try restore.foreseen(from: captured.tree, exempt) {
             before.foreseen = foreseen
             let wider = try before.runTwice(root, [.subtree(.root)])
@@ -68,7 +68,7 @@ package struct RestoreInPlace {
         let begin = { [captured] in
             _ = try journal.begin(before: captured.latest.id, source.snapshot?.id, at: scope)
         }
-        // Whether it finds anything to do or not, undoing moves on in the log.
+        // An undo moves on in the log even if there is nothing to do.
         if journal.isForced { try begin() }
         defer { interruption?.set(isAltering: false) }
         var (result, changed) = try journal.explaining {
@@ -80,17 +80,17 @@ package struct RestoreInPlace {
         result.path = scope
         result.add(captured.problems, "could not be captured before the restore")
         if result.isInterrupted { return result }
-        // What is told to be complete must be so after a power failure too.
+        // A restore that is recorded as complete must be complete after a power failure too.
         if journal.id != nil { try root.directory.descriptor.synchronizeFileSystem(path: root.path) }
-        // Everything else was looked at a moment ago.
+        // Everything else was scanned before the restore.
         let after = try capture(.restore, rules).runTwice(root, changed)
         result.add(after.problems, "could not be captured after the restore")
-        // What could not be restored is still to be done; a place that cannot be read keeps no further undo waiting.
+        // If a path failed, the operation stays incomplete; a place that cannot be read does not block further undos.
         if result.failed == 0 { try journal.complete(after: after.latest.id) }
         return result
     }
 
-    /// Makes a root that is not there; there is no state before.
+    /// Restores a missing root, which has no state before.
     private func makeRoot(_ journal: OperationJournal) throws -> RestoreResult {
         var result = RestoreResult(destination: rootPath, path: source.path)
         let isWanted = try source.entry() != nil
@@ -123,8 +123,9 @@ package struct RestoreInPlace {
         }
     }
 
-    /// The restore of what has to be brought back so that the wanted part can be: where something else has come to stand
-    /// in the place of a directory that leads to it, all of that directory.
+    /// The restore that also makes the wanted part reachable.
+    ///
+    /// If another object is in the place of a directory above the part, the whole directory is restored.
     private func widened(in root: RootDirectory) throws -> RestoreInPlace {
         guard reversed != nil, try source.entry() != nil else { return self }
         var restore = self
@@ -143,7 +144,7 @@ package struct RestoreInPlace {
 
     // MARK: What is left alone
 
-    /// The rules of this restore; nil where nothing is wanted, as in undoing the making of a root.
+    /// The rules of this restore; nil if nothing is wanted, as when the creation of a root is undone.
     private func rules(in root: RootDirectory, _ rules: ExclusionRules) throws -> RestoreRules? {
         guard let snapshot = source.snapshot else { return nil }
         return try RestoreRules(
@@ -151,8 +152,9 @@ package struct RestoreInPlace {
             reversed, source.nodes)
     }
 
-    /// What has to be captured besides, found by going through all that is to be done: damage in the trees shows here,
-    /// before anything is altered.
+    /// The additional paths to capture before the restore.
+    ///
+    /// Finding them visits all steps, so damage in the trees is found here, before anything is changed.
     private func foreseen(from present: ChunkID, _ rules: RestoreRules?) throws -> ForeseenRules? {
         guard let rules else { return nil }
         var directories: Set<RelativePath> = []
@@ -164,14 +166,14 @@ package struct RestoreInPlace {
 
     // MARK: Applying
 
-    /// Makes the path below `root` what is wanted.
+    /// Restores the wanted state of the path below `root`.
     ///
     /// - Parameters:
-    ///   - present: the tree of what is there now; nil where nothing is.
-    ///   - rules: what is left out of snapshots of the root.
-    ///   - exempt: what is left alone.
+    ///   - present: the tree of the present state; nil if there is none.
+    ///   - rules: the root's exclusions.
+    ///   - exempt: decides which paths are not touched.
     ///   - willChange: called before the first change.
-    /// - Returns: the result, and where the restore was at work.
+    /// - Returns: the result, and the places that the restore changed.
     private func apply(
         to root: RootDirectory, from present: ChunkID?, _ rules: ExclusionRules, _ exempt: RestoreRules?,
         _ willChange: @escaping () throws -> Void
@@ -185,7 +187,7 @@ package struct RestoreInPlace {
         var changed = DirtySet()
         let firstMade = try source.entry() == nil ? nil : writer.makeParents(of: source.path)
         if let firstMade { changed.mark(.subtree(firstMade)) }
-        // What only its being named brings back is in no further snapshot.
+        // An excluded part that was restored because it was named is in no later snapshot: capture it now.
         if exempt?.isPartLeftOut == true {
             changed.mark(.subtree(source.path))
             var holder = source.path.parent
@@ -206,7 +208,7 @@ package struct RestoreInPlace {
         return (writer.result, changed.ranges)
     }
 
-    /// Says beforehand how much there is to do, which reads no more than the nodes that differ.
+    /// Reports the amount of work in advance; reads only the nodes that differ.
     private func expect(_ progress: OperationProgress, from present: ChunkID?) throws {
         var (entries, bytes): (UInt64, UInt64) = (0, 0)
         try forEachStep(from: present) { step in
@@ -234,15 +236,16 @@ package struct RestoreInPlace {
         }
     }
 
-    /// The state that a directory shall have which no step names: those on the way to the path are no part of what is
-    /// restored and stay as they were.
+    /// The wanted state of a directory that has no step.
+    ///
+    /// Directories above the path are not restored and stay as they were.
     private func wantedDirectory(at path: RelativePath, from present: ChunkID?) throws -> Entry? {
         let isPart = source.path.contains(path) && source.snapshot != nil
         if let present, !isPart, let entry = try Tree(present, in: source.nodes).entry(at: path) { return entry }
         return try source.entry(at: path)
     }
 
-    /// Names of hard-linked files that the restore leaves alone, by group.
+    /// The names of hard-linked files that the restore does not touch, by file.
     private func unchangedLinks(from present: ChunkID?) throws -> [LinkIdentity: RelativePath] {
         guard let present else { return [:] }
         let presentTree = Tree(present, in: source.nodes)
@@ -250,7 +253,7 @@ package struct RestoreInPlace {
         try source.forEachEntryAnywhere { entry in
             guard let identity = LinkIdentity(entry), links[identity] == nil else { return }
             guard var now = try presentTree.entry(at: entry.path) else { return }
-            // A name outside of what is restored may be the only one left.
+            // A name outside of the restored part may be the only one left.
             if !source.path.contains(entry.path), now.linkGroup == nil,
                 now.signature?.inode == entry.linkGroup
             {
@@ -261,11 +264,11 @@ package struct RestoreInPlace {
         return links
     }
 
-    // MARK: Telling
+    // MARK: Planning
 
-    /// Only tells what would be done.
+    /// Reports what the restore would do, without changing anything.
     ///
-    /// - Parameter others: parts of the root that something else decides about.
+    /// - Parameter others: parts of the root that are planned separately, and skipped here.
     package func plan(besides others: [RelativePath] = []) throws -> RestoreResult {
         var result = RestoreResult(destination: rootPath, path: source.path)
         func report(_ step: RestoreStep) {
@@ -292,7 +295,7 @@ package struct RestoreInPlace {
         return result
     }
 
-    /// What is to be done, found by looking at the root itself.
+    /// The steps of the restore, found by scanning the root itself.
     private func steps(
         in root: RootDirectory, _ rules: ExclusionRules, _ foreseen: ForeseenRules?
     ) throws -> [RestoreStep] {
@@ -300,7 +303,7 @@ package struct RestoreInPlace {
         let scan = TreeScan(comparing: source.nodes, rules, foreseen: foreseen, removesExcluded: true)
         try scan.run(root, base: source.snapshot?.tree, ranges: [.subtree(source.path)]) { change in
             guard change.isDifference, let path = change.path else { return }
-            // What cannot be read is taken for equal; the restore itself finds out.
+            // An unreadable path is treated as unchanged; the restore itself finds out.
             if change.problem != nil, change.new == nil { return }
             let step = RestoreStep(path: path, present: change.new, wanted: change.old)
             if step.wanted == nil, step.path.isRoot { return }
@@ -311,7 +314,8 @@ package struct RestoreInPlace {
 }
 
 extension RestoreResult {
-    /// Names what could not be read: where that is in the part that is restored, the part need not be what is wanted.
+    /// Adds unread paths: as problems if they concern the restored part, which may then be wrong, otherwise as
+    /// warnings.
     fileprivate mutating func add(_ unread: [Problem], _ what: String) {
         for problem in unread {
             let text = "\(problem.path) \(what): \(problem.detail)"
@@ -325,10 +329,10 @@ extension RestoreResult {
 }
 
 extension DirtySet {
-    /// Marks what carrying out `step` changes: the path, and the directory that holds it.
+    /// Marks the places that `step` changes: its path and the directory of the path.
     fileprivate mutating func mark(_ step: RestoreStep, _ rules: ExclusionRules) {
         let holder = step.path.parent ?? .root
-        // What is left out may be decided otherwise now.
+        // A changed ignore file changes which paths in the directory are excluded.
         mark(DirectoryRules.decides(step.path.name, rules) ? .subtree(holder) : .entry(holder))
         mark(.entry(step.path))
     }

@@ -1,4 +1,4 @@
-// Ending a restore early without leaving anything half-done.
+// Ends a restore early without leaving any file half-written.
 
 internal import Threading
 
@@ -13,9 +13,9 @@ public final class RestoreInterruption: Sendable {
 
     public init() {}
 
-    /// Asks the restore to end once the file under way is written or removed.
+    /// Asks the restore to end after the current file is written or removed.
     ///
-    /// - Returns: false where no restore is altering anything now: then the process may as well end.
+    /// - Returns: false if no restore is changing anything now, so that the process can end immediately.
     public func ask() -> Bool {
         state.withLock { state in
             state.isAsked = true
@@ -23,10 +23,10 @@ public final class RestoreInterruption: Sendable {
         }
     }
 
-    /// Whether a restore is to end.
+    /// Whether a restore was asked to end.
     var isAsked: Bool { state.withLock { $0.isAsked } }
 
-    /// Says that from now on a restore is altering something, or not any more.
+    /// Sets whether a restore is changing something now.
     package func set(isAltering: Bool) { state.withLock { $0.isAltering = isAltering } }
 
     /// Thrown to end a restore early.

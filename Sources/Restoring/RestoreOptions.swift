@@ -1,25 +1,25 @@
-// What a restore is asked for and what it gives.
+// The options and the result of a restore.
 
 public import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
 public import SystemPackage
 
-/// What is to be restored, and where.
+/// What to restore, and where.
 public struct RestoreOptions: Sendable {
-    /// What to restore: this path of the snapshot, and all below it.
+    /// The path in the snapshot to restore, with everything below it.
     public var path: RelativePath
-    /// Where to: a directory that is missing or empty; nil for in place, at the snapshot's own root.
+    /// The target: a missing or empty directory; nil to restore in place, at the snapshot's own root.
     ///
-    /// A directory's content goes into the target itself, anything else gets its own name in it.
+    /// The content of a directory is restored into the target itself; anything else gets its own name in it.
     public var target: FilePath?
-    /// The root that the caller means, of which the snapshot must be; only for a restore in place.
+    /// The root to restore, which the snapshot must belong to; only for a restore in place.
     ///
-    /// nil means the snapshot's own, which then must be one of this machine.
+    /// nil means the snapshot's own root, which must be on this machine.
     public var root: FilePath?
-    /// Whether only to tell what would be done.
+    /// Whether only to report what the restore would do.
     public var isDryRun: Bool
-    /// What ends the restore early.
+    /// Ends the restore early.
     public var interruption: RestoreInterruption?
 
     public init(
@@ -34,25 +34,25 @@ public struct RestoreOptions: Sendable {
     }
 }
 
-/// One thing that a restore does.
+/// One action of a restore.
 public struct RestoreAction: Sendable, Hashable {
     public enum Kind: String, Sendable {
-        /// Nothing is at the path.
+        /// An object is created at a free path.
         case create
-        /// What is at the path is replaced.
+        /// The object at the path is replaced.
         case replace
         /// Only permissions, owner, time or attributes are set.
         case metadata
-        /// What is at the path is removed.
+        /// The object at the path is removed.
         case delete
     }
 
     public let kind: Kind
     /// The path below the destination.
     public let path: RelativePath
-    /// The kind of what is restored, or of what is deleted.
+    /// The kind of the restored or deleted object.
     public let entryKind: FileKind
-    /// Bytes of content to be written.
+    /// Bytes of content to write.
     public let bytes: UInt64
 }
 
@@ -62,34 +62,35 @@ public struct RestoreResult: Sendable {
     public package(set) var replaced = 0
     public package(set) var metadata = 0
     public package(set) var deleted = 0
-    /// Paths left as they are because they changed while the restore ran.
+    /// Paths not touched because they changed while the restore ran.
     public package(set) var skipped = 0
-    /// Paths left as they are because they are left out of snapshots.
+    /// Paths not touched because they are excluded from snapshots.
     public package(set) var leftOut = 0
     /// Bytes of content written.
     public package(set) var bytesWritten: UInt64 = 0
-    /// Paths that could not be restored; those below a directory that could not be are counted with it.
+    /// Paths that could not be restored, including those below a failed directory.
     public package(set) var failed = 0
-    /// The first paths that could not be restored, each with what to do about it.
+    /// The first problems, each with a remedy.
     public package(set) var problems: [RestoreProblem] = []
-    /// How many there were to be named.
+    /// The number of all problems.
     public package(set) var problemCount = 0
-    /// Whether bytes of the archive were found to be damaged or missing.
+    /// Whether the restore found damaged or missing bytes in the archive.
     public package(set) var hasDamage = false
-    /// Whether something failed for another reason than damage, so that doing it again may help.
+    /// Whether a path failed for another reason than damage, so that a retry may help.
     private(set) var isWorthRepeating = false
     /// Whether the restore was ended early.
     public package(set) var isInterrupted = false
-    /// The first things that the user should know, problems among them, each as a sentence.
+    /// The first warnings, including the problems, each as a sentence.
     public package(set) var warnings: [String] = []
-    /// How many there were.
+    /// The number of all warnings.
     public package(set) var warningCount = 0
-    /// The snapshot of the state before a restore in place; nil where the latest snapshot held it already, and for a
-    /// dry run or a restore elsewhere.
+    /// The snapshot made before a restore in place.
+    ///
+    /// nil if the latest snapshot already had that state, and for a dry run or a restore elsewhere.
     public package(set) var before: ListedSnapshot?
-    /// The root's latest snapshot before a restore in place: what brings the state before back.
+    /// The root's latest snapshot before a restore in place; restoring it reverses the restore.
     public package(set) var undo: ListedSnapshot?
-    /// What the root's operation log calls a restore in place; nil where nothing was to be done.
+    /// The id of a restore in place in the root's operation log; nil if there was nothing to do.
     public package(set) var operation: OperationID?
     /// The directory that was restored to.
     public package(set) var destination: FilePath
@@ -101,7 +102,7 @@ public struct RestoreResult: Sendable {
         self.path = path
     }
 
-    /// Whether everything was restored that was to be.
+    /// Whether everything requested was restored.
     public var isComplete: Bool { failed == 0 && problemCount == 0 && !isInterrupted }
 
     package mutating func count(_ kind: RestoreAction.Kind, bytes: UInt64 = 0) {
@@ -130,7 +131,7 @@ public struct RestoreResult: Sendable {
 }
 
 extension UInt64 {
-    /// The sum, or the greatest number where that is greater still: what an archive says may be anything.
+    /// Returns the sum, or the greatest number if it overflows: an archive may contain any number.
     package func addingSaturating(_ other: UInt64) -> UInt64 {
         let (sum, isOver) = addingReportingOverflow(other)
         return isOver ? .max : sum

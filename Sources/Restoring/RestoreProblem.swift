@@ -1,20 +1,20 @@
-// What a restore could not bring back, and which failures are of one path alone.
+// The problems of a restore, and which failures affect one path only.
 
 internal import ArchiveStorage
 public import FileIO
 internal import SystemPackage
 
-/// A path that a restore could not make what it was; all else it did.
+/// A path that could not be restored; the restore continued with the others.
 public struct RestoreProblem: Error, Sendable, Hashable {
     /// The path below the destination.
     public let path: RelativePath
-    /// What happened, in one line without a full stop.
+    /// What failed, in one line without a full stop.
     public let message: String
-    /// What to do about it, in one line.
+    /// What the user can do about it, in one line.
     public let remedy: String?
     /// Whether bytes of the archive are damaged or missing.
     public let isDamage: Bool
-    /// Whether nothing below the path could be restored either.
+    /// Whether everything below the path failed too.
     let isOfDirectory: Bool
 
     package init(
@@ -28,7 +28,7 @@ public struct RestoreProblem: Error, Sendable, Hashable {
         self.isOfDirectory = isOfDirectory
     }
 
-    /// What `error` means for `path`; nil where it concerns all of the restore.
+    /// The problem of `path` that `error` describes; nil if the error affects the whole restore.
     package init?(_ path: RelativePath, _ error: any Error, isOfDirectory: Bool = false) {
         switch error {
         case let problem as RestoreProblem:
@@ -45,7 +45,7 @@ public struct RestoreProblem: Error, Sendable, Hashable {
         }
     }
 
-    /// Both in one line.
+    /// The message and the remedy in one line.
     package var text: String { remedy.map { "\(message) — \($0)" } ?? message }
 
     /// Whether the next path would fail in the same way.
@@ -56,17 +56,17 @@ public struct RestoreProblem: Error, Sendable, Hashable {
     private static func remedy(_ code: Errno) -> String {
         switch code {
         case .notPermitted:
-            "take away what protects it ('lsattr' shows it, 'chattr -ia' removes it) or be its owner, and restore again"
-        case .permissionDenied: "restore again as a user who may change it"
+            "remove its protection ('lsattr' shows it, 'chattr -ia' removes it) or run as its owner, and restore again"
+        case .permissionDenied: "restore again as a user who is allowed to change it"
         case .readOnlyFileSystem: "mount that file system writable, and restore again"
         case .resourceBusy: "unmount it, or end the program that uses it, and restore again"
         case .textFileBusy: "end the program that runs it, and restore again"
-        case .directoryNotEmpty: "move away what is in it, and restore again"
+        case .directoryNotEmpty: "move its content away, and restore again"
         case .tooManySymbolicLinkLevels, .notDirectory, .noSuchFileOrDirectory, .fileExists:
-            "something else has come to stand there: restore again"
+            "another object has replaced it: restore again"
         case .fileTooLarge, .fileNameTooLong:
             "this file system cannot hold it: restore it to another one with '--target DIR'"
-        default: "restore again when that is mended"
+        default: "fix the cause, and restore again"
         }
     }
 }

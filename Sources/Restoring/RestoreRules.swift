@@ -1,4 +1,4 @@
-// What a restore leaves alone: decided once, before it does anything, and by the same rules for a dry run.
+// Decides which paths a restore does not touch: once, before its first change, and by the same rules for a dry run.
 
 package import ArchiveFormat
 internal import ArchiveStorage
@@ -8,9 +8,9 @@ internal import FileIO
 internal import Roots
 internal import SnapshotTree
 
-/// The operation that a restore takes back.
+/// The operation that a restore reverses.
 package struct ReversedOperation {
-    /// What it brought: the tree of its snapshot, as far as that is known.
+    /// The tree of the snapshot that it restored; nil if unknown.
     let tree: ChunkID?
 
     package init(tree: ChunkID?) { self.tree = tree }
@@ -18,28 +18,28 @@ package struct ReversedOperation {
 
 /// The rules of one restore in place.
 ///
-/// What the wanted snapshot left out need not have been absent, so it is not removed. What today's rules leave out is not
-/// brought back, unless the user names it. Ignore files that are restored themselves count as they will be: else the same
-/// restore would find more to do when it is run again.
+/// A path that was excluded from the wanted snapshot may have existed, so it is not removed. A path that today's rules
+/// exclude is not restored, unless the user names it. Ignore files that the restore changes count in their restored
+/// state: otherwise the same restore would find more to do when it is run again.
 struct RestoreRules {
-    /// What today's rules leave out of the directory that holds the part; nil where they leave out that directory.
+    /// Today's exclusions in the directory of the part; nil if that directory itself is excluded.
     private let outer: DirectoryScope?
     private let part: RelativePath
-    /// Whether the part itself is left out, which only its being named brings back.
+    /// Whether the part itself is excluded, so that it is restored only because the user named it.
     let isPartLeftOut: Bool
-    /// What is taken back, where that is what the restore is for: all that its operation altered, whatever the rules say.
+    /// The operation to reverse, if any: everything that it changed is restored, regardless of the rules.
     private let reversed: ReversedOperation?
     private let brought: Tree<StoredNodes>?
-    /// What the wanted snapshot left out.
+    /// The exclusions of the wanted snapshot.
     private let wanted: SnapshotScopes
-    /// What today's rules will leave out where the wanted ignore files are back.
+    /// Today's exclusions, with the ignore files of the wanted snapshot.
     private let later: SnapshotScopes
     private let rules: ExclusionRules
     private let root: RootDirectory
 
     /// - Parameters:
-    ///   - rules: today's.
-    ///   - reversed: the operation that is taken back.
+    ///   - rules: today's exclusions.
+    ///   - reversed: the operation to reverse, if any.
     init(
         _ snapshot: ListedSnapshot, part: RelativePath, isDirectory: Bool, in root: RootDirectory,
         _ rules: ExclusionRules, _ reversed: ReversedOperation?, _ nodes: StoredNodes
@@ -55,9 +55,9 @@ struct RestoreRules {
         isPartLeftOut = part.isRoot ? false : outer?.excludes(part, isDirectory: isDirectory) ?? true
     }
 
-    /// What is left out of `directory`, or above the root where that is nil.
+    /// The exclusions in `directory`, or those that apply to the root if it is nil.
     ///
-    /// - Returns: nil where the directory is left out itself.
+    /// - Returns: nil if the directory itself is excluded.
     private static func scope(
         of directory: RelativePath?, in root: RootDirectory, _ rules: ExclusionRules
     ) throws(FileError) -> DirectoryScope? {
@@ -70,17 +70,17 @@ struct RestoreRules {
         }
     }
 
-    /// Whether `step` would touch what is to be left alone.
+    /// Whether not to apply `step`.
     func leavesAlone(_ step: RestoreStep) throws -> Bool {
         switch (step.present, step.wanted) {
         case (let present?, nil):
-            // What the operation brought goes again.
+            // A path that the reversed operation restored is removed again.
             return try wanted.excludes(present) && brought?.entry(at: present.path) == nil
         case (nil, let new?):
             if new.kind == .file, TemporaryFile.isTemporaryName(new.path.name) { return true }
             if reversed != nil || isPartLeftOut { return false }
             if leavesOut(new) { return true }
-            // Where nothing is in its place it may come back, though the next capture will leave it out.
+            // If its place is free, it is restored, although the next capture will exclude it.
             guard try later.excludes(new) else { return false }
             return try FileStatus.read(new.path, beneath: root.directory.descriptor) != nil
         default:
@@ -88,7 +88,7 @@ struct RestoreRules {
         }
     }
 
-    /// Whether today's rules leave `entry` out, apart from ignore files in the part.
+    /// Whether today's rules exclude `entry`, without the ignore files in the part.
     private func leavesOut(_ entry: Entry) -> Bool {
         guard let outer else { return false }
         var path = part
@@ -100,9 +100,9 @@ struct RestoreRules {
         return false
     }
 
-    /// What has to be captured before the restore although present rules leave it out.
+    /// The paths to capture before the restore although the present rules exclude them.
     ///
-    /// - Parameter directories: those in which the restore changes ignore files.
+    /// - Parameter directories: the directories in which the restore changes ignore files.
     func foreseen(_ directories: Set<RelativePath>) throws -> ForeseenRules? {
         var foreseen = ForeseenRules(named: isPartLeftOut ? part : nil)
         for directory in directories where part.contains(directory) {
@@ -111,7 +111,7 @@ struct RestoreRules {
         return foreseen.named == nil && foreseen.own.isEmpty ? nil : foreseen
     }
 
-    /// The directory in which carrying out `step` changes what is left out; nil for none.
+    /// The directory whose exclusions `step` changes; nil if there is none.
     func directoryDecided(by step: RestoreStep) -> RelativePath? {
         DirectoryRules.decides(step.path.name, rules) ? step.path.parent : nil
     }

@@ -1,16 +1,16 @@
-// What a restore brings back: a part of a snapshot, or that nothing was there.
+// The source of a restore: a part of a snapshot, or an empty state.
 
 package import ArchiveFormat
 package import ArchiveStorage
 package import FileIO
 package import SnapshotTree
 
-/// The state that is wanted, of one part of a root.
+/// The wanted state of one part of a root.
 package struct RestoreSource {
     package let nodes: StoredNodes
-    /// nil: the root did not exist, so there was nothing in it.
+    /// The snapshot; nil if the root did not exist, so that its state is empty.
     package let snapshot: ListedSnapshot?
-    /// The part of the root that is wanted so.
+    /// The part of the root to restore.
     package var path: RelativePath
 
     private let tree: Tree<StoredNodes>?
@@ -24,18 +24,18 @@ package struct RestoreSource {
         tree = snapshot.map { Tree($0.tree, in: nodes) }
     }
 
-    /// What is wanted at the path itself; nil for nothing.
+    /// Returns the wanted entry at the part's own path; nil if there is none.
     package func entry() throws -> Entry? { try entry(at: path) }
 
-    /// What is wanted anywhere in the root.
+    /// Returns the wanted entry at any path of the root; nil if there is none.
     package func entry(at path: RelativePath) throws -> Entry? { try tree?.entry(at: path) }
 
-    /// Calls `body` with all that is wanted at the path and below it, in walk order.
+    /// Calls `body` with all wanted entries of the part, in walk order.
     package func forEachEntry(_ body: (Entry) throws -> Void) throws {
         try tree?.forEachEntry(at: path, body)
     }
 
-    /// Calls `body` with all entries of the snapshot, whatever part of it is wanted.
+    /// Calls `body` with all entries of the snapshot, also outside of the part.
     func forEachEntryAnywhere(_ body: (Entry) throws -> Void) throws {
         try tree?.forEachEntry(at: .root, body)
     }
@@ -46,7 +46,7 @@ package struct RestoreSource {
 }
 
 extension Tree<StoredNodes> {
-    /// Calls `body` with the entry at `path` and all below it, in walk order.
+    /// Calls `body` with the entry at `path` and all entries below it, in walk order.
     package func forEachEntry(at path: RelativePath, _ body: (Entry) throws -> Void) throws {
         var cursor = try TreeCursor(root, in: source)
         try cursor.seek(to: path)

@@ -1,17 +1,17 @@
-// One path at which what is there differs from what is wanted.
+// One path at which the present state differs from the wanted one.
 
 package import ArchiveFormat
 package import FileIO
 
-/// A step of a restore: what is at a path now, and what shall be there.
+/// A step of a restore: the present and the wanted entry at a path.
 package struct RestoreStep: Sendable {
     package let path: RelativePath
-    /// What is there; nil for nothing.
+    /// The present entry; nil if the path does not exist.
     package let present: Entry?
-    /// What shall be there; nil for nothing.
+    /// The wanted entry; nil to remove the path.
     package let wanted: Entry?
 
-    /// Whether what is there can stay and only needs other metadata.
+    /// Whether the present object can stay and only needs other metadata.
     var isMetadataOnly: Bool {
         guard let present, let wanted, present.kind == wanted.kind, present.linkGroup == wanted.linkGroup else {
             return false
@@ -19,7 +19,7 @@ package struct RestoreStep: Sendable {
         return present.kind == .directory || (present.content == wanted.content && present.device == wanted.device)
     }
 
-    /// The step as it is told to the user; nil where nothing is to be done.
+    /// The action to report to the user; nil if there is nothing to do.
     package var action: RestoreAction? {
         guard let kind = wanted?.kind ?? present?.kind else { return nil }
         let bytes = wanted?.size ?? 0

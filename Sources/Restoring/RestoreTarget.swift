@@ -1,4 +1,4 @@
-// A directory to restore into: new or empty, or left by the same restore when it was interrupted.
+// A directory to restore into: new, empty, or left by an interrupted run of the same restore.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -6,7 +6,7 @@ internal import Glibc
 internal import Roots
 internal import SystemPackage
 
-/// A target with the marker that tells an interrupted restore from a directory that holds something else.
+/// A target with a marker that distinguishes an interrupted restore from a directory with other content.
 struct RestoreTarget {
     let root: RootDirectory
     /// Whether an earlier run of the same restore has begun to fill the target.
@@ -14,10 +14,10 @@ struct RestoreTarget {
 
     static let markerName = TemporaryFile.namePrefix + "restoring"
 
-    /// Opens or makes the directory `path`.
+    /// Opens or creates the directory `path`.
     ///
-    /// - Parameter marker: what tells this restore from others.
-    /// - Throws: `ArchiverError` of the code `targetNotEmpty` where it holds something else.
+    /// - Parameter marker: identifies this restore.
+    /// - Throws: `ArchiverError` with the code `targetNotEmpty` if it has other content.
     static func open(_ path: FilePath, marker: String) throws -> RestoreTarget {
         do {
             try Directory.create(path, permissions: 0o700, durable: false)
@@ -27,7 +27,7 @@ struct RestoreTarget {
                 .targetNotEmpty, "\(path) exists and is not a directory", remedy: "name a new directory", path: path)
         }
         let root = try RootDirectory.open(path)
-        // Killed before the marker had its name, a restore leaves a temporary file alone.
+        // A restore that is killed before the marker has its name leaves only a temporary file.
         let names = try names(in: root).filter { !TemporaryFile.isTemporaryName($0) }
         if names.isEmpty {
             try removeTemporaryFiles(in: .root, of: root)
@@ -57,13 +57,13 @@ struct RestoreTarget {
         let directory = SharedDirectory(
             try root.directory.descriptor.open(beneath: path, O_RDONLY | O_DIRECTORY))
         let records = try DirectoryReader.list(directory.descriptor, path: path)
-        for record in records where TemporaryFile.isTemporaryName(record.name) {
+        for item in records where TemporaryFile.isTemporaryName(item.name) {
             _ = try TemporaryFile.removeLeftBehind(
-                CName(record.name), in: directory.descriptor, path: FilePath(path.appending(record.name)))
+                CName(item.name), in: directory.descriptor, path: FilePath(path.appending(item.name)))
         }
     }
 
-    /// Removes a temporary file that was left in a root; the directory that holds it keeps its time.
+    /// Removes a temporary file that was left behind in a root, and preserves the time of its directory.
     static func removeLeftBehind(_ path: RelativePath, in root: RootDirectory) throws {
         let parent = path.parent ?? .root
         let directory = try root.directory.descriptor.open(beneath: parent, O_RDONLY | O_DIRECTORY)
@@ -73,11 +73,11 @@ struct RestoreTarget {
         }
     }
 
-    /// Removes the marker and gives the target its permissions and time again.
+    /// Removes the marker and sets the target's permissions and time again.
     func finish(_ wanted: Entry?) throws {
         let directory = root.directory
         let path = root.path.appending(RestoreTarget.markerName)
-        // Its own permissions may keep even its owner from changing it.
+        // The wanted permissions may deny even the owner changes in the directory.
         let isLocked = wanted.map { $0.permissions & 0o300 != 0o300 } ?? false
         if let wanted, isLocked {
             try directory.descriptor.setPermissions(wanted.permissions | 0o700, path: root.path)

@@ -1,4 +1,4 @@
-// Carries out a restore, step by step in walk order. Nothing outside its root can be reached.
+// Applies a restore step by step in walk order. It cannot touch anything outside its root.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,12 +9,12 @@ internal import Roots
 internal import SystemPackage
 internal import Threading
 
-/// Makes what is at the steps' paths what it shall be.
+/// Applies steps: brings their paths into the wanted state.
 ///
-/// Files are written by several threads, verified, given all metadata, and replace at one stroke what is there.
-/// Directories get their metadata when everything in them is done.
+/// Several threads write files. Each file is verified, gets all its metadata, and replaces an existing object
+/// atomically. Directories get their metadata when everything in them is done.
 ///
-/// A path that cannot be restored is named in the result, and the work goes on with the next one.
+/// A path that cannot be restored is listed in the result, and the restore continues with the next one.
 package final class RestoreWriter {
     private let root: RootDirectory
     private let files: FileRestorer
@@ -27,23 +27,23 @@ package final class RestoreWriter {
     private var directories: OpenDirectories
     private var links: LinkGroups
     private var metadata: MetadataWriter
-    /// Inodes with several names that were changed through one of them, which shows in the status of the others.
+    /// Inodes that were changed through one of their names, which changes the status of the other names.
     private var changedInodes: Set<UInt64> = []
-    /// The last directory that could not be entered or made: nothing below it can be restored.
+    /// The last directory that could not be opened or created: nothing below it can be restored.
     private var closed: RelativePath?
     private(set) var result: RestoreResult
     private var batch: [Work] = []
     private var batchBytes: UInt64 = 0
     private lazy var pipeline = makePipeline()
 
-    /// What is done in order, but not at once.
+    /// Work that is done later, in order.
     private enum Work: Sendable {
         case write(FileJob)
-        /// Finishes a directory: after everything that was to be written in it.
+        /// Finishes a directory after everything in it was written.
         case finish(OpenDirectories.Level)
     }
 
-    /// What became of the files of one piece of work.
+    /// The outcome of one batch of work.
     private struct Written: Sendable {
         var work: [Work]
         var metadata: MetadataWriter
@@ -52,16 +52,16 @@ package final class RestoreWriter {
         var isInterrupted = false
     }
 
-    /// Work for one thread at once; bounds the open directories and the bytes under way.
+    /// The size of one thread's batch; limits the number of open directories and the bytes being written.
     private static let batchItems = 128
     private static let batchBytes: UInt64 = 1 << 20
     private static let width = 3
 
     /// - Parameters:
     ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
-    ///   - crossesMounts: whether what is mounted below the root belongs to it.
-    ///   - wantedDirectory: the state that a directory shall have which no step names.
-    ///   - willChange: called once, before anything is changed.
+    ///   - crossesMounts: whether file systems mounted below the root belong to it.
+    ///   - wantedDirectory: returns the wanted state of a directory that has no step.
+    ///   - willChange: called once, before the first change.
     init(
         _ root: RootDirectory, from store: ArchiveStore, owners: OwnerMapping, links: LinkGroups,
         isMarked: Bool, crossesMounts: Bool, interruption: RestoreInterruption?,
@@ -82,21 +82,21 @@ package final class RestoreWriter {
         result = RestoreResult(destination: root.path)
     }
 
-    /// Does the steps that `body` applies, finishes the directories, and sums up; ends early where that is asked for.
+    /// Runs `body`, which applies the steps, then finishes the directories and the result; ends early if asked to.
     package func run(_ body: () throws -> Void) throws {
         interruption?.set(isAltering: true)
         do {
             do { try body() } catch is RestoreInterruption.Stop { result.isInterrupted = true }
             try finish()
         } catch {
-            // What was opened to work in gets its permissions back, as far as that can be done.
+            // Try to set the permissions of opened directories again.
             batch.removeAll { if case .write = $0 { true } else { false } }
             for _ in 0...RestoreWriter.width where (try? finish()) != nil { break }
             throw error
         }
     }
 
-    /// Carries out the next step.
+    /// Applies the next step.
     package func apply(_ step: RestoreStep) throws {
         guard let action = step.action else { return }
         if interruption?.isAsked == true { throw RestoreInterruption.Stop() }
@@ -112,12 +112,12 @@ package final class RestoreWriter {
         }
     }
 
-    /// Counts a step that is not carried out.
+    /// Counts a step that is not applied because its path is excluded.
     func leaveAlone(_ step: RestoreStep) {
         result.leftOut += 1
     }
 
-    /// Does `body`; where it fails for `path` alone, that is named and the work goes on.
+    /// Runs `body`; if it fails for `path` only, records the problem and continues.
     private func attempt(_ path: RelativePath, isOfDirectory: Bool = false, _ body: () throws -> Void) throws {
         do { try body() } catch is RestoreInterruption.Stop {
             result.isInterrupted = true
@@ -133,10 +133,10 @@ package final class RestoreWriter {
         result.add(problem)
     }
 
-    /// Makes the directories that lead to `path` where they are missing; `finish` gives them their metadata.
+    /// Creates the missing directories above `path`; `finish` sets their metadata.
     ///
-    /// - Returns: the first that was missing; nil where none was.
-    /// - Throws: `ArchiverError` of the code `notDirectory` where something else is in the way.
+    /// - Returns: the first missing directory; nil if none was missing.
+    /// - Throws: `ArchiverError` with the code `notDirectory` if another object is in the place of a directory.
     func makeParents(of path: RelativePath) throws -> RelativePath? {
         var firstMade: RelativePath?
         var directory = RelativePath.root
@@ -166,7 +166,7 @@ package final class RestoreWriter {
         willChange = nil
     }
 
-    /// Finishes the directories that are still open, and sums up.
+    /// Finishes the directories that are still open, and completes the result.
     private func finish() throws {
         while let finished = directories.pop() { try add(.finish(finished)) }
         try pipeline.finish(with: batch)
@@ -179,7 +179,7 @@ package final class RestoreWriter {
         if unnamed > 0 { result.warn("and \(unnamed) more of this kind") }
     }
 
-    /// Whether what is at the path still is what the plan was made from.
+    /// Whether the object at the path is still the one that the plan was made from.
     private func isAsExpected(_ step: RestoreStep, _ name: CName, in parent: SharedDirectory) throws -> Bool {
         let status = try FileStatus.read(name, in: parent.descriptor, path: step.path)
         guard let present = step.present else { return status == nil }
@@ -190,13 +190,13 @@ package final class RestoreWriter {
         return present.modified == status.modified && (present.kind != .file || present.size == status.size)
     }
 
-    /// Does what the step says, or gives it to the pipeline.
+    /// Applies the step now, or submits it to the pipeline.
     ///
-    /// - Returns: whether it is done now; what is not is counted when it is.
+    /// - Returns: whether it was applied now; otherwise it is counted later.
     private func change(_ step: RestoreStep, _ kind: RestoreAction.Kind) throws -> Bool {
         let path = step.path
         if path.isRoot {
-            // The root itself is never made or removed, and always is a directory.
+            // The root itself is never created or removed, and is always a directory.
             if let wanted = step.wanted { try directories.push(.root, .metadata, wanted: wanted) }
             return true
         }
@@ -205,7 +205,7 @@ package final class RestoreWriter {
         guard try isAsExpected(step, name, in: parent) else {
             result.skipped += 1
             throw RestoreProblem(
-                path, "\(path) changed while the restore ran and was left as it is", remedy: "restore again")
+                path, "\(path) changed while the restore ran and was not restored", remedy: "restore again")
         }
         defer { if let inode = step.present?.linkGroup { changedInodes.insert(inode) } }
         switch (step.present?.kind, step.wanted) {
@@ -221,7 +221,7 @@ package final class RestoreWriter {
         case (_?, nil):
             try parent.descriptor.removeFile(name, path: FilePath(path))
         case (_, let wanted?):
-            // What has further names would get its metadata under all of them: it is written anew.
+            // Metadata would change under all names of a hard-linked file, so the file is rewritten.
             guard step.isMetadataOnly, step.present?.linkGroup == nil else {
                 return try create(wanted, at: path, name, in: parent, as: kind)
             }
@@ -239,15 +239,15 @@ package final class RestoreWriter {
             metadata.apply(wanted, to: level.directory.descriptor, path: level.path)
         case .removal(let replacement):
             if result.isInterrupted { return }
-            // By now the restore may be working somewhere else.
+            // By now the restore may have moved on, so open the parent again.
             let path = level.path
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
             let parent = SharedDirectory(try root.directory.descriptor.open(beneath: path.parent ?? .root, flags))
             let name = CName(path.name)
             guard try removeDirectory(at: path, name, in: parent) else {
-                let text = "\(path) holds something that is in no snapshot and was left as it is"
+                let text = "\(path) was not removed: it has content that is in no snapshot"
                 guard replacement == nil else {
-                    throw RestoreProblem(path, text, remedy: "move away what is in it, and restore again")
+                    throw RestoreProblem(path, text, remedy: "move its content away, and restore again")
                 }
                 return result.warn(text)
             }
@@ -262,7 +262,9 @@ package final class RestoreWriter {
         }
     }
 
-    /// - Returns: false where the directory is not empty.
+    /// Removes a directory.
+    ///
+    /// - Returns: false if it is not empty.
     private func removeDirectory(
         at path: RelativePath, _ name: CName, in parent: SharedDirectory
     ) throws(FileError) -> Bool {
@@ -314,23 +316,23 @@ package final class RestoreWriter {
 
     // MARK: Objects
 
-    /// Makes what is not a directory.
+    /// Creates an object that is not a directory.
     ///
-    /// - Parameter isGone: whether what it replaces was removed already.
-    /// - Returns: whether it is done now.
+    /// - Parameter isGone: whether the object that it replaces was removed already.
+    /// - Returns: whether the caller must count it; otherwise it is counted here or later.
     private func create(
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, as kind: RestoreAction.Kind,
         isGone: Bool = false
     ) throws -> Bool {
         if let member = try links.member(of: entry), member != path {
             if try link(path, name, in: parent, to: member) { return true }
-            // The next name may well go to this one.
-            result.warn("\(path) is a copy: \(member) can have no further name there")
+            // The next name may be linked to this one.
+            result.warn("\(path) is a copy: \(member) cannot be linked there")
         }
         if entry.kind == .file {
             let isNew = isMarked && kind == .create && !isGone
             let job = FileJob(entry: entry, path: path, directory: parent, name: name, isNew: isNew, kind: kind)
-            // Further names of a file are made at once, so the file itself must be there.
+            // Further names of a file are linked immediately, so the file itself must exist.
             if entry.linkGroup == nil {
                 try add(.write(job))
                 return false
@@ -341,7 +343,7 @@ package final class RestoreWriter {
         }
         if entry.kind == .socket {
             if kind == .replace, !isGone { try parent.descriptor.removeFile(name, path: FilePath(path)) }
-            result.warn("the socket \(path) was not restored: the program that listens on it makes it anew")
+            result.warn("the socket \(path) was not restored: the program that listens on it creates it again")
             return false
         }
         try createSpecial(entry, at: path, name, in: parent)
@@ -350,7 +352,7 @@ package final class RestoreWriter {
         return true
     }
 
-    /// Makes what has no content, under a temporary name: what has its own stays until that can be done.
+    /// Creates an object without content under a temporary name, so that the old object stays until that has succeeded.
     private func createSpecial(
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
     ) throws {
@@ -359,8 +361,8 @@ package final class RestoreWriter {
         case .symbolicLink:
             guard case .linkTarget(let target) = entry.content, !target.isEmpty else {
                 throw RestoreProblem(
-                    path, "\(path) cannot be restored: the archive does not hold where the link leads",
-                    remedy: "'archiver check --data' tells what else is damaged", isDamage: true)
+                    path, "\(path) cannot be restored: the archive does not have the link's target",
+                    remedy: "run 'archiver check --data' to find other damage", isDamage: true)
             }
             try parent.descriptor.createSymbolicLink(temporary, target: CName(target), path: FilePath(path))
         case .fifo:
@@ -374,7 +376,7 @@ package final class RestoreWriter {
             } catch {
                 guard error.code == .notPermitted || error.code == .permissionDenied else { throw error }
                 throw RestoreProblem(
-                    path, "the device \(path) was not restored: only root can make devices",
+                    path, "the device \(path) was not restored: only root can create devices",
                     remedy: "restore again as root")
             }
         case .socket, .file, .directory:
@@ -383,7 +385,9 @@ package final class RestoreWriter {
         try parent.descriptor.replace(name, with: temporary, path: FilePath(path))
     }
 
-    /// - Returns: false where the file `member` can have no further name there.
+    /// Makes the name a hard link to `member`.
+    ///
+    /// - Returns: false if the file `member` cannot be linked there.
     private func link(
         _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath
     ) throws -> Bool {
@@ -409,8 +413,9 @@ package final class RestoreWriter {
         return nil
     }
 
-    /// Whether a file can have no further name in some directory: on another file system, or on one without such, or
-    /// because it has as many as it may.
+    /// Whether the error means that a file cannot be linked into a directory.
+    ///
+    /// The directory is on another file system, the file system has no hard links, or the file has too many.
     private static func meansNoLinks(_ code: Errno) -> Bool {
         [.improperLink, .tooManyLinks, .notPermitted, .notSupported, .notSupportedOnSocket].contains(code)
     }

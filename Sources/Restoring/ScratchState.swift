@@ -1,4 +1,4 @@
-// A snapshot's state outside of its root, that becomes one snapshot after another.
+// A snapshot's state in a temporary directory, which is changed from one snapshot to the next.
 
 internal import ArchiveFormat
 package import ArchiveStorage
@@ -9,38 +9,38 @@ package import Roots
 package import SnapshotTree
 package import SystemPackage
 
-/// A directory that holds the state of a snapshot, for a command that is to see it.
+/// A directory with the state of a snapshot, for a command that runs in it.
 ///
-/// From one snapshot to the next only what differs is written, so what the command built stays; what it changed of the
-/// state is put right.
+/// From one snapshot to the next, it writes only the differences, so the command's own new files stay. Changes of the
+/// command to the state are reversed.
 package final class ScratchState {
-    /// Where the state is.
+    /// The directory of the state.
     package let directory: FilePath
     private let nodes: StoredNodes
     private let scratch: ScratchDirectory
     private let interruption: RestoreInterruption?
-    /// What the directory holds, but for what was changed in it since; nil where nobody knows.
+    /// The snapshot whose state the directory has, apart from later changes; nil if unknown.
     private var present: ListedSnapshot?
 
-    /// - Parameter root: what the states are of; the directory must not be a part of it.
+    /// - Parameter root: the root of the snapshots; the directory must not be in it.
     package init(of root: FilePath, in nodes: StoredNodes, _ interruption: RestoreInterruption?) throws {
         self.nodes = nodes
         self.interruption = interruption
         scratch = try ScratchDirectory(for: "bisect")
         directory = try RootDirectory.resolved(scratch.path).appending("state")
         let place = try RootDirectory.open(scratch.path)
-        // What is mounted below a root is no part of it.
+        // A file system mounted below a root is not part of it.
         guard place.path.starts(with: root), try RootDirectory.open(root).status.device == place.status.device else {
             return
         }
         throw ArchiverError(
-            .unsuitableRoot, "the temporary directory \(place.path) lies in \(root), which would be changed",
+            .unsuitableRoot, "the temporary directory \(place.path) is in \(root), which would be changed",
             remedy: "set TMPDIR to a directory elsewhere", path: place.path)
     }
 
-    /// Makes the directory what it is in `snapshot`.
+    /// Changes the directory to the state of `snapshot`.
     ///
-    /// - Throws: `ArchiverError` of the code `damaged` where not all of it can be read; `RestoreInterruption.Stop`.
+    /// - Throws: `ArchiverError` with the code `damaged` if a part of it cannot be read; `RestoreInterruption.Stop`.
     package func become(_ snapshot: ListedSnapshot, _ progress: OperationProgress?) throws {
         let former = present
         present = nil
@@ -64,19 +64,19 @@ package final class ScratchState {
         let problem = result.problems.first
         throw ArchiverError(
             problem?.isDamage == false ? .system : .damaged,
-            "the state of \(snapshot.id.short) cannot be made in full: \(problem?.message ?? "something failed")",
+            "the state of \(snapshot.id.short) cannot be restored in full: \(problem?.message ?? "a path failed")",
             remedy: problem?.remedy)
     }
 
-    /// Writes what differs.
+    /// Writes the differences.
     ///
-    /// - Returns: whether the directory is what it shall be now; where it is not, all of it is to be made anew.
+    /// - Returns: whether the directory now has the state; if not, the caller must recreate all of it.
     private func update(
         from former: ListedSnapshot, to snapshot: ListedSnapshot, _ progress: OperationProgress?
     ) throws -> Bool {
         let root = try RootDirectory.open(directory)
         do {
-            // What a command did to the state first, so that every directory is there that differences lie in.
+            // First reverse the command's changes, so that every directory with a difference exists.
             return try apply(to: root, former, progress) { writer in
                 try Tree(former.tree, in: nodes).forEachEntry(at: .root) { entry in
                     let status = try FileStatus.read(entry.path, beneath: root.directory.descriptor)
@@ -95,7 +95,7 @@ package final class ScratchState {
         } catch let error as RestoreInterruption.Stop {
             throw error
         } catch {
-            // A command may have left anything: with all of it made anew, it shows whether that was the reason.
+            // The command's changes may be the cause: recreating everything shows whether they were.
             return false
         }
     }
@@ -114,15 +114,17 @@ package final class ScratchState {
         return writer.result.isComplete
     }
 
-    /// What makes a path what it shall be, whatever is there now.
+    /// The step that brings a path into the wanted state, regardless of its present object.
     private func step(_ path: RelativePath, _ status: FileStatus?, _ wanted: Entry?) -> RestoreStep {
         RestoreStep(path: path, present: status.map { Entry(unread: $0, at: path) }, wanted: wanted)
     }
 
-    /// Whether nobody has changed what was made of `entry`; a directory's time changes with every file that is built in it.
+    /// Whether the object made from `entry` is unchanged.
+    ///
+    /// A directory's time is ignored: it changes with every file that the command creates in it.
     private func isUntouched(_ entry: Entry, _ status: FileStatus?) -> Bool {
         if entry.path.isRoot { return true }
-        // A socket is not made.
+        // Sockets are not restored.
         guard let status, status.kind == entry.kind else { return status == nil && entry.kind == .socket }
         if entry.kind == .directory { return true }
         return status.modified == entry.modified && (entry.kind != .file || status.size == entry.size)

@@ -1,4 +1,4 @@
-// Which directory a snapshot is of.
+// A root's identity: its path and its machine.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -9,9 +9,9 @@ public import SystemPackage
 public struct ArchivedRoot: Sendable, Hashable {
     /// The directory's absolute path.
     public let path: FilePath
-    /// The machine it is on.
+    /// The machine that the directory is on.
     public let machine: MachineID
-    /// What that machine was called last; no part of the root's identity.
+    /// The machine's last known name; not part of the root's identity.
     public let host: String
 
     package init(_ record: ListedRoot) {
@@ -43,14 +43,14 @@ public struct ArchivedRoot: Sendable, Hashable {
 }
 
 extension ListedSnapshot {
-    /// Whether it is a state of `root`: the one place that says what makes two roots the same.
+    /// Whether the snapshot belongs to `root`; the only place that compares a snapshot's root.
     package func isOf(_ root: ArchivedRoot) -> Bool {
         rootPath == root.path.bytes && machine == root.machine
     }
 
-    /// The root that it is a state of.
+    /// The root that the snapshot belongs to.
     public var root: ArchivedRoot { ArchivedRoot(path: FilePath(bytes: rootPath), machine: machine, host: host) }
 
-    /// Whether that root is one of this machine.
+    /// Whether its root is on this machine.
     package var isOfThisMachine: Bool { machine == Machine.id }
 }

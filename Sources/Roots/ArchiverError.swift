@@ -1,16 +1,16 @@
-// What can go wrong, as users of the library and of the program meet it.
+// The errors that users of the library and of the program see.
 
 package import ArchiveStorage
 package import FileIO
 public import SystemPackage
 
-/// Something archiver was asked to do failed: what, why, and what to do about it.
+/// An operation failed: what happened, why, and what to do about it.
 public struct ArchiverError: Error, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Sendable, Hashable {
         /// There is no archive at the path.
         case noArchive
-        /// The path is something else than an archive.
+        /// The path is not an archive.
         case notAnArchive
         /// The archive was made by a newer version of the program.
         case newerFormat
@@ -20,19 +20,19 @@ public struct ArchiverError: Error, Sendable {
         case readOnly
         /// A disk is full.
         case noSpace
-        /// Another process uses the archive in a way that excludes this one.
+        /// Another process uses the archive, which rules out this operation.
         case inUse
         /// Another process watches the root.
         case locked
         /// No process watches the root.
         case notWatched
-        /// A selector is not written as selectors are.
+        /// A selector's syntax is wrong.
         case malformedSelector
-        /// A selector names no snapshot and no saved state.
+        /// A selector matches no snapshot and no saved state.
         case noSuchSnapshot
-        /// A selector names several snapshots or saved states.
+        /// A selector matches several snapshots or saved states.
         case ambiguousSelector
-        /// A snapshot holds nothing at the path.
+        /// A snapshot has no entry at the path.
         case noSuchPath
         /// There is no such directory.
         case noSuchDirectory
@@ -40,50 +40,50 @@ public struct ArchiverError: Error, Sendable {
         case notDirectory
         /// The directory cannot be a root: it belongs to the archive or to the kernel.
         case unsuitableRoot
-        /// What is asked for cannot be done with it: a file that is too large, or no text.
+        /// The request does not fit its object, such as a file that is too large or not text.
         case unsuitable
-        /// What is to be set contradicts itself.
+        /// Settings contradict each other.
         case unsuitableSettings
-        /// What is to be forgotten is pinned.
+        /// A snapshot or saved state to forget is pinned.
         case pinned
-        /// What is to be unpinned is not pinned.
+        /// A snapshot or saved state to unpin is not pinned.
         case notPinned
-        /// What is to lose its label has none.
+        /// A snapshot or saved state has no label to remove.
         case noLabel
-        /// Far more would be forgotten than was to be expected.
+        /// More would be forgotten than is plausible.
         case tooMuchToForget
         /// A root would have no snapshot left.
         case lastSnapshot
-        /// A snapshot is of another root than the one that it would be put into.
+        /// A snapshot belongs to another root than the one to restore.
         case otherRoot
-        /// A directory to restore into holds something already, or there is a file where one is to be made.
+        /// The directory to restore into is not empty, or a file exists where one would be created.
         case targetNotEmpty
-        /// No operation on the root, or not as many as are asked for, can be undone.
+        /// The root has no operation to undo, or fewer than requested.
         case nothingToUndo
-        /// No undo of the root, or not as many as are asked for, can be redone.
+        /// The root has no undo to redo, or fewer than requested.
         case nothingToRedo
-        /// Somebody asked for an early end.
+        /// The operation was cancelled.
         case cancelled
-        /// The system denies access.
+        /// The system denied access.
         case permission
-        /// The system refused for another reason.
+        /// The system reported another error.
         case system
     }
 
     public let code: Code
-    /// What happened, in one line without its full stop; names the thing concerned.
+    /// What happened, in one line without a full stop, naming the object concerned.
     public let message: String
     /// What to do about it, in one line.
     public let remedy: String?
     /// The file or directory concerned.
     public let path: FilePath?
-    /// What an ambiguous selector may mean.
-    public let candidates: [Selected]
+    /// What an ambiguous selector could mean.
+    public let candidates: [Selection]
 
-    /// An error with the words that a user will read.
+    /// An error with the texts that a user will read.
     public init(
         _ code: Code, _ message: String, remedy: String? = nil, path: FilePath? = nil,
-        candidates: [Selected] = []
+        candidates: [Selection] = []
     ) {
         self.code = code
         self.message = message
@@ -92,10 +92,10 @@ public struct ArchiverError: Error, Sendable {
         self.candidates = candidates
     }
 
-    /// An archive that was opened is not at its path any more.
+    /// The error for an archive that was opened but is no longer at its path.
     static func archiveGone(_ archive: FilePath) -> ArchiverError {
         ArchiverError(
-            .noArchive, "the archive \(archive) is not there any more", remedy: "is its disk mounted?", path: archive)
+            .noArchive, "the archive \(archive) is no longer there", remedy: "is its disk mounted?", path: archive)
     }
 
     package init(_ error: StorageError) {
@@ -140,7 +140,7 @@ extension ArchiverError: CustomStringConvertible {
     public var description: String { message }
 }
 
-/// Runs `body` and gives its failures the shape that users of the library meet.
+/// Runs `body` and converts its errors to `ArchiverError`.
 package func facing<Result: ~Copyable>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
     do { return try body() } catch { throw ArchiverError(any: error) }
 }

@@ -1,4 +1,4 @@
-// Which machine this is, whatever it is called now.
+// Identifies this machine, even if it is renamed.
 
 package import ArchiveFormat
 internal import FileIO
@@ -7,7 +7,7 @@ internal import SystemPackage
 
 /// The machine that the program runs on.
 package enum Machine {
-    /// The machine's identity; its name may change without it.
+    /// The machine's identity, which does not depend on its name.
     ///
     /// Derived from `$ARCHIVER_MACHINE_ID`, else from the system's machine id (machine-id(5)), else from random bytes in
     /// the user's state directory, else from the machine's name.
@@ -22,7 +22,7 @@ package enum Machine {
         return Array(CurrentProcess.hostName.utf8)
     }
 
-    /// The 32 hex digits that `path` holds; nil for anything else, such as the empty file of a system's image.
+    /// The 32 hex digits in the file at `path`; nil for anything else, such as the empty file of a system image.
     private static func digits(in path: FilePath) -> [UInt8]? {
         guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK),
             let bytes = try? file.readToEnd(limit: 64, path: path)
@@ -32,14 +32,14 @@ package enum Machine {
         return digits
     }
 
-    /// Digits made up once for this user of this machine.
+    /// Random digits, created once for this user on this machine.
     private static func ownDigits(in directory: FilePath) -> [UInt8]? {
         let name = "machine-id"
         let path = directory.appending(name)
         if let digits = digits(in: path) { return digits }
         try? Directory.create(directory, permissions: 0o700, durable: true)
         let new = Array((0..<32).map { _ in Array("0123456789abcdef".utf8)[Int.random(in: 0..<16)] })
-        // Where another process is quicker, its digits count.
+        // If another process is quicker, its digits count.
         try? DurableFile.create(directory: directory, name: CName(name.utf8), contents: new)
         return digits(in: path)
     }

@@ -1,45 +1,45 @@
-// How far an operation is: counters that it moves forward and anyone may read or observe.
+// Progress counters of an operation, which any thread can read or observe.
 
 internal import FileIO
 public import Mementos
 internal import Synchronization
 
-/// Counters of an operation under way.
+/// The counters of a running operation.
 ///
 /// Safe to read from any thread at any time.
 public final class OperationProgress: Sendable {
-    /// Tells of the counters while they move, at most ten times a second, on the operation's own threads.
+    /// Sends the counters while they change, at most ten times a second, on the operation's own threads.
     ///
-    /// Whoever may block, as a terminal does, observes through ``Mementos/Subject/events(buffering:)``.
+    /// An observer that may block, such as a terminal, uses ``Mementos/Subject/events(buffering:)``.
     public let readings = Subject<Reading>()
 
     /// The counters at one moment.
     public struct Reading: Sendable, Hashable {
-        /// Files, directories and so on that were looked at.
+        /// Files, directories and other entries that were visited.
         public let entries: UInt64
-        /// Bytes of content that were read or written.
+        /// Bytes of content read or written.
         public let bytes: UInt64
         /// Bytes appended to the archive.
         public let storedBytes: UInt64
-        /// How many entries there will be, where that is known.
+        /// The expected number of entries, if known.
         public let expectedEntries: UInt64?
-        /// How many bytes there will be, where that is known.
+        /// The expected number of bytes, if known.
         public let expectedBytes: UInt64?
     }
 
     private let entries = Atomic<UInt64>(0)
     private let bytes = Atomic<UInt64>(0)
     private let storedBytes = Atomic<UInt64>(0)
-    // The greatest value stands for "unknown".
+    // The greatest value means "unknown".
     private let expectedEntries = Atomic<UInt64>(.max)
     private let expectedBytes = Atomic<UInt64>(.max)
-    /// When observers are told next, by the monotonic clock.
+    /// When to notify observers next, by the monotonic clock.
     private let nextReading = Atomic<UInt64>(0)
     private static let nanosecondsBetweenReadings: UInt64 = 100_000_000
 
     public init() {}
 
-    /// The counters as they are now.
+    /// The present counters.
     public var reading: Reading {
         let expectedEntries = expectedEntries.load(ordering: .relaxed)
         let expectedBytes = expectedBytes.load(ordering: .relaxed)
@@ -57,7 +57,7 @@ public final class OperationProgress: Sendable {
         reportObservers()
     }
 
-    /// Tells of the counters, unless that was done just before.
+    /// Sends the counters to observers if it is time to.
     private func reportObservers() {
         let now = CurrentProcess.monotonicNanoseconds
         let due = nextReading.load(ordering: .relaxed)
@@ -81,7 +81,7 @@ public final class OperationProgress: Sendable {
         expectedBytes.store(bytes ?? .max, ordering: .relaxed)
     }
 
-    /// Begins anew, for an operation that has several runs.
+    /// Resets the counters, for an operation that runs several times.
     package func reset() {
         entries.store(0, ordering: .relaxed)
         bytes.store(0, ordering: .relaxed)

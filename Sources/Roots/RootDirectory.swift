@@ -1,4 +1,4 @@
-// A root, opened: the directory that snapshots are captured from and restored to.
+// An open root: the directory to capture from and restore to.
 
 package import FileIO
 internal import Glibc
@@ -6,7 +6,7 @@ package import SystemPackage
 
 /// An open root.
 ///
-/// Everything below is reached from its descriptor, so nothing outside can be.
+/// Everything in it is opened relative to its descriptor, so nothing outside can be reached.
 package struct RootDirectory: Sendable {
     /// The root's absolute path, symbolic links resolved.
     package let path: FilePath
@@ -27,9 +27,9 @@ package struct RootDirectory: Sendable {
         }
     }
 
-    /// Opens the directory at `path`, to be captured into the archive in `archive`.
+    /// Opens the directory at `path` to capture it into the archive in `archive`.
     ///
-    /// - Throws: also `ArchiverError` of the code `unsuitableRoot`.
+    /// - Throws: `ArchiverError` as `open(_:)`, and with the code `unsuitableRoot`.
     package static func open(_ path: FilePath, capturedInto archive: FilePath) throws -> RootDirectory {
         let root = try open(path)
         try checkIsOutside(archive, root.path, as: path)
@@ -42,7 +42,7 @@ package struct RootDirectory: Sendable {
         return root
     }
 
-    /// The status of what is at `path` in the root, links not followed; nil where nothing is.
+    /// The status of the entry at `path` in the root, without following links; nil if there is none.
     package func status(of path: RelativePath) throws(FileError) -> FileStatus? {
         if path.isRoot { return try FileStatus.read(directory.descriptor) }
         let name = CName(path.name)
@@ -53,11 +53,11 @@ package struct RootDirectory: Sendable {
         return try FileStatus.read(name, in: opened, path: path)
     }
 
-    /// Refuses a root in the archive's own directory: each capture would be a change to be captured.
+    /// Checks that a root is not inside the archive's directory, where each capture would be a new change to capture.
     ///
     /// - Parameters:
     ///   - resolved: the root's path without symbolic links.
-    ///   - path: as the user gave it.
+    ///   - path: the root's path as the user gave it.
     package static func checkIsOutside(_ archive: FilePath, _ resolved: FilePath, as path: FilePath) throws {
         let place: FilePath
         do { place = try self.resolved(archive) } catch let error as ArchiverError {
@@ -66,11 +66,11 @@ package struct RootDirectory: Sendable {
         }
         guard resolved.starts(with: place) else { return }
         throw ArchiverError(
-            .unsuitableRoot, "\(path) is the archive's own directory or lies in it",
+            .unsuitableRoot, "\(path) is the archive's own directory or inside it",
             remedy: "capture another directory, or use another archive with --archive", path: path)
     }
 
-    /// `path` as an absolute path, without symbolic links as far as it exists.
+    /// `path` as an absolute path, with symbolic links resolved as far as the path exists.
     package static func resolvedAsFarAsItExists(_ path: FilePath) throws -> FilePath {
         do {
             return try resolved(path)

@@ -1,4 +1,4 @@
-// Locks on a root: one watcher at a time, one capture at a time.
+// The locks of a root: one watcher at a time, one capture at a time.
 
 internal import ArchiveFormat
 package import ArchiveStorage
@@ -7,9 +7,9 @@ package import FileIO
 internal import Glibc
 package import SystemPackage
 
-/// Kernel locks that concern one root of an archive; each ends with its value.
+/// Kernel locks for one root of an archive; each is released when its value is.
 package enum RootLock {
-    /// Becomes the only process that captures `root`; waits for another capture's end.
+    /// Acquires the lock to capture `root`; waits while another process holds it.
     package static func capturing(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
         do { return try FileLock.exclusive(path("capture", root, layout)) } catch {
             guard error.code == .noSuchFileOrDirectory else { throw error }
@@ -17,9 +17,9 @@ package enum RootLock {
         }
     }
 
-    /// Becomes the only process that captures `root`; waits for another capture's end until `mustStop` says otherwise.
+    /// Acquires the lock to capture `root`; waits while another process holds it, until `mustStop` returns true.
     ///
-    /// - Throws: `ArchiverError` of the code `locked`, naming the other process.
+    /// - Throws: `ArchiverError` with the code `locked`, naming the other process.
     package static func capturing(
         _ root: FilePath, in layout: ArchiveLayout, unless mustStop: () -> Bool
     ) throws -> FileLock {
@@ -35,42 +35,42 @@ package enum RootLock {
                 throw ArchiverError(
                     .locked,
                     "\(root) is being captured\(try holder(of: path)): its last changes are not in the archive",
-                    remedy: "capture it when that has ended", path: root)
+                    remedy: "capture it again when that capture has ended", path: root)
             }
         }
     }
 
-    /// Takes a share in `root` for the run of a command.
+    /// Acquires a shared lock on `root` for the run of a command.
     package static func running(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
         try FileLock.shared(path("run", root, layout))
     }
 
-    /// Becomes the only process that watches `root`.
+    /// Acquires the lock to watch `root`.
     ///
-    /// - Throws: `ArchiverError` of the code `locked`, naming the other process.
+    /// - Throws: `ArchiverError` with the code `locked`, naming the other process.
     package static func watching(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
         let path = path("watch", root, layout)
         if let lock = try FileLock.tryExclusive(path) { return lock }
         throw ArchiverError(
-            .locked, "\(root) is being watched already\(try holder(of: path))",
-            remedy: "end that one first, or use another archive", path: root)
+            .locked, "\(root) is already being watched\(try holder(of: path))",
+            remedy: "stop that watcher first, or use another archive", path: root)
     }
 
     private static func holder(of path: FilePath) throws -> String {
         try FileLock.holder(of: path).map { " by process \($0.process) (\($0.command))" } ?? ""
     }
 
-    /// The process that watches `root`, as far as its lock tells.
+    /// The process that watches `root`; nil if the lock does not name one.
     package static func watcher(of root: FilePath, in layout: ArchiveLayout) -> Int32? {
         (try? FileLock.holder(of: path("watch", root, layout)))?.process
     }
 
-    /// Whether some process watches `root`.
+    /// Whether a process watches `root`.
     package static func isWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Bool {
         try FileLock.isHeld(path("watch", root, layout))
     }
 
-    /// When the latest watcher of `root` was last at work; nil where there was none.
+    /// When the last watcher of `root` was last active; nil if there was none.
     package static func lastWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Timestamp? {
         do throws(FileError) {
             let file = try Descriptor.openFile(path("watch", root, layout), O_RDONLY)
@@ -81,7 +81,7 @@ package enum RootLock {
         }
     }
 
-    /// Where the watcher of `root` listens for questions.
+    /// The socket at which the watcher of `root` accepts requests.
     package static func socket(of root: FilePath, in layout: ArchiveLayout) -> FilePath {
         layout.lock("watch-\(name(root)).socket")
     }

@@ -1,4 +1,4 @@
-// Programs' states in an archive: saving and loading any Codable value by name, and looking at states of whatever type.
+// Saves and loads programs' states by title, and reads saved states of any type.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -11,7 +11,7 @@ public import Roots
 extension Archive {
     /// Opens the archive in the directory at `url`.
     ///
-    /// - Throws: see `open(_:creating:)` of a `FilePath`; `noArchive` where the URL is not that of a file.
+    /// - Throws: as `open(_:creating:)` with a `FilePath`; `noArchive` if the URL is not a file URL.
     public static func open(_ url: URL, creating: Bool = false) throws(ArchiverError) -> Archive {
         guard url.isFileURL else {
             throw ArchiverError(
@@ -23,13 +23,14 @@ extension Archive {
 
     // MARK: Saving and loading
 
-    /// Saves `state` as the newest under `title`: when this returns it is durable, where it throws nothing has changed.
+    /// Saves `state` as the newest under `title`.
     ///
-    /// A state equal to the latest one is not stored again, unless it is to get another label.
+    /// When this returns, the state is durable. If it throws, nothing has changed. A state equal to the latest one is
+    /// not stored again, unless it gets another label.
     ///
     /// - Parameters:
-    ///   - title: the name under which the program keeps its states, such as "Best Game Ever".
-    ///   - label: the user's name for this one state.
+    ///   - title: the name under which the program saves its states, such as "Best Game Ever".
+    ///   - label: the user's name for this state.
     @discardableResult
     public func save<State: Codable & Sendable>(
         _ state: State, as title: String, label: String? = nil
@@ -37,18 +38,18 @@ extension Archive {
         try StateStore(title: title, archive: self).save(state, label: label)
     }
 
-    /// The state saved last under `title`, or the one that `selector` names.
+    /// The state last saved under `title`, or the one that `selector` names.
     ///
-    /// - Throws: `StateError`: `noSuchState` where there is none, `undecodable` where it is no `State`…
+    /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
     public func load<State: Codable & Sendable>(
         _ type: State.Type, _ title: String, at selector: SnapshotSelector = .latest
     ) throws(StateError) -> State {
         try load(title, at: selector)
     }
 
-    /// The state saved last under `title`, or the one that `selector` names.
+    /// The state last saved under `title`, or the one that `selector` names.
     ///
-    /// - Throws: `StateError`: `noSuchState` where there is none, `undecodable` where it is no `State`…
+    /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
     public func load<State: Codable & Sendable>(
         _ title: String, at selector: SnapshotSelector = .latest
     ) throws(StateError) -> State {
@@ -56,25 +57,25 @@ extension Archive {
         return try store.state(of: store.memento(selector))
     }
 
-    /// The state that `memento` stands for.
+    /// The state of `memento`.
     ///
-    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` where it was forgotten…
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if it was forgotten…
     public func load<State: Codable & Sendable>(
         _ type: State.Type, _ memento: Memento
     ) throws(StateError) -> State {
         try load(memento)
     }
 
-    /// The state that `memento` stands for.
+    /// The state of `memento`.
     ///
-    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` where it was forgotten…
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if it was forgotten…
     public func load<State: Codable & Sendable>(_ memento: Memento) throws(StateError) -> State {
         try load(memento.title, at: SnapshotSelector(memento))
     }
 
-    /// The state saved last under `title`; at the first start, `state`, which is saved then.
+    /// The state last saved under `title`; at the first start, saves and returns `state`.
     ///
-    /// Of several programs that start first at the same time, one begins with its state, and the others go on from there.
+    /// If several programs start for the first time at once, one saves its state, and the others load that.
     public func load<State: Codable & Sendable>(
         _ title: String, startingFrom state: @autoclosure () throws -> State
     ) throws(StateError) -> State {
@@ -86,7 +87,7 @@ extension Archive {
         return try StateStore(title: title, archive: self).begin(with: first) ?? first
     }
 
-    /// The state saved last under `title`; at the first start, the one in the JSON file at `url`, which is saved then.
+    /// The state last saved under `title`; at the first start, saves and returns the one in the JSON file at `url`.
     public func load<State: Codable & Sendable>(
         _ type: State.Type, _ title: String, startingFrom url: URL
     ) throws(StateError) -> State {
@@ -95,15 +96,16 @@ extension Archive {
 
     // MARK: Changing
 
-    /// Changes the state saved last under `title`, and saves it: nobody else saves under the title meanwhile, no other
-    /// program and no other thread, so that no change is lost.
+    /// Changes the state last saved under `title` and saves it.
+    ///
+    /// No other program or thread can save under the title in between, so no change is lost.
     ///
     /// - Parameters:
     ///   - label: the user's name for the new state.
-    ///   - body: alters the state; where it throws, nothing is saved. Others wait for it. It must save nothing under the
+    ///   - body: changes the state. If it throws, nothing is saved. Others wait for it. It must not save under the
     ///     title itself: that fails with `titleInUse`.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws; `StateError`: `noSuchState` where there is none…
+    /// - Returns: the result of `body`.
+    /// - Throws: any error of `body`; `StateError`: `noSuchState` if there is no state…
     @discardableResult
     public func update<State: Codable & Sendable, Result>(
         _ title: String, label: String? = nil, _ body: (inout State) throws -> Result
@@ -111,15 +113,16 @@ extension Archive {
         try StateStore(title: title, archive: self).update(from: nil, label: label, body)
     }
 
-    /// Changes the state saved last under `title`, at the first start `state`, and saves it: nobody else saves under the
-    /// title meanwhile, no other program and no other thread, so that no change is lost.
+    /// Changes the state last saved under `title`, or `state` at the first start, and saves it.
+    ///
+    /// No other program or thread can save under the title in between, so no change is lost.
     ///
     /// - Parameters:
     ///   - label: the user's name for the new state.
-    ///   - body: alters the state; where it throws, nothing is saved. Others wait for it. It must save nothing under the
+    ///   - body: changes the state. If it throws, nothing is saved. Others wait for it. It must not save under the
     ///     title itself: that fails with `titleInUse`.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws; `StateError`.
+    /// - Returns: the result of `body`.
+    /// - Throws: any error of `body`; `StateError`.
     @discardableResult
     public func update<State: Codable & Sendable, Result>(
         _ title: String, startingFrom state: @autoclosure () throws -> State, label: String? = nil,
@@ -132,19 +135,19 @@ extension Archive {
 
     // MARK: History
 
-    /// The states saved under `title`, the oldest first.
+    /// The states saved under `title`, oldest first.
     public func history(of title: String) throws(StateError) -> [Memento] {
         try stating { try store.catalogue.states(.init(of: title)).map(Memento.init) }
     }
 
-    /// The titles that states are saved under, in alphabetical order.
+    /// The titles of saved states, in alphabetical order.
     public func titles() throws(StateError) -> [StateTitle] {
         try stating { try store.catalogue.stateTitles() }
     }
 
-    /// Forgets states: they are neither listed nor loaded any more; their bytes stay in the archive.
+    /// Forgets states: they are no longer listed or loaded, but their bytes stay in the archive.
     ///
-    /// - Throws: `StateError`: `archive` with the code `pinned` where one is pinned; then none is forgotten.
+    /// - Throws: `StateError`: `archive` with the code `pinned` if one is pinned; then none is forgotten.
     public func forget(_ mementos: [Memento]) throws(StateError) {
         let names = Dictionary(mementos.map { ($0.id, "state \($0.short) of '\($0.title)'") }) { first, _ in first }
         try stating {
@@ -157,12 +160,13 @@ extension Archive {
     }
 }
 
-// MARK: - Looking at states whatever type they have
+// MARK: - Reading states of any type
 
 extension Archive {
-    /// What `state` holds, with its version where that is not 1.
+    /// The content of `state`, with its version if that is not 1.
     ///
-    /// - Throws: `ArchiverError` of the code `damaged` where its bytes are lost, wrong, or no CBOR item.
+    /// - Throws: `ArchiverError` with the code `damaged` if its bytes are lost, wrong, or not a CBOR item; `system` if
+    ///   it is too large to show.
     package func content(of state: ListedState) throws(ArchiverError) -> StateContent {
         try facing {
             let record = try store.stateRecord(state.id)
@@ -177,12 +181,12 @@ extension Archive {
             do { return try StateContent(bytes, version: state.version) } catch {
                 throw ArchiverError(
                     .damaged, "the state \(state.id.short) of '\(state.title)' cannot be read: \(error)",
-                    remedy: "see 'archiver check --data', and 'archiver list --states' for other states")
+                    remedy: "run 'archiver check --data'; 'archiver list --states' shows other states")
             }
         }
     }
 
-    /// The state's stored record, rendered as JSON with sorted keys.
+    /// The state's record as JSON with sorted keys.
     package func rawJSON(of state: ListedState) throws(ArchiverError) -> String {
         try facing {
             let encoder = JSONEncoder()

@@ -1,4 +1,4 @@
-// Saving by itself: after changes, every so often, and before the program ends.
+// Saves a state automatically: after changes, at an interval, and before the program ends.
 
 public import Archives
 internal import Dispatch
@@ -6,16 +6,15 @@ internal import FileWatching
 public import Mementos
 internal import Threading
 
-/// Saves a state again and again, until it is ended or no longer kept.
+/// Saves a state automatically until it is ended or released.
 ///
-/// The end of the program waits until what has changed is saved: the end of main, `exit`, SIGTERM and SIGINT; not longer
-/// than ten seconds, so that a disk that does not answer keeps no program alive. A program that answers these signals
-/// itself calls ``flush()`` where it does. Whatever else ends the program, a crash, `_exit` or `kill -9`, what was saved
-/// last is there.
+/// When the program ends by the end of main, `exit`, SIGTERM or SIGINT, it first waits until the last changes are saved,
+/// at most ten seconds, so that a disk that does not answer cannot keep it alive. A program that handles these signals
+/// itself must call ``flush()`` before it ends. After a crash, `_exit` or `kill -9`, the last saved state remains.
 public final class Autosave: Sendable {
-    /// Tells of every state that was saved; of one that was equal to the latest, nothing.
+    /// Sends every state that was saved, except those equal to the latest.
     public let saved = Subject<Memento>()
-    /// Tells of every failure; saving is tried again later.
+    /// Sends every failure; saving is retried later.
     public let failed = Subject<StateError>()
 
     private struct Progress {
@@ -27,12 +26,12 @@ public final class Autosave: Sendable {
 
     private let timing: WatchTiming
     private let save: @Sendable () throws(StateError) -> Memento
-    /// How often the state has changed so far; nil where only the state itself tells.
+    /// How often the state has changed; nil if changes cannot be counted.
     private let changeCount: (@Sendable () -> UInt64)?
     private let progress: Locked<Progress>
-    /// The changes that are saved.
+    /// The change count that was last saved.
     ///
-    /// Held while a state is saved, so that an older one never comes after a newer one.
+    /// Locked while a state is saved, so that an older state is never saved after a newer one.
     private let saving: Locked<UInt64?>
     private let queue = DispatchQueue(label: "archiver.autosave")
     private let sources = Locked<(changes: [Subscription], timer: (any DispatchSourceTimer)?)>(([], nil))
@@ -52,13 +51,13 @@ public final class Autosave: Sendable {
     deinit {
         let isEnded = progress.withLock { $0.isEnded }
         stop()
-        // What changes after the end is not its own to save.
+        // Changes made after `end()` are not saved.
         if !isEnded { _ = try? saveNow() }
     }
 
     // MARK: Beginning
 
-    /// Saves after changes that those tell of to which `subscribe` subscribes.
+    /// Saves after each change that `subscribe` subscribes to.
     func begin(after subscribe: (@escaping @Sendable () -> Void) -> [Subscription]) {
         let subscriptions = subscribe { [weak self] in self?.recordChange() }
         sources.withLock { $0.changes = subscriptions }
@@ -75,20 +74,20 @@ public final class Autosave: Sendable {
 
     // MARK: Saving
 
-    /// Saves what has changed and was not saved yet; when this returns it is durable.
+    /// Saves unsaved changes; when this returns they are durable.
     ///
-    /// - Throws: what saving throws; the state remains to be saved, and that is tried again.
+    /// - Throws: any error of saving; the changes stay unsaved, and saving is retried.
     public func flush() throws(StateError) {
         do throws(StateError) {
             if let memento = try saveNow() { report(memento) }
         } catch {
-            // Whoever came back while it was tried found nothing due.
+            // A timer that fired during the attempt found nothing due.
             schedule()
             throw error
         }
     }
 
-    /// Saves what has changed and was not saved yet, and ends.
+    /// Saves unsaved changes and ends the autosave.
     public func end() throws(StateError) {
         stop()
         try flush()
@@ -104,10 +103,10 @@ public final class Autosave: Sendable {
         Termination.unregister(self)
     }
 
-    /// - Returns: nil where nothing has changed: what others have saved under the title meanwhile is newer.
+    /// - Returns: nil if nothing has changed: a state that others saved under the title is then newer.
     private func saveNow() throws(StateError) -> Memento? {
         let saved = try saving.withLockUnlessHeld { (savedCount) throws(StateError) -> Memento? in
-            // A change that comes while the state is saved is saved after it.
+            // A change during the save is saved after it.
             progress.withLock { $0.rule.reset() }
             let count = changeCount?()
             if let count, count == savedCount { return nil }
@@ -131,7 +130,7 @@ public final class Autosave: Sendable {
         if isNew { saved.send(memento) }
     }
 
-    /// Saves what has changed, and tells of a failure.
+    /// Saves unsaved changes, and reports a failure.
     func saveAndReport() {
         do throws(StateError) { try flush() } catch { failed.send(error) }
     }
@@ -143,7 +142,7 @@ public final class Autosave: Sendable {
         schedule()
     }
 
-    /// Comes back when the state is due, unless that is arranged already.
+    /// Schedules a save for when the state is due, unless one is scheduled.
     private func schedule() {
         let deadline: ContinuousClock.Instant? = progress.withLock { progress in
             guard !progress.isScheduled, !progress.isEnded, let deadline = progress.rule.deadline else { return nil }
@@ -165,12 +164,12 @@ public final class Autosave: Sendable {
 }
 
 extension Archive {
-    /// Saves the value of `observable` under `title` after every change, from now on.
+    /// Saves the value of `observable` under `title` after every change from now on.
     ///
     /// - Parameters:
-    ///   - settle: how long it must be quiet before a change is saved.
-    ///   - maxDelay: how long after its first change it is saved although it is not quiet.
-    /// - Returns: what saves it, to be kept.
+    ///   - settle: how long the value must be unchanged before it is saved.
+    ///   - maxDelay: the longest time from a first change until it is saved, even if changes continue.
+    /// - Returns: the autosave; hold it for as long as it should save.
     public func autosave<State: Codable & Sendable>(
         _ observable: Observable<State>, as title: String, settle: Duration = .milliseconds(100),
         maxDelay: Duration = .seconds(2)
@@ -183,13 +182,12 @@ extension Archive {
         return autosave
     }
 
-    /// Saves what `history` has made, and what can be undone and redone, under `title` after every step and every other
-    /// change of its state, from now on.
+    /// Saves the state, undo steps and redo steps of `history` under `title` after every change from now on.
     ///
     /// - Parameters:
-    ///   - settle: how long it must be quiet before a change is saved.
-    ///   - maxDelay: how long after its first change it is saved although it is not quiet.
-    /// - Returns: what saves it, to be kept.
+    ///   - settle: how long the history must be unchanged before it is saved.
+    ///   - maxDelay: the longest time from a first change until it is saved, even if changes continue.
+    /// - Returns: the autosave; hold it for as long as it should save.
     public func autosave<SomeCommand: Command & Codable>(
         _ history: UndoHistory<SomeCommand>, as title: String, settle: Duration = .milliseconds(100),
         maxDelay: Duration = .seconds(2)
@@ -204,10 +202,10 @@ extension Archive {
         return autosave
     }
 
-    /// Saves what `state` returns under `title` every `interval`, from now on.
+    /// Saves the result of `state` under `title` every `interval` from now on.
     ///
     /// - Parameter state: called on a thread of the library.
-    /// - Returns: what saves it, to be kept.
+    /// - Returns: the autosave; hold it for as long as it should save.
     public func autosave<State: Codable & Sendable>(
         as title: String, every interval: Duration, _ state: @escaping @Sendable () -> State
     ) -> Autosave {

@@ -1,24 +1,24 @@
-// The Memento pattern's caretaker: keeps the states of one originator and never looks inside.
+// The Memento pattern's caretaker: stores the states of one originator without looking inside.
 
 public import Archives
 public import Mementos
 
-/// Keeps the states of one originator in an archive, and brings any of them back.
+/// Stores the states of one originator in an archive, and restores any of them.
 ///
-/// What has been saved is durable: it survives a crash of the program and of the system, and no failure ever loses an
-/// older state. A state equal to the latest is not stored again.
+/// A saved state is durable: it survives a crash of the program or the system, and no failure loses an older state. A
+/// state equal to the latest is not stored again.
 ///
-/// A caretaker of a class or an actor is a constant. One of a structure holds the structure itself, as the variable
-/// ``originator``.
+/// A caretaker of a class or an actor can be a constant. A caretaker of a structure holds the structure itself, as the
+/// variable ``originator``.
 public struct Caretaker<Kept: Originator> {
-    /// Whose states are kept.
+    /// The originator whose states are saved.
     public var originator: Kept
     private var store: any MementoStore<Kept.State>
     private let makeStore: (@Sendable (String) -> any MementoStore<Kept.State>)?
 
-    /// Keeps the states of `originator` under `title`.
+    /// A caretaker that saves the states of `originator` under `title`.
     ///
-    /// - Parameter retention: which of them; those that are kept no longer are forgotten when another one is saved.
+    /// - Parameter retention: which states to keep; each save forgets the others.
     public init(
         of originator: Kept, titled title: String, in archive: Archive, keeping retention: StateRetention = .everything
     ) where Kept.State: Codable {
@@ -31,14 +31,14 @@ public struct Caretaker<Kept: Originator> {
         store = makeStore(title)
     }
 
-    /// Keeps the snapshots of a directory.
+    /// A caretaker of the snapshots of a directory.
     public init(of directory: Kept) where Kept == DirectoryOriginator {
         originator = directory
         makeStore = nil
         store = DirectoryStore(path: directory.path, archive: directory.archive)
     }
 
-    /// The name under which the states are kept; of a directory, its path.
+    /// The title of the states; for a directory, its path.
     public var title: String { store.title }
 
     // MARK: Saving
@@ -46,8 +46,8 @@ public struct Caretaker<Kept: Originator> {
     /// Saves the originator's present state.
     ///
     /// - Parameter label: the user's name for it.
-    /// - Returns: what was saved, or the latest where that is equal and was not to get another label.
-    /// - Throws: `originator` where it could not be captured, and what ``Archive/save(_:as:label:)`` throws.
+    /// - Returns: the saved state, or the latest if that is equal and gets no other label.
+    /// - Throws: `originator` if the state could not be captured, and the errors of ``Archive/save(_:as:label:)``.
     @discardableResult
     nonisolated(nonsending) public func save(label: String? = nil) async throws(StateError) -> Memento {
         let captured = try await blocking { (store) throws(StateError) in try store.capture(label: label) }
@@ -57,9 +57,9 @@ public struct Caretaker<Kept: Originator> {
         return try await blocking { (store) throws(StateError) in try store.save(state, label: label) }
     }
 
-    // MARK: Looking back
+    // MARK: History
 
-    /// All that is kept, the oldest first.
+    /// All saved states, oldest first.
     nonisolated(nonsending) public func history() async throws(StateError) -> [Memento] {
         try await blocking { (store) throws(StateError) in try store.history() }
     }
@@ -73,19 +73,19 @@ public struct Caretaker<Kept: Originator> {
         try await blocking { (store) throws(StateError) in try store.state(of: store.memento(selector)) }
     }
 
-    /// The state that `memento`, one of ``history()``, stands for.
+    /// The state of `memento`, one of ``history()``.
     nonisolated(nonsending) public func state(of memento: Memento) async throws(StateError) -> Kept.State {
         try await state(at: SnapshotSelector(memento))
     }
 
-    // MARK: Bringing back
+    // MARK: Restoring
 
-    /// Makes the originator's state the one that `memento`, one of ``history()``, stands for.
+    /// Restores the originator to the state of `memento`, one of ``history()``.
     nonisolated(nonsending) public mutating func restore(_ memento: Memento) async throws(StateError) {
         try await restore(SnapshotSelector(memento), of: store)
     }
 
-    /// Makes the originator's state the one that `memento`, one of ``history()``, stands for.
+    /// Restores the originator to the state of `memento`, one of ``history()``.
     nonisolated(nonsending) public func restore(
         _ memento: Memento
     ) async throws(StateError) where Kept: AnyObject {
@@ -93,7 +93,7 @@ public struct Caretaker<Kept: Originator> {
         try await caretaker.restore(SnapshotSelector(memento), of: store)
     }
 
-    /// Makes the originator's state the one that `selector` names.
+    /// Restores the originator to the state that `selector` names.
     nonisolated(nonsending) public mutating func restore(_ selector: SnapshotSelector) async throws(StateError) {
         try await restore(selector, of: store)
     }
@@ -105,7 +105,7 @@ public struct Caretaker<Kept: Originator> {
         do { try await originator.restore(state) } catch { throw failure(error) }
     }
 
-    /// Makes the originator's state the one that `selector` names.
+    /// Restores the originator to the state that `selector` names.
     nonisolated(nonsending) public func restore(
         _ selector: SnapshotSelector
     ) async throws(StateError) where Kept: AnyObject {
@@ -113,9 +113,9 @@ public struct Caretaker<Kept: Originator> {
         try await caretaker.restore(selector, of: store)
     }
 
-    /// Makes the originator's state the one saved last; at the first start, saves the present one.
+    /// Restores the originator to the state last saved; at the first start, saves its present state.
     ///
-    /// Of several programs that start first at the same time, one begins with its state, and the others go on from there.
+    /// If several programs start for the first time at once, one saves its state, and the others load that.
     nonisolated(nonsending) public mutating func start() async throws(StateError) {
         do throws(StateError) { return try await restore(.latest) } catch {
             guard case .noSuchState = error else { throw error }
@@ -128,9 +128,9 @@ public struct Caretaker<Kept: Originator> {
         do { try await originator.restore(latest) } catch { throw failure(error) }
     }
 
-    /// Goes on under another title, and makes the originator's state the one saved last under it.
+    /// Switches to another title, and restores the originator to the state last saved under it.
     ///
-    /// - Throws: `noSuchState` where there is none; all is then as it was.
+    /// - Throws: `noSuchState` if there is none; then nothing has changed.
     nonisolated(nonsending) public mutating func load(
         title: String
     ) async throws(StateError) where Kept.State: Codable {
@@ -146,12 +146,12 @@ public struct Caretaker<Kept: Originator> {
         try await blocking { (store) throws(StateError) in try store.forget([store.memento(selector)]) }
     }
 
-    /// Forgets the state that `memento` stands for.
+    /// Forgets the state of `memento`.
     nonisolated(nonsending) public func forget(_ memento: Memento) async throws(StateError) {
         try await forget(SnapshotSelector(memento))
     }
 
-    /// Forgets all that is kept.
+    /// Forgets all saved states.
     nonisolated(nonsending) public func forgetAll() async throws(StateError) {
         try await blocking { (store) throws(StateError) in try store.forget(store.history()) }
     }

@@ -1,4 +1,4 @@
-// A directory as an originator: its state is a snapshot.
+// A directory as an originator: its states are snapshots.
 
 public import ArchiveStorage
 public import Archives
@@ -8,14 +8,14 @@ internal import Restoring
 public import Roots
 public import SystemPackage
 
-/// A directory whose states a ``Caretaker`` keeps, as it keeps those of a program.
+/// A directory whose states a ``Caretaker`` saves, like those of a program.
 ///
-/// Capturing makes a snapshot in the archive, and restoring makes the directory equal to one; the present state is
-/// captured first, so that it can be brought back too.
+/// Capturing makes a snapshot in the archive. Restoring makes the directory equal to a snapshot, and captures the
+/// present state first, so that it can be restored too.
 public struct DirectoryOriginator: Originator, Sendable {
     /// The directory.
     public let path: FilePath
-    /// Where its snapshots are.
+    /// The archive of its snapshots.
     public let archive: Archive
 
     /// The directory at `path`, with snapshots in `archive`.
@@ -48,7 +48,7 @@ struct DirectoryStore: MementoStore {
         try stating { Memento(try archive.capture(path, CaptureOptions(label: label)).latest) }
     }
 
-    /// A snapshot is in the archive since it was captured.
+    /// Saves nothing: capturing has already stored the snapshot.
     func save(_ state: ListedSnapshot, label: String?) -> Memento { Memento(state) }
 
     func begin(with state: ListedSnapshot) -> ListedSnapshot? { nil }

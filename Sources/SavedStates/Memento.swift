@@ -1,4 +1,4 @@
-// A state in the archive, as caretakers list it.
+// A saved state as caretakers list it.
 
 public import ArchiveFormat
 package import ArchiveStorage
@@ -6,22 +6,22 @@ public import Archives
 public import FileIO
 public import Foundation
 
-/// What an archive keeps of an originator's state at one instant; the state itself is loaded by it.
+/// Describes a saved state of an originator; the state itself is loaded with it.
 public struct Memento: Sendable, Hashable {
-    /// The id of the chunk that holds its record.
+    /// The id of the chunk that holds the state's record.
     public let id: ChunkID
-    /// The name under which the states are kept; of a directory, its path.
+    /// The title of the state; for a directory, its path.
     public let title: String
     /// When the state was saved.
     public let time: Timestamp
-    /// The user's name for it.
+    /// The user's name for the state.
     public let label: String?
-    /// Bytes of the state itself; of a directory, of all its files.
+    /// The size of the state in bytes; for a directory, of all its files.
     public let bytes: UInt64
-    /// Bytes that the archive grew by for it.
+    /// The bytes that the archive grew by for the state.
     public let storedBytes: UInt64
 
-    /// When the state was saved, for formatters and calendars, to within a microsecond.
+    /// When the state was saved, as a `Date`, accurate to a microsecond.
     public var date: Date {
         Date(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds) / 1_000_000_000)
     }
@@ -49,6 +49,6 @@ public struct Memento: Sendable, Hashable {
 }
 
 extension SnapshotSelector {
-    /// The state that `memento` stands for, whatever is saved or labelled meanwhile.
+    /// Names the state of `memento`, whatever is saved or labelled later.
     public init(_ memento: Memento) { self.init(id: memento.id) }
 }

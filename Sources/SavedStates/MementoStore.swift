@@ -1,34 +1,34 @@
-// Where a caretaker keeps states: what programs' states and directories have in common.
+// The common interface of the stores of programs' states and of directories.
 
 internal import Archives
 
-/// Keeps the states of one originator.
+/// Stores the states of one originator.
 ///
 /// All methods block.
 protocol MementoStore<State>: Sendable {
     associatedtype State: Sendable
 
-    /// The name under which the states are kept.
+    /// The title of the states.
     var title: String { get }
 
-    /// Saves `state`, unless the latest is equal and is not to get another label.
+    /// Saves `state`, unless the latest is equal and gets no other label.
     func save(_ state: State, label: String?) throws(StateError) -> Memento
 
-    /// Saves `state` where it is the first.
+    /// Saves `state` if it is the first.
     ///
-    /// - Returns: the latest state, where there is one already; `state` is then not saved.
+    /// - Returns: the latest state if there is one already; then `state` is not saved.
     func begin(with state: State) throws(StateError) -> State?
 
-    /// Captures and saves in one, where the store can see the state itself; nil where only the originator can.
+    /// Captures and saves in one step, if the store can read the state itself; nil if only the originator can.
     func capture(label: String?) throws(StateError) -> Memento?
 
-    /// All that is kept, the oldest first.
+    /// All saved states, oldest first.
     func history() throws(StateError) -> [Memento]
 
-    /// The one that `selector` names.
+    /// The saved state that `selector` names.
     func memento(_ selector: SnapshotSelector) throws(StateError) -> Memento
 
-    /// The state that `memento` stands for.
+    /// The state of `memento`.
     func state(of memento: Memento) throws(StateError) -> State
 
     /// Forgets `mementos`.

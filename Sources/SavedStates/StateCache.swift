@@ -1,34 +1,34 @@
-// A cache on saved states: what is costly to get is got once, within a budget.
+// A cache on saved states: costly values are fetched once and stored within a budget.
 
 public import Archives
 internal import Restoring
 internal import Threading
 
-/// Keeps values that are costly to get, such as pictures from a server: each is fetched once and is there from then on,
-/// without the server, too.
+/// Caches values that are costly to fetch, such as pictures from a server, so that each is fetched once and is then
+/// available without the server.
 ///
-/// All of them together have no more bytes than the budget; those that were used least recently go first. Each value is
-/// a state of its own under the title of the cache, a slash and its key; what is kept is a state under the cache's title.
-/// What goes is forgotten: its bytes stay in the archive until that is pruned.
+/// The size of all values together stays within the budget; the least recently used are removed first. Each value is a
+/// state under the cache's title, a slash and its key. The list of values is a state under the cache's title. A removed
+/// value is forgotten: its bytes stay in the archive until it is pruned.
 ///
-/// Several programs may use one cache. Reading is noted in memory, and saved with the next value that is fetched.
+/// Several programs may use one cache. Uses are recorded in memory, and saved with the next fetched value.
 public final class StateCache<Value: Codable & Sendable>: Sendable {
-    /// The name under which the values are kept.
+    /// The title of the cache.
     public let title: String
-    /// The most bytes that the values may have together.
+    /// The maximum size of all values together, in bytes.
     public let budget: UInt64
 
     private let archive: Archive
     private let progress = Locked(Progress())
 
     private struct Progress {
-        /// Keys that were read and are to be noted as used, each with the number of its last use.
+        /// Keys whose uses are not saved yet, each with the number of its last use.
         private var uses: [String: Int] = [:]
         private var count = 0
-        /// Values on their way.
+        /// Fetches in progress.
         var fetches: [String: Task<Value, any Error>] = [:]
 
-        /// The keys that were read, the latest last.
+        /// The keys that were used, the latest last.
         var used: [String] { uses.sorted { $0.value < $1.value }.map(\.key) }
 
         mutating func use(_ key: String) {
@@ -36,25 +36,25 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
             uses[key] = count
         }
 
-        /// Gives the keys that were read, and forgets them.
+        /// Returns the keys that were used, and clears them.
         mutating func takeUsed() -> [String] {
             defer { uses = [:] }
             return used
         }
     }
 
-    /// A cache in `archive`; what was kept under the title before is there.
+    /// A cache in `archive`, with the values already stored under the title.
     public init(_ title: String, in archive: Archive, budget: UInt64) {
         self.title = title
         self.archive = archive
         self.budget = budget
     }
 
-    /// The value for `key`: the one that is kept, else what `fetch` returns, which is then kept.
+    /// The cached value for `key`; if there is none, fetches and caches it.
     ///
-    /// Those who ask for the same key at the same time share one fetch.
+    /// Concurrent requests for one key share one fetch.
     ///
-    /// - Throws: what `fetch` throws; `StateError` where the value cannot be kept.
+    /// - Throws: any error of `fetch`; `StateError` if the value cannot be stored.
     public func value(
         for key: String, orFetch fetch: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -69,31 +69,31 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
         return try await task.value
     }
 
-    /// The value that is kept for `key`; nil where there is none, or it is damaged.
+    /// The cached value for `key`; nil if there is none, or if it is damaged.
     public func value(for key: String) async throws(StateError) -> Value? {
         let (archive, title) = (archive, title)
         let found = try await Blocking.run { () throws(StateError) -> Value? in
             guard try Self.contents(of: title, in: archive).items[key] != nil else { return nil }
-            // What cannot be read is got anew.
+            // A value that cannot be read is fetched again.
             return try? archive.load(Value.self, Self.title(of: key, in: title))
         }
         if found != nil { progress.withLock { $0.use(key) } }
         return found
     }
 
-    /// The keys of what is kept, the one that was used least recently first.
+    /// The keys of the cached values, the least recently used first.
     public func keys() async throws(StateError) -> [String] {
         try await contents().keys
     }
 
-    /// The bytes of all values that are kept.
+    /// The size of all cached values in bytes.
     public func bytes() async throws(StateError) -> UInt64 {
         try await contents().bytes
     }
 
-    /// Keeps `value` for `key` instead of what was kept.
+    /// Caches `value` for `key`, replacing the former value.
     ///
-    /// Where it alone is larger than the budget, it is not kept.
+    /// A value larger than the budget is not cached.
     @discardableResult
     public func keep(_ value: Value, for key: String) async throws(StateError) -> Value {
         let used = progress.withLock { $0.takeUsed() }
@@ -112,7 +112,7 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Forgets the value that is kept for `key`.
+    /// Removes the cached value for `key`.
     public func remove(_ key: String) async throws(StateError) {
         let (archive, title) = (archive, title)
         try await Blocking.run { () throws(StateError) in
@@ -121,7 +121,7 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    // MARK: What is kept
+    // MARK: Contents
 
     private func contents() async throws(StateError) -> CacheContents {
         let (archive, title) = (archive, title)
@@ -149,27 +149,27 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
 
     private static func title(of key: String, in title: String) -> String { "\(title)/\(key)" }
 
-    /// Forgets the states of values that are not kept any more.
+    /// Forgets the states of removed values.
     private static func forget(_ keys: [String], of title: String, _ archive: Archive) throws(StateError) {
         for key in keys { try archive.forget(archive.history(of: self.title(of: key, in: title))) }
     }
 }
 
-/// What a cache keeps, and when it was used.
+/// The values of a cache, with their sizes and uses.
 struct CacheContents: Codable, Sendable, Equatable {
     struct Item: Codable, Sendable, Equatable {
         var bytes: UInt64
-        /// Counts all uses of the cache; the greater, the later.
+        /// The number of the item's last use, counted over the whole cache.
         var use: UInt64
     }
 
     var items: [String: Item] = [:]
     private var uses: UInt64 = 0
 
-    /// Bytes of all items; the greatest number where they are more, as what was read may say anything.
+    /// The size of all items in bytes; saturates, because a stored size may be wrong.
     var bytes: UInt64 { items.values.reduce(0) { $0.addingSaturating($1.bytes) } }
 
-    /// The keys, the one that was used least recently first.
+    /// The keys, the least recently used first.
     var keys: [String] { items.sorted { $0.value.use < $1.value.use }.map(\.key) }
 
     mutating func use(_ key: String) {
@@ -183,12 +183,12 @@ struct CacheContents: Codable, Sendable, Equatable {
         use(key)
     }
 
-    /// Removes what was used least recently until the rest is within `budget`.
+    /// Removes the least recently used items until the rest is within `budget`.
     ///
-    /// - Returns: the keys of what is gone.
+    /// - Returns: the keys of the removed items.
     mutating func shrink(to budget: UInt64) -> [String] {
         var gone: [String] = []
-        // What is too large for the whole budget must not take all others along.
+        // An item larger than the whole budget must not push out all others.
         for (key, item) in items where item.bytes > budget { gone.append(key) }
         for key in gone { items[key] = nil }
         var kept: UInt64 = 0

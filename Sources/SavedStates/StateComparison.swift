@@ -1,26 +1,26 @@
-// Which fields differ between two saved states.
+// Compares two saved states field by field.
 
 internal import ArchiveFormat
 package import Archives
 internal import TextDiff
 
-/// A field that one of two states has and the other has not, or in which they differ.
+/// A field that only one of two states has, or that differs between them.
 package struct StateDifference {
     package var change: Difference.Kind { old == nil ? .added : new == nil ? .removed : .modified }
-    /// The field's names and places from the outside in, joined by dots; empty for the whole state.
+    /// The names and list positions that lead to the field, joined by dots; empty for the whole state.
     package let path: String
-    /// nil where the field was added.
+    /// The old value; nil if the field was added.
     package let old: StateJSON?
-    /// nil where the field was removed.
+    /// The new value; nil if the field was removed.
     package let new: StateJSON?
 }
 
-/// A comparison of two states, field by field; lists are compared by their longest common subsequence.
+/// Compares two states field by field, and lists by their longest common subsequence.
 package struct StateComparison {
     private var differences: [StateDifference] = []
     private var path: [String] = []
 
-    /// The differences, in the order in which the states are shown.
+    /// The differences, in the order in which states are shown.
     package static func differences(from left: StateJSON, to right: StateJSON) throws -> [StateDifference] {
         var comparison = StateComparison()
         try comparison.compare(left.item, right.item)
@@ -90,7 +90,7 @@ package struct StateComparison {
                 path: path.joined(separator: "."), old: old.map(StateJSON.init), new: new.map(StateJSON.init)))
     }
 
-    /// The name as it stands in a path: as a JSON text where it could be misread.
+    /// The name as a component of a path; as a JSON text if it could be misread.
     private static func component(_ name: String) throws -> String {
         let isPlain = name.unicodeScalars.allSatisfy { scalar in
             switch scalar {

@@ -1,44 +1,44 @@
-// What can go wrong with saved states, as programs meet it.
+// The errors of saved states that programs see.
 
 public import ArchiveFormat
 internal import ArchiveStorage
 public import Roots
 
-/// Saving or loading a state failed; what was saved before is as it was.
+/// Saving or loading a state failed; states saved before are unchanged.
 public enum StateError: Error, Sendable {
     /// Nothing is saved under the title.
     case noSuchState(title: String)
-    /// No state of the title is the one that was asked for: the selector names none, or several.
+    /// The selector matches no state of the title, or several.
     case noSuchSelection(title: String, ArchiverError)
     /// The text cannot be a title: it is empty or has control characters.
     case malformedTitle(String)
-    /// This thread is changing the state of the title, and saves under the title meanwhile.
+    /// This thread tried to save under the title while it is updating the title's state.
     case titleInUse(title: String)
     /// The state cannot be encoded.
     case unencodable(title: String, cause: any Error)
-    /// What is saved, or what a file holds, is no state of the type that was asked for.
+    /// The saved state or the file does not hold the requested type.
     case undecodable(StateSource, cause: any Error)
-    /// The state was saved by a newer version of the program, and stays as it is.
+    /// The state was saved by a newer version of the program; it is unchanged.
     case newerVersion(StateSource, version: Int, known: Int)
     /// No migrations lead from the state's version to the type's.
     case noMigration(StateSource, from: Int, to: Int)
     /// A migration failed.
     case failedMigration(StateSource, from: Int, cause: any Error)
-    /// The originator could not capture its state or take it back.
+    /// The originator could not capture or restore its state.
     case originator(title: String, cause: any Error)
-    /// A file with a state cannot be read or written.
+    /// A state file cannot be read or written.
     case file(ArchiverError)
     /// The archive failed.
     case archive(ArchiverError)
 }
 
-/// Where a state was read from.
+/// The source of a state.
 public enum StateSource: Sendable, Hashable {
     /// A state in the archive.
     case saved(StateID, title: String)
     /// A file.
     case file(String)
-    /// A part of a state: the names and places that lead to it, joined by dots.
+    /// A part of a state, named by the keys and list positions that lead to it, joined by dots.
     indirect case part(String, of: StateSource)
 }
 
@@ -69,15 +69,15 @@ extension StateError: CustomStringConvertible {
     public var message: String {
         switch self {
         case .noSuchState(let title): "no state is saved under the title '\(title)'"
-        case .noSuchSelection(let title, let error): "\(error.message), of the states of '\(title)'"
+        case .noSuchSelection(let title, let error): "\(error.message), among the states of '\(title)'"
         case .malformedTitle(let title): "'\(title)' cannot be a title"
         case .titleInUse(let title): "the state of '\(title)' is being changed by the same thread"
         case .unencodable(let title, let cause): "the state of '\(title)' cannot be encoded: \(cause)"
         case .undecodable(let source, let cause): "\(source) cannot be decoded: \(StateError.words(cause))"
         case .newerVersion(let source, let version, let known):
-            "\(source) is of version \(version), and this program knows versions up to \(known)"
+            "\(source) has version \(version), but this program knows versions only up to \(known)"
         case .noMigration(let source, let from, let to):
-            "\(source) is of version \(from), and no migrations lead from there to version \(to)"
+            "\(source) has version \(from), and no migrations lead from it to version \(to)"
         case .failedMigration(let source, let from, let cause):
             "\(source) cannot be migrated from version \(from): \(StateError.words(cause))"
         case .originator(let title, let cause): "the originator of '\(title)' failed: \(cause)"
@@ -89,20 +89,20 @@ extension StateError: CustomStringConvertible {
     public var remedy: String? {
         switch self {
         case .noSuchState: "save one first, or load with a starting state"
-        case .noSuchSelection: "'archiver list --states' shows what there is"
-        case .malformedTitle: "a title is a text that is not empty and has no control characters"
-        case .titleInUse: "change the state that the update hands over; save nothing under its title meanwhile"
-        case .unencodable: "see the encoding of its type"
+        case .noSuchSelection: "'archiver list --states' shows all states"
+        case .malformedTitle: "a title must not be empty or have control characters"
+        case .titleInUse: "change the state that the update passes in; save nothing under its title during the update"
+        case .unencodable: "check how its type is encoded"
         case .undecodable: "a type that has changed needs a new version and a migration from the old one"
         case .newerVersion: "use a newer version of the program; the state stays as it is"
         case .noMigration: "add the migration to the type; the state stays as it is"
-        case .failedMigration: "mend the migration; the state stays as it is"
+        case .failedMigration: "fix the migration; the state stays as it is"
         case .originator: nil
         case .file(let error), .archive(let error): error.remedy
         }
     }
 
-    /// A decoding error in one line that says where and what.
+    /// A decoding error in one line with its place.
     private static func words(_ error: any Error) -> String {
         guard let error = error as? DecodingError else { return "\(error)" }
         let context: DecodingError.Context? =
@@ -118,7 +118,7 @@ extension StateError: CustomStringConvertible {
     }
 }
 
-/// Runs `body` and gives the archive's failures the shape that programs with states meet.
+/// Runs `body` and converts the archive's errors to `StateError`.
 package func stating<Result>(_ body: () throws -> Result) throws(StateError) -> Result {
     do { return try body() } catch {
         throw error as? StateError ?? .archive(ArchiverError(any: error))

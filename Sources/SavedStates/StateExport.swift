@@ -1,4 +1,4 @@
-// A saved state as a JSON file, for other programs and for `StateFile`.
+// Exports a saved state as a JSON file, for other programs and for `StateFile`.
 
 internal import ArchiveFormat
 package import ArchiveStorage
@@ -8,7 +8,7 @@ internal import Glibc
 package import Roots
 package import SystemPackage
 
-/// A state written to a file, or about to be.
+/// A state that was exported to a file, or would be.
 package struct StateExport: Sendable, Hashable {
     /// The file.
     package let destination: FilePath
@@ -17,12 +17,12 @@ package struct StateExport: Sendable, Hashable {
 }
 
 extension Archive {
-    /// Writes what `state` holds as JSON to a new file, which is there as a whole or not at all.
+    /// Writes `state` as JSON to a new file; the file appears complete or not at all.
     ///
     /// - Parameters:
-    ///   - target: the file; or a directory, for a file in it that is named after the title.
+    ///   - target: the file, or a directory; then the file in it is named after the title.
     ///   - isDryRun: whether to write nothing.
-    /// - Throws: `ArchiverError` of the code `targetNotEmpty` where there is something already.
+    /// - Throws: `ArchiverError` with the code `targetNotEmpty` if the file already exists.
     package func export(
         _ state: ListedState, to target: FilePath, isDryRun: Bool = false
     ) throws(ArchiverError) -> StateExport {
@@ -45,15 +45,15 @@ extension Archive {
     }
 }
 
-/// A file that is not there yet, in a directory that is.
+/// A file that does not exist yet, in a directory that does.
 private struct NewFile {
     let path: FilePath
     private let directory: FilePath
     private let name: CName
 
-    /// - Parameter ifDirectory: the file's name where `target` is a directory.
+    /// - Parameter ifDirectory: the file's name if `target` is a directory.
     init(_ target: FilePath, ifDirectory ownName: String) throws {
-        // Paths without a last name of their own, such as "..", are directories.
+        // A path without a last name of its own, such as "..", is a directory.
         if let name = target.lastComponent, name.kind == .regular, !NewFile.isDirectory(target) {
             path = target
         } else {
@@ -66,7 +66,7 @@ private struct NewFile {
         if try FileStatus.read(name, in: folder) != nil { throw NewFile.taken(path) }
     }
 
-    /// Writes the file with what `body` hands over.
+    /// Creates the file with the content that `body` writes.
     func write(_ body: (CBORJSONWriter.Sink) throws -> Void) throws {
         do {
             try DurableFile.create(directory: directory, name: name, permissions: 0o666, body)
@@ -81,7 +81,7 @@ private struct NewFile {
 
     private static func taken(_ path: FilePath) -> ArchiverError {
         ArchiverError(
-            .targetNotEmpty, "\(path) exists already", remedy: "name a new file, or move that one away", path: path)
+            .targetNotEmpty, "\(path) already exists", remedy: "name a new file, or move that one away", path: path)
     }
 }
 
@@ -91,7 +91,9 @@ enum StateFileName {
     /// NAME_MAX of Linux, in bytes.
     private static let limit = 255
 
-    /// "Best Game Ever.json": what would be a path, hide the file, look like an option or reorder text becomes "_".
+    /// The file name for `title`, such as "Best Game Ever.json".
+    ///
+    /// Characters that would form a path, hide the file, look like an option or reorder text become "_".
     static func of(_ title: String) -> String {
         var name = String(
             String.UnicodeScalarView(title.unicodeScalars.map { isHarmless($0) ? $0 : "_" }))

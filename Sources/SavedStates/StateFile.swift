@@ -1,4 +1,4 @@
-// Codable values in files: what a program is shipped with, and what it exports.
+// Codable values in files: those shipped with a program, and those it exports.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -7,14 +7,14 @@ internal import Glibc
 internal import Roots
 internal import SystemPackage
 
-/// Loads and saves any Codable value as a JSON file, in one line and without an archive.
+/// Loads and saves any Codable value as a JSON file, without an archive.
 ///
-/// A `VersionedState` of version 2 or more, or a part of that kind, has its version as the member `@stateVersion`; without
-/// one it is of version 1. Older ones are migrated when they are loaded.
+/// A `VersionedState` of version 2 or more, or such a part, stores its version as the member `@stateVersion`; without
+/// it the version is 1. Older versions are migrated when they are loaded.
 public enum StateFile {
     /// The value in the JSON file at `url`.
     ///
-    /// - Throws: `StateError`: `file` where it cannot be read, `undecodable` where it holds something else.
+    /// - Throws: `StateError`: `file` if it cannot be read, `undecodable` if it holds something else.
     public static func load<State: Decodable>(
         _ type: State.Type = State.self, from url: URL
     ) throws(StateError) -> State {
@@ -29,9 +29,11 @@ public enum StateFile {
         return try StateCoding(form: .json, source: .file(path.string)).decodeMarked(type, from: bytes)
     }
 
-    /// Saves `state` as a JSON file at `url`: it is there as a whole and durable when this returns, or as it was before.
+    /// Saves `state` as a JSON file at `url`.
     ///
-    /// - Throws: `StateError`: `unencodable`, or `file` where it cannot be written.
+    /// When this returns, the file is complete and durable. If it throws, the file is unchanged.
+    ///
+    /// - Throws: `StateError`: `unencodable`, or `file` if it cannot be written.
     public static func save(_ state: some Encodable, to url: URL) throws(StateError) {
         let path = try path(of: url)
         let bytes: [UInt8]
@@ -47,16 +49,16 @@ public enum StateFile {
         }
     }
 
-    /// The path of the file that `url` names on this machine.
+    /// The path of the file on this machine that `url` names.
     ///
-    /// - Throws: `StateError.file` where it names something else: its path would be another file's.
+    /// - Throws: `StateError.file` if it names anything else, because its path would name another file.
     private static func path(of url: URL) throws(StateError) -> FilePath {
         let isLocal = ["", "localhost"].contains(url.host() ?? "")
         let text = url.path(percentEncoded: false)
         guard url.isFileURL, isLocal, !text.isEmpty, !text.utf8.contains(0) else {
             throw .file(
                 ArchiverError(
-                    .noSuchPath, "\(url.absoluteString) is no file of this machine",
+                    .noSuchPath, "\(url.absoluteString) is not a file on this machine",
                     remedy: "name a file, for instance by URL(filePath:)"))
         }
         return FilePath(text)

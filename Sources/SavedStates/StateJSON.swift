@@ -1,20 +1,20 @@
-// A saved state as JSON, whatever type it was saved from.
+// A saved state of any type as JSON.
 
 package import ArchiveFormat
 
-/// A CBOR item that is encoded as JSON the way Foundation's encoder writes the value that it was saved from.
+/// A CBOR item that is encoded as JSON as Foundation's encoder would write the saved value.
 ///
-/// Integer keys become texts and byte strings base64. Infinities and NaN, which JSON has no numbers for, become the
-/// texts `Infinity`, `-Infinity` and `NaN`, which `StateFile` reads. A state does not tell which of its objects were a
-/// `Decimal`, so it is written as the object it encodes itself as.
+/// Integer keys become texts and byte strings base64. Infinities and NaN, which JSON cannot represent as numbers,
+/// become the texts `Infinity`, `-Infinity` and `NaN`, which `StateFile` reads. A state does not record which of its
+/// objects were a `Decimal`, so a `Decimal` is written as the object that it is encoded as.
 package struct StateJSON: Encodable, Sendable {
     package let item: CBORValue
 
     package init(_ item: CBORValue) { self.item = item }
 
-    /// The JSON on one line, keys sorted.
+    /// The JSON on one line, with sorted keys.
     ///
-    /// - Parameter limit: bytes after which it is cut, with "…" in place of the rest.
+    /// - Parameter limit: the number of bytes after which it is cut and ends with "…".
     package func compact(limit: Int = .max) throws -> String {
         struct Enough: Error {}
         var text: [UInt8] = []
@@ -31,11 +31,11 @@ package struct StateJSON: Encodable, Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The text that stands for `key` of a map.
+    /// The text for `key` of a map.
     package static func text(ofKey key: CBORValue) throws -> String {
         switch key {
         case .text(let text): text
-        // No Codable value has any other.
+        // No Codable value has other keys.
         default: try StateJSON(key).compact()
         }
     }

@@ -1,4 +1,4 @@
-// Which of a program's states are kept: old ones are forgotten as new ones are saved.
+// Which of a program's states to keep; the others are forgotten as new ones are saved.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,24 +8,24 @@ public import Keeping
 internal import Roots
 internal import SystemPackage
 
-/// Which of its states a ``Caretaker`` keeps.
+/// Which states a ``Caretaker`` keeps.
 ///
-/// The newest state stays in any case, and so does what is pinned or labelled. What is forgotten can be brought back until its
-/// bytes are reclaimed.
+/// The newest state and pinned or labelled states always stay. A forgotten state can be unforgotten until its bytes are
+/// reclaimed.
 public enum StateRetention: Sendable, Hashable {
-    /// All of them.
+    /// All states.
     case everything
-    /// The newest so many, at least one; a tenth more may be there for a while, as they are forgotten several at a time.
+    /// The newest states, at least one; up to a tenth more may stay for a while, because they are forgotten in batches.
     case latest(Int)
-    /// Those that the tiers keep; looked at by the first save of each hour.
+    /// The states that the tiers keep; applied by the first save of each hour.
     case tiers(RetentionPolicy)
 }
 
 extension Archive {
-    /// Forgets the states of a title that are kept no longer.
+    /// Forgets the states of a title that `retention` does not keep.
     ///
     /// - Parameters:
-    ///   - former: the state before the one that was saved just now; nil where that was the first.
+    ///   - former: when the state before the new one was saved; nil if there was none.
     ///   - saved: when the new one was saved.
     func letGo(_ title: String, keeping retention: StateRetention, after former: Timestamp?, saved: Timestamp) throws {
         var going: [ListedState] = []

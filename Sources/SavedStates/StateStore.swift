@@ -1,11 +1,11 @@
-// A program's states under one title.
+// Stores a program's states under one title.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Archives
 internal import Roots
 
-/// Keeps the states of one title in an archive.
+/// The states of one title in an archive.
 struct StateStore<State: Codable & Sendable>: MementoStore {
     let title: String
     let archive: Archive
@@ -29,9 +29,9 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
         }
     }
 
-    /// Changes the latest state, or `first` where there is none, and saves it.
+    /// Changes the latest state, or `first` if there is none, and saves it.
     ///
-    /// - Throws: what `body` throws, as it is; else `StateError`.
+    /// - Throws: any error of `body` unchanged; otherwise `StateError`.
     func update<Result>(
         from first: State?, label: String?, _ body: (inout State) throws -> Result
     ) throws -> Result {
@@ -61,7 +61,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
         StateWriter(store: archive.store, title: title, type: "\(State.self)", version: version)
     }
 
-    /// The bytes of `state`, which can be saved under the title and the label.
+    /// The bytes of `state`, after checking the title and the label.
     private func encoded(_ state: State, _ label: String?) throws(StateError) -> [UInt8] {
         try checkTitle()
         if let label { try stating { try SnapshotSelector.checkLabel(label) } }
@@ -77,14 +77,14 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
             (try? StateCoding(form: .cbor).decode(State.self, from: old, version: version))
                 .map { StateStore.areEqual($0, state) } ?? false
         }
-        // What was saved is saved, whatever becomes of older states.
+        // The save has succeeded, even if older states cannot be forgotten.
         if saved.id != latest?.id {
             try? archive.letGo(title, keeping: retention, after: latest?.time, saved: saved.time)
         }
         return Memento(saved)
     }
 
-    /// Whether the two are equal; states that cannot be compared are not.
+    /// Whether the two are equal; false for states that are not `Equatable`.
     private static func areEqual(_ left: State, _ right: State) -> Bool {
         func equal<Value: Equatable>(_ left: Value) -> Bool { left == right as? Value }
         return (left as? any Equatable).map { equal($0) } ?? false

@@ -1,4 +1,4 @@
-// Saves one state: its chunks and its record, compressed against the state before.
+// Saves one state: its chunks and its record, compressed against the previous state.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -9,7 +9,7 @@ internal import SnapshotTree
 internal import SystemPackage
 internal import Threading
 
-/// Saves the states of one title, one at a time whichever process does it.
+/// Saves the states of one title, one at a time across all processes.
 package struct StateWriter {
     let store: ArchiveStore
     let title: String
@@ -17,8 +17,8 @@ package struct StateWriter {
     let version: Int
 
     /// - Parameters:
-    ///   - type: the state's type, for people.
-    ///   - version: of that type.
+    ///   - type: the name of the state's type, for people.
+    ///   - version: the version of that type.
     package init(store: ArchiveStore, title: String, type: String, version: Int) {
         self.store = store
         self.title = title
@@ -26,12 +26,12 @@ package struct StateWriter {
         self.version = version
     }
 
-    /// zlib's effort.
+    /// zlib's compression level.
     private static let level = 9
-    /// More than this many replaced chunks would leave little of each in zlib's window.
+    /// With more replaced chunks than this, little of each would fit into zlib's window.
     private static let basesLimit = 4
 
-    /// The titles that threads of this process have to themselves.
+    /// The titles that threads of this process hold exclusively.
     private static let held = Locked<Set<Holder>>([])
 
     private struct Holder: Hashable {
@@ -40,9 +40,9 @@ package struct StateWriter {
         let thread: pthread_t
     }
 
-    /// Calls `body` with the latest state while nobody else saves under the title, no other thread and no other process.
+    /// Calls `body` with the latest state while no other thread or process can save under the title.
     ///
-    /// - Throws: `titleInUse` where this thread has the title to itself already, and would wait for itself.
+    /// - Throws: `titleInUse` if this thread already holds the title, because it would wait for itself.
     package func exclusively<Result>(_ body: (ListedState?) throws -> Result) throws -> Result {
         let holder = Holder(archive: store.manifest.id, title: title, thread: pthread_self())
         guard StateWriter.held.withLock({ $0.insert(holder).inserted }) else {
@@ -51,30 +51,31 @@ package struct StateWriter {
         defer { _ = StateWriter.held.withLock { $0.remove(holder) } }
         let lock = try FileLock.exclusive(lockFile)
         defer { withExtendedLifetime(lock) {} }
-        // The new state may refer to what the latest one does.
+        // The new state may refer to chunks of the latest one.
         let epoch = try store.beginEpoch()
         defer { withExtendedLifetime(epoch) {} }
         return try body(store.catalogue.states(.init(of: title, newestFirst: true, limit: 1)).first)
     }
 
-    /// Saves `bytes`, unless the latest state is equal and is not to get another label.
+    /// Saves `bytes`, unless the latest state is equal and gets no other label.
     ///
     /// - Parameters:
-    ///   - latest: the state before, from `exclusively`, which this is to be called in.
-    ///   - isEqual: whether the state with these bytes is equal although its bytes differ; asked where both are
-    ///     the same bytes in another order, as those of sets are whose elements come in another order.
+    ///   - latest: the latest state, passed by `exclusively`; call this only inside it.
+    ///   - isEqual: whether the state with these bytes is equal although its bytes differ. It is called only if both
+    ///     consist of the same bytes in another order, as equal sets can.
     /// - Returns: the new state, or the latest.
     package func save(
         _ bytes: [UInt8], label: String?, after latest: ListedState?, isEqual: ([UInt8]) -> Bool
     ) throws -> ListedState {
         guard let latest else { return try commit(bytes, label: label, after: nil, nil) }
         guard let record = try? store.stateRecord(latest.id), let old = try? store.bytes(of: record) else {
-            // The latest is lost: what it shares with this one is stored again, or this one would be lost as well.
+            // The latest state is lost: store the chunks it shares with this one again, or this state would be lost
+            // too.
             return try commit(bytes, label: label, after: latest, nil, isHealing: true)
         }
         let isSame = old == bytes || (StateWriter.isPermutation(old, bytes) && isEqual(old))
         if isSame, label == nil || label == latest.label, latest.version == version {
-            // What was read here may be remembered only.
+            // The reads above may have come from a cache, so look up known losses.
             let losses = Losses(store)
             let isLost = losses.contains(latest.id.chunk) || losses.affect(record.content)
             return isLost ? try commit(bytes, label: label, after: latest, nil, isHealing: true) : latest
@@ -86,7 +87,7 @@ package struct StateWriter {
         store.layout.lock("state-\(ChunkID(hashing: Array(title.utf8)).hex.prefix(16)).lock")
     }
 
-    /// Whether both consist of the same bytes in some order: what is not that need not be decoded to be told apart.
+    /// Whether both consist of the same bytes in some order; if not, they differ without decoding them.
     private static func isPermutation(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         var surplus = [Int](repeating: 0, count: 256)
@@ -113,7 +114,7 @@ package struct StateWriter {
         }
     }
 
-    /// The content that `bytes` are, with what of it the archive does not have in `own` or appended.
+    /// The content for `bytes`; chunks that the archive does not have are put into `own` or appended.
     private func content(
         _ bytes: [UInt8], _ previous: StateRecord?, _ commit: CommitWriter, _ own: inout OwnChunks
     ) throws -> Content {
@@ -139,7 +140,7 @@ package struct StateWriter {
         return .slices(slices)
     }
 
-    /// Chunks that share the record's block, and what they are compressed against.
+    /// New chunks that share the record's block, and the bases they are compressed against.
     private struct OwnChunks {
         var chunks: [RawChunk] = []
         var bases: [ChunkID] = []
@@ -157,7 +158,7 @@ package struct StateWriter {
         }
     }
 
-    /// The time of a state that is saved now: later than that of the state before, also where the clock was set back.
+    /// The time for a state saved now: always later than the previous state's, even if the clock was set back.
     package static func time(_ now: Timestamp = .now, after latest: Timestamp?) -> Timestamp {
         guard let latest, now <= latest else { return now }
         return latest.advanced(byNanoseconds: 1)
@@ -165,18 +166,18 @@ package struct StateWriter {
 }
 
 extension ArchiveStore {
-    /// The bytes of a state with the record `record`, verified.
+    /// The verified bytes of the state with `record`.
     package func bytes(of record: StateRecord) throws -> [UInt8] {
         var pieces = ContentReader(record.content, in: self)
         var bytes: [UInt8] = []
-        // A size that lies is found out before it has taken more than this.
+        // A wrong size in the record must not reserve more memory than this.
         bytes.reserveCapacity(Int(min(record.content.size, 128 << 20)))
         while let piece = try pieces.next() {
             switch piece {
             case .data(let data): bytes += data
             case .hole:
                 throw StorageError(
-                    .damaged, layout.directory, "the state saved as '\(record.title)' has a hole, which no state has",
+                    .damaged, layout.directory, "the state saved as '\(record.title)' contains a hole",
                     remedy: "run 'archiver check'; other states stay usable")
             }
         }

@@ -1,4 +1,4 @@
-// The end of the program, by itself or by a signal: what must be saved is saved first.
+// Saves unsaved states when the program ends normally or by a signal.
 
 internal import Dispatch
 internal import FileIO
@@ -6,11 +6,10 @@ internal import Glibc
 internal import Synchronization
 internal import Threading
 
-/// Lets autosaves finish before the program ends: at the end of main and at `exit`, and before SIGTERM or SIGINT ends it,
-/// where the program leaves these to the system.
+/// Lets autosaves finish before the program ends: at the end of main, at `exit`, and before SIGTERM or SIGINT ends it.
 ///
-/// A handler may do next to nothing (signal-safety(7)): it writes the signal's number into a pipe, and a thread that
-/// reads there does the rest and lets the signal take effect.
+/// A signal that the program handles itself is left to it. A signal handler may do very little (signal-safety(7)): it
+/// writes the signal's number into a pipe, and a thread that reads the pipe saves and then lets the signal take effect.
 enum Termination {
     private struct Weak: Sendable {
         weak let autosave: Autosave?
@@ -19,11 +18,11 @@ enum Termination {
     private static let waiting = Locked<[ObjectIdentifier: Weak]>([:])
     private static let pipeEnd = Atomic<CInt>(-1)
     private static let signals = [SIGTERM, SIGINT]
-    /// The process that `atexit` was asked for in, or 0 before that.
+    /// The process that registered with `atexit`; 0 before that.
     ///
-    /// A child that only begins another program has none of its threads, and saves nothing.
+    /// A forked child that only executes another program has none of these threads, and must save nothing.
     private static let process = Atomic<pid_t>(0)
-    /// How long the end of the program waits, in seconds.
+    /// How long the end of the program waits for autosaves, in seconds.
     private static let patience = 10.0
 
     static func register(_ autosave: Autosave) {
@@ -40,7 +39,7 @@ enum Termination {
         _ = waiting.withLock { $0.removeValue(forKey: ObjectIdentifier(autosave)) }
     }
 
-    /// Takes over the signals that are left to the system; where that fails, they do what they would have done.
+    /// Handles the signals that have their default action; if that fails, they keep it.
     private static func listen() {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else { return }
@@ -76,7 +75,7 @@ enum Termination {
         var byte: UInt8 = 0
         while read(reader, &byte, 1) != 1 { if errno != EINTR { return } }
         save()
-        // Its usual effect, so that whoever waits for the program sees what ended it.
+        // Then the signal takes its default effect, so that the parent process sees what ended the program.
         signal(CInt(byte), SIG_DFL)
         kill(getpid(), CInt(byte))
     }
@@ -85,10 +84,10 @@ enum Termination {
         if process.load(ordering: .relaxed) == getpid() { save() }
     }
 
-    /// Lets all autosaves save what has changed, and waits for that.
+    /// Saves the changes of all autosaves, and waits until they are saved.
     ///
-    /// On a thread of its own: the one that ends the program may be in the midst of a change, with locks that are needed
-    /// here. Then, as where the disk does not answer, the time runs out.
+    /// Runs on a thread of its own: the thread that ends the program may hold locks that saving needs. In that case, or
+    /// if the disk does not answer, the wait times out.
     private static func save() {
         let autosaves = waiting.withLock { $0.values.compactMap(\.autosave) }
         guard !autosaves.isEmpty else { return }

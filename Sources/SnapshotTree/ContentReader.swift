@@ -1,9 +1,9 @@
-// Reads contents back: the pieces of a file in order.
+// Reads contents from the archive: the pieces of a file in order.
 
 package import ArchiveFormat
 package import ArchiveStorage
 
-/// Goes through a file's content piece by piece; every byte that it gives was verified.
+/// Reads a file's content piece by piece; every byte that it returns is verified.
 package struct ContentReader {
     /// A run of a file's bytes.
     package enum Piece {
@@ -23,8 +23,9 @@ package struct ContentReader {
     private var inline: [UInt8]?
     private var slices: ArraySlice<Slice> = []
     private var lists: ArraySlice<ListedSlices> = []
-    /// The list that the slices are of, and the bytes of the content that are not read yet.
+    /// The list that the slices belong to.
     private var list: ChunkID?
+    /// How many bytes of the content are not read yet.
     private var left: UInt64
 
     /// A reader at the start of `content`.
@@ -39,9 +40,9 @@ package struct ContentReader {
         }
     }
 
-    /// Passes over lists and slices that end at the offset `end` or before, without reading what they hold.
+    /// Skips lists and slices that end at the offset `end` or before, without reading their data.
     ///
-    /// - Parameter position: where the reader is; it moves on.
+    /// - Parameter position: the reader's offset; it is advanced.
     package mutating func skip(from position: inout UInt64, to end: UInt64) throws {
         guard inline == nil else { return }
         while slices.isEmpty, let next = lists.first, next.length <= left, position <= end,
@@ -67,7 +68,7 @@ package struct ContentReader {
         }
     }
 
-    /// The next piece; nil at the end.
+    /// Returns the next piece; nil at the end.
     package mutating func next() throws -> Piece? {
         if let bytes = inline {
             inline = nil
@@ -76,7 +77,7 @@ package struct ContentReader {
         }
         try fill()
         let slice = slices.popFirst()
-        // A size that lies must neither be written nor be waited for.
+        // A false size must not lead to endless writing.
         guard let length = slice?.length ?? (left == 0 ? 0 : nil), length <= left else {
             throw try store.undecodable(
                 list ?? slice?.chunk ?? ChunkID(hashing: []), .malformed("a file's size is wrong"))
@@ -86,18 +87,18 @@ package struct ContentReader {
         guard let chunk = slice.chunk else { return .hole(slice.length) }
         let bytes = try store.read(chunk)
         guard UInt64(bytes.count) == slice.length else {
-            throw try store.undecodable(chunk, .malformed("a chunk is not as long as its slice says"))
+            throw try store.undecodable(chunk, .malformed("a chunk has another length than its slice records"))
         }
         return .data(bytes)
     }
 
-    /// The slices stored in a chunk, which must be as long together as `listed` says.
+    /// Returns the slices stored in a chunk; their total length must be that of `listed`.
     package static func slices(in listed: ListedSlices, of store: ArchiveStore) throws(StorageError) -> [Slice] {
         let bytes = try store.read(listed.list)
         do throws(FormatError) {
             let list = try SliceList(decoding: bytes)
             guard list.length == listed.length else {
-                throw .malformed("a list of slices is not as long as its file says")
+                throw .malformed("a list of slices has another length than its file records")
             }
             return list.slices
         } catch {

@@ -1,25 +1,25 @@
-// The rule that everything in a tree has its directory in it, checked in one pass.
+// Checks in one pass that every entry of a tree has its directory in the tree.
 
 package import FileIO
 
-/// The directories that hold the current place of a walk, the outermost first.
+/// The directories above the current place of a walk, the outermost first.
 ///
-/// What comes in walk order has its directory before it, so it must be the innermost one that is open.
+/// In walk order, a directory comes before its entries, so an entry's directory must be the innermost open one.
 package struct DirectoryStack {
     private var directories: [RelativePath] = []
 
     package init() {}
 
-    /// Moves to `path`, which comes after all paths before.
+    /// Moves to `path`, which must come after all earlier paths.
     ///
-    /// - Returns: whether the directory that holds it is open; that of the root need not be.
+    /// - Returns: whether its directory is open; always true for the root.
     package mutating func moves(to path: RelativePath) -> Bool {
         while let last = directories.last, !last.contains(path) { directories.removeLast() }
         guard let parent = path.parent else { return true }
         return directories.last == parent
     }
 
-    /// Opens the directory at `path`, to which the walk has moved or which holds that place.
+    /// Opens the directory at `path`, which is the walk's current place or its directory.
     package mutating func open(_ path: RelativePath) {
         directories.append(path)
     }

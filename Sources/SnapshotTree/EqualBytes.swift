@@ -1,17 +1,17 @@
-// Whether two contents hold the same bytes although they are cut in different ways.
+// Decides whether two contents have the same bytes although they are cut in different ways.
 
 package import ArchiveFormat
 
-/// Compares a content in the archive with bytes of which another cut is known.
+/// Compares a content in the archive with bytes that were cut in another way.
 ///
-/// Where a file is cut is each writer's choice, so other slices are no proof of other bytes. A chunk's id is the hash of
-/// its bytes: what is in doubt is cut as the archive has it and hashed, and nothing has to be unpacked.
+/// Each writer chooses where to cut a file, so different slices do not prove different bytes. A chunk's id is the hash
+/// of its bytes. So the new bytes are cut as in the archive and hashed, and nothing has to be unpacked.
 package struct EqualBytes {
-    /// The slices in a list; nil where they are not to be had.
+    /// Returns the slices in a list; nil if it cannot be read.
     package let slices: (ListedSlices) throws -> [Slice]?
     /// Whether the archive has a chunk.
     package let contains: (ChunkID) throws -> Bool
-    /// Gives as many bytes as asked for from an offset on; fewer where there are no more.
+    /// Reads `count` bytes at `offset`; fewer at the end.
     package typealias Reading = (_ offset: UInt64, _ count: Int) throws -> [UInt8]
 
     package init(slices: @escaping (ListedSlices) throws -> [Slice]?, contains: @escaping (ChunkID) throws -> Bool) {
@@ -21,7 +21,7 @@ package struct EqualBytes {
 
     private static let stepBytes = 1 << 20
 
-    /// Whether `read` gives the bytes of `known`, where its own cut gave `other`.
+    /// Whether `read` returns the bytes of `known`; cutting those bytes resulted in `other`.
     package func areSame(_ known: Content, _ other: Content, read: Reading) throws -> Bool {
         if known == other { return true }
         guard known.size == other.size, known.size > 0 else { return false }
@@ -38,7 +38,7 @@ package struct EqualBytes {
                 }
                 if slice.chunk != nil, counterpart.chunk != nil { return false }
             }
-            // From here on the two are cut in different ways, or one of them has a hole.
+            // From here on, the two are cut in different ways, or one of them has a hole.
             guard try isThere(slice, at: offset, read) else { return false }
             offset += slice.length
             while let slice = try left.next() {
@@ -67,12 +67,12 @@ package struct EqualBytes {
     }
 }
 
-/// A content's slices, one after the other; bytes in an entry are one slice.
+/// A content's slices in order; inline bytes are one slice.
 private struct SliceWalk {
     private let slices: (ListedSlices) throws -> [Slice]?
     private var ready: ArraySlice<Slice> = []
     private var lists: ArraySlice<ListedSlices> = []
-    /// Whether every list could be read so far.
+    /// Whether every list so far could be read.
     private(set) var isWhole = true
 
     init(_ content: Content, slices: @escaping (ListedSlices) throws -> [Slice]?) {

@@ -1,9 +1,9 @@
-// What a root's latest tree refers to and the archive cannot give any more.
+// The chunks that a root's latest tree refers to and the archive has lost.
 
 package import ArchiveFormat
 package import ArchiveStorage
 
-/// The chunks that an archive misses, for a capture that stores them anew where the root still has them.
+/// The chunks that an archive has lost, for a capture that stores them again if the root still has them.
 package struct Losses: Sendable {
     private let store: ArchiveStore
 
@@ -11,11 +11,11 @@ package struct Losses: Sendable {
 
     /// Whether the chunk `id` is missing or known to be lost.
     package func contains(_ id: ChunkID) -> Bool {
-        // What cannot be asked for is looked at: whoever stores it meets the same error.
-        (try? store.catalogue.gives(id)) != true
+        // If the catalogue cannot be asked, count the chunk as lost: storing it meets the same error.
+        (try? store.catalogue.canRead(id)) != true
     }
 
-    /// Whether some of `content` is lost.
+    /// Whether any part of `content` is lost.
     package func affect(_ content: Content) -> Bool {
         switch content {
         case .none, .inline, .linkTarget: return false

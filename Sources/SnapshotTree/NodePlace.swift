@@ -1,13 +1,13 @@
-// What a node has to keep of what its parent says. So nobody goes through a part of a tree twice, and sums are true.
+// Checks a node against its parent. So no part of a tree is visited twice, and sums are correct.
 
 package import ArchiveFormat
 package import FileIO
 
-/// A child of an inner node, and where the next one begins.
+/// A child of an inner node, with the path at which the next node begins.
 package struct NodePlace: Sendable {
     package let child: Node.Child
     package let level: Int
-    /// What comes behind the node in its tree begins here; nil at the tree's end.
+    /// The first path after the node in its tree; nil at the tree's end.
     package let end: RelativePath?
 
     package init(of child: Node.Child, level: Int, end: RelativePath?) {
@@ -16,13 +16,13 @@ package struct NodePlace: Sendable {
         self.end = end
     }
 
-    /// In which way `node` is not what its parent says; nil where it is.
+    /// How `node` contradicts its parent; nil if it does not.
     package func problem(of node: Node) -> String? {
-        if node.level != level { return "a node is of level \(node.level) instead of \(level)" }
-        if node.firstPath != child.firstPath { return "a node does not begin with the path that its parent names" }
-        if let end, let last = node.lastFirstPath, !(last < end) { return "a node reaches into what comes behind it" }
-        if node.entryCount != child.entries { return "a node has not as many entries as its parent says" }
-        if node.byteCount != child.bytes { return "a node has not as many bytes as its parent says" }
+        if node.level != level { return "a node has level \(node.level) instead of \(level)" }
+        if node.firstPath != child.firstPath { return "a node does not begin with the path that its parent records" }
+        if let end, let last = node.lastFirstPath, !(last < end) { return "a node overlaps the next node" }
+        if node.entryCount != child.entries { return "a node has another number of entries than its parent records" }
+        if node.byteCount != child.bytes { return "a node has another number of bytes than its parent records" }
         return nil
     }
 }

@@ -1,26 +1,25 @@
-// Where a tree's nodes come from and go to. The tree knows nothing of segments or files.
+// The source and the sink of a tree's nodes. Trees do not depend on segments or files.
 
 package import ArchiveFormat
 
-/// Gives nodes by their ids.
+/// Returns nodes by their ids.
 package protocol NodeSource {
     associatedtype Failure: Error
 
-    /// The node named `id`.
+    /// Returns the node with the id `id`.
     ///
-    /// - Parameter place: what the node's parent says of it; nil for the root of a tree.
-    /// - Throws: where the node is missing, damaged, or not what `place` says (`NodePlace.problem(of:)`).
+    /// - Parameter place: the node's record in its parent; nil for the root of a tree.
+    /// - Throws: if the node is missing, damaged, or contradicts `place` (`NodePlace.problem(of:)`).
     func node(_ id: ChunkID, at place: NodePlace?) throws(Failure) -> Node
 }
 
-/// Takes new nodes and names them.
+/// Stores new nodes and returns their ids.
 package protocol NodeSink<Failure> {
     associatedtype Failure: Error
 
-    /// Stores `node` unless an equal one is there already.
+    /// Stores `node` unless an equal one is stored already.
     ///
-    /// - Parameter predecessor: a stored node that is probably much like this one, so that storing the difference
-    ///   suffices.
+    /// - Parameter predecessor: a stored node that is probably similar, so that storing the difference suffices.
     /// - Returns: the node's id.
     func store(_ node: Node, predecessor: ChunkID?) throws(Failure) -> ChunkID
 }

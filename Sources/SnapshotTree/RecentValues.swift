@@ -1,6 +1,6 @@
-// Values that were used lately, by their names.
+// A cache of recently used values, by key.
 
-/// Keeps the values that were used lately: of those that were not asked for while as many others came, it knows nothing.
+/// A cache of recently used values; it drops values that were not used while newer ones filled the capacity.
 package struct RecentValues<Key: Hashable, Value> {
     private typealias Kept = (value: Value, cost: Int)
 
@@ -9,7 +9,7 @@ package struct RecentValues<Key: Hashable, Value> {
     private var youngCost = 0
     private let capacity: Int
 
-    /// - Parameter capacity: the sum of the costs of values that stay at least; there may be twice as much.
+    /// - Parameter capacity: the total cost of the values that stay at least; the cache may grow to twice as much.
     package init(capacity: Int) {
         self.capacity = capacity
     }

@@ -1,13 +1,13 @@
-// Gives the bytes of a content in the archive from any offset on, going forward.
+// Reads the bytes of a stored content at increasing offsets.
 
 package import ArchiveFormat
 package import ArchiveStorage
 
-/// A file's bytes out of the archive.
+/// The bytes of a file in the archive.
 package struct StoredBytes {
     private var reader: ContentReader
     private var piece: ContentReader.Piece?
-    /// Where in the file the piece begins.
+    /// The piece's offset in the file.
     private var start: UInt64 = 0
 
     /// A reader of `content`.
@@ -15,9 +15,9 @@ package struct StoredBytes {
         reader = ContentReader(content, in: store)
     }
 
-    /// The `count` bytes from `offset` on, or as many as there are.
+    /// Returns the `count` bytes at `offset`, or fewer at the end.
     ///
-    /// - Parameter offset: not before that of an earlier call; what is between is not read.
+    /// - Parameter offset: not less than in an earlier call; the bytes in between are skipped.
     package mutating func read(at offset: UInt64, _ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count, let piece = try piece(at: offset + UInt64(bytes.count)) {

@@ -1,4 +1,5 @@
-// The nodes of an archive's trees, decoded, the recent ones kept; the totals of a tree where those recorded are untrue.
+// Reads and caches the decoded nodes of an archive's trees, and recounts a tree's totals if the recorded ones are
+// wrong.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -8,13 +9,13 @@ internal import Threading
 
 /// Reads nodes from an archive; safe to use from several threads.
 package final class StoredNodes: NodeSource, Sendable {
-    /// Where they are stored.
+    /// The store that holds the nodes.
     package let store: ArchiveStore
-    /// Nodes that are lost even where something still remembers them.
+    /// Nodes to treat as lost even if a cache still has them.
     private let losses: Losses?
     private let recent = Locked(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
 
-    /// Bytes of the nodes that are kept: some 500 of 64 entries each.
+    /// Bytes of cached nodes: about 500 nodes of 64 entries each.
     private static let capacity = 16 << 20
 
     package convenience init(_ store: ArchiveStore) { self.init(store, without: nil) }
@@ -24,7 +25,7 @@ package final class StoredNodes: NodeSource, Sendable {
         self.losses = losses
     }
 
-    /// Where nodes of this archive end.
+    /// The rule that decides where nodes of this archive end.
     package var shape: TreeShape { store.shape }
 
     /// The archive's directory.
@@ -41,11 +42,11 @@ package final class StoredNodes: NodeSource, Sendable {
         return try read(id)
     }
 
-    /// - Parameter level: the level the node must have; nil where any will do.
+    /// - Parameter level: the level that the node must have; nil for any level.
     package func node(_ id: ChunkID, level: Int?) throws(StorageError) -> Node {
         let node = try node(id)
         if let level, node.level != level {
-            throw try store.undecodable(id, .malformed("a node is of level \(node.level) instead of \(level)"))
+            throw try store.undecodable(id, .malformed("a node has level \(node.level) instead of \(level)"))
         }
         return node
     }
@@ -55,14 +56,14 @@ package final class StoredNodes: NodeSource, Sendable {
         let bytes = try store.read(id)
         let node: Node
         do { node = try Node(decoding: bytes) } catch { throw try store.undecodable(id, error) }
-        // What goes is freed after the lock.
+        // Evicted nodes are freed after the lock is released.
         _ = recent.withLock { $0.insert(node, for: id, cost: node.memory) }
         return node
     }
 }
 
 extension StoredNodes {
-    /// The totals of `tree`: `recorded` where it agrees with the tree's own sums, else a new count.
+    /// Returns the totals of `tree`: `recorded` if it agrees with the tree's own sums, otherwise a new count.
     package func totals(of tree: ChunkID, recorded: Totals) throws -> Totals {
         let root = try node(tree, at: nil)
         if recorded.entries == root.entryCount, recorded.bytes == root.byteCount { return recorded }
@@ -80,14 +81,14 @@ extension StoredNodes {
 }
 
 extension Totals {
-    /// All entries together.
+    /// The number of all entries.
     package var entries: UInt64 {
         [directories, others].reduce(files) { FormatLimits.sum($0, $1, FormatLimits.entries) }
     }
 }
 
 extension Node {
-    /// About how many bytes of memory the node takes.
+    /// The approximate size of the node in memory, in bytes.
     fileprivate var memory: Int {
         switch self {
         case .leaf(let entries):

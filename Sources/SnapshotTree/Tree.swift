@@ -1,4 +1,4 @@
-// A snapshot's tree as a whole: look up one path, walk a part.
+// A snapshot's tree: looks up one path, or walks a part.
 
 package import ArchiveFormat
 package import FileIO
@@ -14,17 +14,15 @@ package struct Tree<Source: NodeSource> {
         self.source = source
     }
 
-    /// The entry at `path`; reads one node a level.
-    ///
-    /// - Returns: nil where there is none.
+    /// Returns the entry at `path`, or nil if there is none; reads one node per level.
     package func entry(at path: RelativePath) throws(Source.Failure) -> Entry? {
         var cursor = try TreeCursor(root, in: source)
         try cursor.seek(to: path)
-        // Where the path is missing, its successor may be in a node that need not be opened.
+        // If the path is missing, its successor may be in a node that need not be opened.
         return cursor.path == path ? try cursor.entry() : nil
     }
 
-    /// Calls `body` with the entry at `path` and all below it, in walk order, until it returns false.
+    /// Calls `body` with the entry at `path` and all entries below it, in walk order, until it returns false.
     package func forEach(
         at path: RelativePath = .root, _ body: (Entry) throws(Source.Failure) -> Bool
     ) throws(Source.Failure) {

@@ -1,19 +1,19 @@
-// Builds a tree from entries in walk order. Where nodes end depends on the paths alone, never on how the tree came
-// about, so equal content always gives equal nodes.
+// Builds a tree from entries in walk order. Node boundaries depend only on the entries, never on how the tree was
+// built, so equal content always gives equal nodes.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// Builds a tree from entries, and whole nodes of an older tree, given in walk order; holds one open node a level.
+/// Builds a tree from entries and complete nodes of an older tree in walk order; holds one open node per level.
 struct TreeBuilder<Sink: NodeSink> {
     private var sink: Sink
     private let shape: TreeShape
     private var entries: [Entry] = []
     private var entriesWeight = 0
-    /// Open inner nodes: `children[n]` is of level n + 1.
+    /// The open inner nodes: `children[n]` belongs to level n + 1.
     private var children: [[Node.Child]] = []
     private var childrenWeights: [Int] = []
-    /// The node of the older tree that was opened last, a level: what a new node of that level most resembles.
+    /// For each level, the last opened node of the older tree: a new node of that level most resembles it.
     private var predecessors: [ChunkID?] = []
 
     init(sink: Sink, shape: TreeShape) {
@@ -35,12 +35,12 @@ struct TreeBuilder<Sink: NodeSink> {
     /// Whether nothing was added yet.
     var isEmpty: Bool { entries.isEmpty && children.allSatisfy(\.isEmpty) }
 
-    /// Whether every open node up to `level` is empty, so that a whole node of that level can be added.
+    /// Whether every open node up to `level` is empty, so that a complete node of that level can be added.
     func canAddNode(level: Int) -> Bool {
         entries.isEmpty && children.prefix(level).allSatisfy(\.isEmpty)
     }
 
-    /// Adds a whole node of `level`; only where `canAddNode(level:)`.
+    /// Adds a complete node of `level`; `canAddNode(level:)` must be true.
     mutating func add(_ child: Node.Child, level: Int) throws(Sink.Failure) {
         while children.count <= level {
             children.append([])
@@ -55,7 +55,7 @@ struct TreeBuilder<Sink: NodeSink> {
         }
     }
 
-    /// Tells that the older tree's node `id` of `level` is being taken apart.
+    /// Records that the older tree's node `id` of `level` was opened.
     mutating func opened(_ id: ChunkID, level: Int) {
         while predecessors.count <= level { predecessors.append(nil) }
         predecessors[level] = id

@@ -1,11 +1,11 @@
-// A position in a tree: moves forward only, and reads only the nodes it stops in.
+// A position in a tree that moves forward only, and reads only the nodes that it stops in.
 
 package import ArchiveFormat
 package import FileIO
 
-/// A place between a tree's entries, moving forward in walk order; holds one node a level.
+/// A place between a tree's entries that moves forward in walk order; holds one node per level.
 ///
-/// Inlinable, so that whoever names a source gets code for that source.
+/// Inlinable, so that it is specialised for the caller's source.
 package struct TreeCursor<Source: NodeSource> {
     package typealias Item = TreePosition.Item
 
@@ -19,7 +19,7 @@ package struct TreeCursor<Source: NodeSource> {
         position = TreePosition(root: try source.node(root, at: nil))
     }
 
-    /// The level of the node that the next item is part of; nil at the end.
+    /// The level of the node that contains the next item; nil at the end.
     @inlinable
     package var level: Int? { position.level }
 
@@ -31,11 +31,11 @@ package struct TreeCursor<Source: NodeSource> {
     @inlinable
     package var path: RelativePath? { position.path }
 
-    /// The path of the first entry behind the next item; nil where the tree ends with it.
+    /// The path of the first entry after the next item; nil if the tree ends with that item.
     @inlinable
     package var followingPath: RelativePath? { position.followingPath }
 
-    /// Moves behind the next item without opening it.
+    /// Moves past the next item without opening it.
     @inlinable
     package mutating func skip() { position.skip() }
 
@@ -55,7 +55,7 @@ package struct TreeCursor<Source: NodeSource> {
         return position.entry
     }
 
-    /// The next entry, moving behind it; nil at the end.
+    /// Returns the next entry and moves past it; nil at the end.
     @inlinable
     package mutating func next() throws(Source.Failure) -> Entry? {
         guard let entry = try entry() else { return nil }
@@ -69,7 +69,7 @@ package struct TreeCursor<Source: NodeSource> {
         while position.advance(to: target) { try open() }
     }
 
-    /// Moves behind the next entry if it is the one at `path` and `accepts` agrees.
+    /// Moves past the next entry if it is the one at `path` and `accepts` returns true.
     ///
     /// - Parameter path: the bytes of a path that is not before the next item.
     /// - Returns: whether it moved.

@@ -1,17 +1,17 @@
-// Two trees compared by merging them: nodes that both share are passed over unread.
+// Compares two trees by merging them; shared nodes are skipped without reading them.
 
 package import ArchiveFormat
 package import FileIO
 
 /// A path at which two trees differ.
 package struct TreeDifference: Sendable {
-    /// The left tree's entry; nil where the path is only in the right one.
+    /// The left tree's entry; nil if only the right tree has the path.
     package let left: Entry?
-    /// The right tree's entry; nil where the path is only in the left one.
+    /// The right tree's entry; nil if only the left tree has the path.
     package let right: Entry?
 }
 
-/// The differences of two trees in walk order; reads only nodes that the trees do not share.
+/// The differences between two trees in walk order; reads only nodes that the trees do not share.
 package struct TreeDiff<Source: NodeSource> {
     private var left: TreeCursor<Source>
     private var right: TreeCursor<Source>
@@ -33,7 +33,7 @@ package struct TreeDiff<Source: NodeSource> {
         }
     }
 
-    /// The next difference in state; entries that differ in their signatures alone are no difference.
+    /// Returns the next difference in state; a difference in signatures alone does not count.
     ///
     /// - Returns: nil at the end.
     package mutating func next() throws(Source.Failure) -> TreeDifference? {
@@ -61,7 +61,7 @@ package struct TreeDiff<Source: NodeSource> {
         }
     }
 
-    /// One step of the merge where both trees have something left.
+    /// Performs one step of the merge while both trees have items left.
     private mutating func compare(
         _ leftItem: TreeCursor<Source>.Item, _ rightItem: TreeCursor<Source>.Item
     ) throws(Source.Failure) -> TreeDifference? {

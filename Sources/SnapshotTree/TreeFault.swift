@@ -1,13 +1,13 @@
-// What can be wrong with a tree, and the rules by which that is found.
+// The faults that a tree can have, and the rules that find them.
 
 package import ArchiveFormat
 package import FileIO
 
-/// Something in a tree that is not as the format says.
+/// A violation of the format in a tree.
 package struct TreeFault: Sendable, Hashable {
-    /// Where it is: an entry's path, or the first one of a node.
+    /// The path of the entry, or the first path of the node.
     package let path: RelativePath
-    /// What it is, as a sentence without its full stop; names the path.
+    /// A sentence without a full stop that names the path.
     package let message: String
 
     package init(_ path: RelativePath, _ message: String) {
@@ -16,13 +16,13 @@ package struct TreeFault: Sendable, Hashable {
     }
 }
 
-/// The rules of the format that concern an entry as a part of a tree.
+/// The rules of the format for entries in a tree.
 package enum TreeRules {
-    /// The most bytes of a name (`NAME_MAX`), and of a symbolic link's target (`PATH_MAX` without its NUL).
+    /// The most bytes in a name (`NAME_MAX`) and in a symbolic link's target (`PATH_MAX` without the NUL).
     private static let nameLimit = 255
     private static let targetLimit = 4095
 
-    /// What is wrong with an entry wherever it stands; nil for a good one.
+    /// The fault of an entry regardless of its neighbours; nil if there is none.
     package static func fault(in entry: Entry) -> TreeFault? {
         if entry.path.isRoot, entry.kind != .directory { return TreeFault(.root, "the root is not a directory") }
         if entry.path.name.count > nameLimit {
@@ -41,29 +41,29 @@ package enum TreeRules {
         return nil
     }
 
-    /// What is wrong where `path` follows the entry `previous`; nil where it may.
+    /// The fault if `path` follows the entry `previous`; nil if it may follow.
     ///
-    /// The directory that holds a path is the entry before it, or it holds that one as well: so two neighbours tell that
-    /// no directory is missing, in whatever nodes they are.
+    /// The directory of a path is the previous entry, or also a directory above that entry. So two neighbours suffice
+    /// to detect a missing directory, even if they are in different nodes.
     package static func fault(
         at path: RelativePath, after previous: RelativePath, isDirectory: Bool
     ) -> TreeFault? {
         guard previous < path else {
-            return TreeFault(path, "the path \(path) comes behind \(previous), out of order or for the second time")
+            return TreeFault(path, "the path \(path) comes after \(previous), out of order or for the second time")
         }
         let slash = UInt8(ascii: "/")
         let holder = path.bytes.lastIndex(of: slash) ?? 0
         guard previous.bytes.count >= holder, path.bytes[..<holder].elementsEqual(previous.bytes[..<holder]) else {
-            return TreeFault(path, "the directory that holds \(path) is missing")
+            return TreeFault(path, "the directory of \(path) is missing")
         }
         if previous.bytes.count == holder {
             return isDirectory ? nil : TreeFault(path, "\(path) is below \(previous), which is not a directory")
         }
         return holder == 0 || previous.bytes[holder] == slash
-            ? nil : TreeFault(path, "the directory that holds \(path) is missing")
+            ? nil : TreeFault(path, "the directory of \(path) is missing")
     }
 
-    /// What a message can hold of a name of any length.
+    /// The beginning of a name, short enough for a message.
     private static func shortened(_ name: ArraySlice<UInt8>) -> String {
         String(decoding: name.prefix(60), as: UTF8.self) + "…"
     }

@@ -1,20 +1,19 @@
-// A place in a tree whose nodes somebody else reads. It is of no generic type, so that moving it, which a capture does
-// once for every file, is compiled for what it works upon.
+// A place in a tree; the caller reads the nodes. It is not generic, so that moving it, which a capture does once per
+// file, is compiled for its concrete types.
 
 package import ArchiveFormat
 package import FileIO
 
-/// A place between a tree's entries, moving forward in walk order; holds one node a level.
+/// A place between a tree's entries that moves forward in walk order; holds one node per level.
 package struct TreePosition {
-    /// What lies next: one entry, or a whole node that has not been opened.
+    /// The next item: one entry, or a node that has not been opened.
     package enum Item {
         case entry(Entry)
-        /// A node of `level`; `isLast` where no node of that level follows it in the tree.
+        /// A node of `level`; `isLast` if no node of that level follows it in the tree.
         case node(Node.Child, level: Int, isLast: Bool)
     }
 
-    /// An inner node; in those above the one that is gone through, the index is already behind the child that was
-    /// opened.
+    /// An inner node; in all but the innermost, the index is already past the child that was opened.
     private struct Frame {
         let level: Int
         let children: [Node.Child]
@@ -23,18 +22,18 @@ package struct TreePosition {
     }
 
     private var frames: [Frame] = []
-    /// The leaf that is gone through; empty outside of leaves.
+    /// The entries of the current leaf; empty outside of leaves.
     private var entries: [Entry] = []
     private var index = 0
 
-    /// A place before the first entry of the tree with that root node.
+    /// A place before the first entry of the tree with the root node `root`.
     package init(root: Node) {
         enter(root, isLast: true)
     }
 
     private var isInLeaf: Bool { index < entries.count }
 
-    /// The level of the node that the next item is part of; nil at the end.
+    /// The level of the node that contains the next item; nil at the end.
     package var level: Int? { isInLeaf ? 0 : frames.last?.level }
 
     /// The next item; nil at the end.
@@ -45,10 +44,10 @@ package struct TreePosition {
         return .node(frame.children[frame.index], level: frame.level - 1, isLast: isLast)
     }
 
-    /// The next item where it is an entry.
+    /// The next item if it is an entry.
     package var entry: Entry? { isInLeaf ? entries[index] : nil }
 
-    /// The next item where it is a node.
+    /// The next item if it is a node.
     package var child: NodePlace? {
         guard !isInLeaf, let frame = frames.last else { return nil }
         return NodePlace(of: frame.children[frame.index], level: frame.level - 1, end: followingPath)
@@ -61,7 +60,7 @@ package struct TreePosition {
         return frame.children[frame.index].firstPath
     }
 
-    /// The path of the first entry behind the next item; nil where the tree ends with it.
+    /// The path of the first entry after the next item; nil if the tree ends with that item.
     package var followingPath: RelativePath? {
         if isInLeaf {
             return index + 1 < entries.count ? entries[index + 1].path : firstPath(in: frames[...])
@@ -71,7 +70,7 @@ package struct TreePosition {
         return firstPath(in: frames.dropLast())
     }
 
-    /// Moves behind the next item.
+    /// Moves past the next item.
     package mutating func skip() {
         if isInLeaf {
             index += 1
@@ -82,18 +81,18 @@ package struct TreePosition {
         }
     }
 
-    /// Moves into the next item, of which `node` is the content.
+    /// Enters the next item, whose content is `node`.
     package mutating func open(_ node: Node) {
         guard !isInLeaf, let frame = frames.last else { return }
         let isLast = frame.isLast && frame.index == frame.children.count - 1
         frames[frames.count - 1].index += 1
-        // The finished parents stay below until their last child is done.
+        // Finished parents stay on the stack until their last child is done.
         enter(node, isLast: isLast)
     }
 
-    /// Moves towards the first entry whose path is not before `target`, as far as that needs no node to be opened.
+    /// Moves towards the first entry whose path is not before `target`, until a node must be opened.
     ///
-    /// - Returns: whether the next item is a node that has to be opened on the way.
+    /// - Returns: whether the next item is a node that must be opened.
     package mutating func advance(to target: RelativePath) -> Bool {
         while let path {
             if !(path < target) { return false }
@@ -108,7 +107,7 @@ package struct TreePosition {
         return false
     }
 
-    /// What `skipEntry(at:where:)` came upon.
+    /// The result of `skipEntry(at:where:)`.
     package enum Passage {
         case skipped
         case stayed
@@ -116,7 +115,7 @@ package struct TreePosition {
         case closed
     }
 
-    /// Moves behind the next item if it is the entry at `path` and `accepts` agrees; copies nothing.
+    /// Moves past the next item if it is the entry at `path` and `accepts` returns true; copies nothing.
     package mutating func skipEntry(at path: [UInt8], where accepts: (borrowing Entry) -> Bool) -> Passage {
         if isInLeaf {
             guard entries[index].path.bytes == path, accepts(entries[index]) else { return .stayed }
@@ -127,7 +126,7 @@ package struct TreePosition {
         return frame.children[frame.index].firstPath.bytes == path ? .closed : .stayed
     }
 
-    /// Skips items of the present node that end before `target`, by halving.
+    /// Skips items of the current node that end before `target`, by binary search.
     private mutating func skipWithinNode(to target: RelativePath) {
         if isInLeaf {
             index = TreePosition.place(of: target, in: entries, from: index, \.path)
@@ -139,8 +138,7 @@ package struct TreePosition {
         dropFinished()
     }
 
-    /// The index of the last item behind `start` that begins at `target` or before; that of the next one where there is
-    /// none.
+    /// The index of the last item after `start` that begins at or before `target`, or `start + 1` if there is none.
     private static func place<Item>(
         of target: RelativePath, in items: [Item], from start: Int, _ path: (Item) -> RelativePath
     ) -> Int {
@@ -150,11 +148,11 @@ package struct TreePosition {
             let middle = (low + high) / 2
             if target < path(items[middle]) { high = middle } else { low = middle + 1 }
         }
-        // `low` is the first item that starts behind the target; the one before it may hold the target.
+        // `low` is the first item that begins after the target; the previous one may contain the target.
         return low - 1 == start ? low : low - 1
     }
 
-    /// What comes next after the nodes below `frames`.
+    /// The first path after the nodes below `frames`.
     private func firstPath(in frames: ArraySlice<Frame>) -> RelativePath? {
         for above in frames.reversed() where above.index < above.children.count {
             return above.children[above.index].firstPath

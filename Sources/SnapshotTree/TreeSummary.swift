@@ -1,20 +1,20 @@
-// What a node and everything below it come to: enough to tell whether nodes fit together, and what a tree holds.
+// The summary of a node and everything below it: enough to check that neighbouring nodes fit, and to count a tree.
 
 package import ArchiveFormat
 package import FileIO
 
-/// What a node and everything below it hold.
+/// A summary of a node and everything below it.
 package struct TreeSummary: Sendable {
     package let level: Int
     package let firstPath: RelativePath
     package private(set) var lastPath: RelativePath
     package private(set) var lastIsDirectory: Bool
     package private(set) var entries: UInt64 = 0
-    /// Counts of the kinds, and the sum of the files' sizes.
+    /// The number of entries of each kind, and the sum of the files' sizes.
     package private(set) var totals = Totals()
-    /// Whether some entry is one of several names of a file.
+    /// Whether any entry is one of several names of a file.
     package private(set) var hasLinks = false
-    /// Whether a sum is greater than the numbers of the format.
+    /// Whether a sum exceeds 64 bits.
     package private(set) var overflows = false
 
     /// A summary that begins with `entry`.
@@ -26,7 +26,7 @@ package struct TreeSummary: Sendable {
         add(entry)
     }
 
-    /// A summary of a node of `level` that begins with the node of which `first` is the summary.
+    /// A summary of a node of `level` whose first child has the summary `first`.
     init(level: Int, first: TreeSummary) {
         self.level = level
         firstPath = first.firstPath

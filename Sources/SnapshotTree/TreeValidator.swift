@@ -1,20 +1,19 @@
-// Whether trees are what the format says: in order, with the directories that hold their entries, and with the sums
-// that inner nodes tell.
+// Checks that trees are valid: in order, with the directories of all entries, and with correct sums in inner nodes.
 
 package import ArchiveFormat
 internal import FileIO
 
-/// Checks trees that have many nodes in common: each node is looked at once while it is remembered.
+/// Checks trees that share many nodes: each node is checked once, as long as its result is cached.
 ///
-/// A node is right or wrong by itself and by its neighbours, whatever tree it is in; so what is remembered of it is what
-/// its neighbours have to know. Its memory is bounded however many trees there are. No node is gone through twice for one
-/// tree that is in order, so a forged tree, too, takes no more than one look at each of its nodes.
+/// Whether a node is valid depends only on the node and its neighbours, not on the tree. So the cache stores the
+/// summary that its neighbours need. The cache is bounded for any number of trees. A valid tree has no node twice, and
+/// a forged tree costs at most one check of each of its nodes.
 package struct TreeValidator<Source: NodeSource> {
-    /// What the validator tells of: nothing here stops it.
+    /// The callbacks of the validator; a fault does not stop it.
     package struct Visitor {
-        /// Looks at an entry's content; returns whether it is good.
+        /// Checks an entry's content; returns whether it is good.
         package let entry: (Entry) throws(Source.Failure) -> Bool
-        /// Is told of everything that is wrong.
+        /// Called with each fault.
         package let report: (TreeFault) -> Void
 
         package init(
@@ -39,21 +38,21 @@ package struct TreeValidator<Source: NodeSource> {
 
     /// Checks the tree whose root node is `id`.
     ///
-    /// - Returns: what the tree holds; nil where something is wrong with it.
+    /// - Returns: the tree's summary; nil if it has a fault.
     package mutating func validate(
         tree id: ChunkID, _ visitor: Visitor
     ) throws(Source.Failure) -> TreeSummary? {
         guard let summary = try summary(of: id, level: nil, at: .root, visitor) else { return nil }
         guard summary.firstPath.isRoot else {
-            visitor.report(TreeFault(.root, "the tree has no entry of the root"))
+            visitor.report(TreeFault(.root, "the tree has no entry for the root"))
             return nil
         }
         return summary
     }
 
-    /// What the node `id` and everything below it hold; nil where something is wrong.
+    /// The summary of the node `id` and everything below it; nil if there is a fault.
     ///
-    /// Calls itself once for each level of nodes, of which there are at most 256.
+    /// The recursion has one call per level, and a tree has at most 256 levels.
     private mutating func summary(
         of id: ChunkID, level: Int?, at path: RelativePath, _ visitor: Visitor
     ) throws(Source.Failure) -> TreeSummary? {
@@ -71,7 +70,7 @@ package struct TreeValidator<Source: NodeSource> {
             return nil
         }
         if let level, node.level != level {
-            visitor.report(TreeFault(path, "a node of its tree is of level \(node.level) instead of \(level)"))
+            visitor.report(TreeFault(path, "a node of its tree has level \(node.level) instead of \(level)"))
             known.insert(.bad, for: id, cost: 256)
             return nil
         }
@@ -125,7 +124,7 @@ package struct TreeValidator<Source: NodeSource> {
                 continue
             }
             let fault = TreeRules.fault(at: part.firstPath, after: sum.lastPath, isDirectory: sum.lastIsDirectory)
-            // Where a child is lost, its neighbours cannot be compared.
+            // If a child is lost, its neighbours cannot be compared.
             if isGood, !visitor.accepts(fault) { isGood = false }
             sum.add(part)
             whole = sum
@@ -136,7 +135,7 @@ package struct TreeValidator<Source: NodeSource> {
 
     // MARK: Hard links
 
-    /// Calls `body` with the leaves of a good tree that hold one of several names of a file.
+    /// Calls `body` with the leaves of a valid tree that may contain a hard-linked file.
     package mutating func forEachLinkedLeaf(
         in id: ChunkID, _ visitor: Visitor, _ body: (ChunkID) throws(Source.Failure) -> Void
     ) throws(Source.Failure) {
@@ -147,7 +146,7 @@ package struct TreeValidator<Source: NodeSource> {
 }
 
 extension TreeValidator.Visitor {
-    /// Reports `fault` where there is one.
+    /// Reports `fault` if there is one; returns whether there is none.
     fileprivate func accepts(_ fault: TreeFault?) -> Bool {
         guard let fault else { return true }
         report(fault)
@@ -159,12 +158,12 @@ extension TreeSummary {
     fileprivate var pathBytes: Int { firstPath.bytes.count + lastPath.bytes.count }
 
     fileprivate var fault: TreeFault? {
-        overflows ? TreeFault(firstPath, "sizes from \(firstPath) on add up to more than there can be") : nil
+        overflows ? TreeFault(firstPath, "the sum of the sizes from \(firstPath) on is too large") : nil
     }
 }
 
 extension Node.Child {
-    /// What is wrong with what is told of the child; nil where it is as `summary` says.
+    /// The fault if the parent's record of the child contradicts `summary`; nil if they agree.
     fileprivate func fault(_ summary: TreeSummary) -> TreeFault? {
         if summary.firstPath != firstPath {
             return TreeFault(firstPath, "a node begins with \(summary.firstPath) instead of \(firstPath)")

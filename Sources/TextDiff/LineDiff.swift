@@ -1,10 +1,10 @@
-// Which lines differ between two texts: Myers' algorithm in linear space, with a bound on the work.
+// Finds the lines that differ between two texts: Myers' algorithm in linear space, with a bound on the work.
 //
-// Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1 (1986), section 4b. Where two
-// texts have little in common the middle of the path is guessed once the search has cost enough; the result is then
-// still a correct script, only perhaps not the shortest.
+// Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1 (1986), section 4b. If two texts
+// have little in common, the search stops after a number of rounds and guesses the middle of the path. The result is
+// still a correct script, but maybe not the shortest.
 
-/// A run of lines on the left that was replaced by a run on the right; one of them may be empty.
+/// A range of lines on the left and the range on the right that replaces it; one of them may be empty.
 package struct LineEdit: Equatable {
     package var left: Range<Int>
     package var right: Range<Int>
@@ -16,12 +16,12 @@ package struct LineDiff {
     private let right: [Int]
     private var leftChanged: [Bool]
     private var rightChanged: [Bool]
-    /// The furthest place on each diagonal, searching forwards and backwards.
+    /// The furthest point on each diagonal, of the forward and the backward search.
     private var forward: [Int]
     private var backward: [Int]
-    /// What is added to a diagonal's number to find its place in these arrays.
+    /// The offset from a diagonal's number to its index in these arrays.
     private let origin: Int
-    /// Rounds of a search before it guesses.
+    /// The number of rounds after which a search guesses.
     private let patience: Int
 
     /// The edits that turn `left` into `right`, in order.
@@ -43,7 +43,7 @@ package struct LineDiff {
         patience = max(256, Int(Double(diagonals).squareRoot()))
     }
 
-    /// Marks what differs between two ranges.
+    /// Marks the lines that differ between two ranges.
     private mutating func compare(_ leftRange: Range<Int>, _ rightRange: Range<Int>) {
         var (x, y) = (leftRange.lowerBound, rightRange.lowerBound)
         var (endX, endY) = (leftRange.upperBound, rightRange.upperBound)
@@ -59,9 +59,9 @@ package struct LineDiff {
         for index in y..<endY { rightChanged[index] = true }
     }
 
-    /// A place on a shortest path through the box, or on a good one where the search became too long.
+    /// Finds a point on a shortest path through the box, or on a good path if the search takes too long.
     ///
-    /// The box is not empty on either side, and its first and last lines differ, so the place is never a corner.
+    /// The box is not empty on either side, and its first and last lines differ, so the point is never a corner.
     private mutating func middle(_ leftRange: Range<Int>, _ rightRange: Range<Int>) -> (x: Int, y: Int) {
         let start = leftRange.lowerBound - rightRange.lowerBound
         let end = leftRange.upperBound - rightRange.upperBound
@@ -91,7 +91,7 @@ package struct LineDiff {
         return (leftRange.lowerBound, rightRange.lowerBound)
     }
 
-    /// The diagonals of the next round; `bar` closes the ones just outside.
+    /// The diagonals of the next round; `bar` blocks the ones just outside.
     private func widened(
         _ range: ClosedRange<Int>, within bounds: ClosedRange<Int>, bar: (Int) -> Void
     ) -> ClosedRange<Int> {
@@ -127,7 +127,7 @@ package struct LineDiff {
         return x
     }
 
-    /// The place furthest from the start that the forward search has reached.
+    /// The point furthest from the start that the forward search has reached.
     private func furthest(_ ahead: ClosedRange<Int>, _ endX: Int, _ endY: Int) -> (x: Int, y: Int) {
         let places = stride(from: ahead.lowerBound, through: ahead.upperBound, by: 2).map { diagonal in
             let x = min(forward[origin + diagonal], endX, endY + diagonal)
@@ -153,7 +153,7 @@ package struct LineDiff {
 }
 
 extension LineEdit {
-    /// Whether it changed any of `lines` of the right side, or took away lines between them.
+    /// Whether the edit changed any of `lines` on the right side, or removed lines between them.
     package func touches(_ lines: Range<Int>) -> Bool {
         if right.isEmpty { return lines.lowerBound < right.lowerBound && right.lowerBound < lines.upperBound }
         return right.overlaps(lines)

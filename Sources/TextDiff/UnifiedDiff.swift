@@ -1,4 +1,4 @@
-// Two versions of a text file as a unified diff, which `patch -p1` and `git apply` understand.
+// Formats two versions of a text file as a unified diff that `patch -p1` and `git apply` understand.
 //
 // GNU diffutils manual, "Detailed Description of Unified Format"; names are quoted as git does.
 
@@ -6,7 +6,7 @@ package import FileIO
 
 /// A unified diff of one file.
 package struct UnifiedDiff {
-    /// A line of the diff: the sign in front and the bytes behind it.
+    /// A line of the diff: its sign and the bytes after it.
     package struct Line: Equatable {
         package enum Role { case header, hunk, context, removed, added, note }
 
@@ -14,7 +14,7 @@ package struct UnifiedDiff {
         package let bytes: [UInt8]
     }
 
-    /// Lines shown around a change.
+    /// The number of unchanged lines shown around a change.
     package static let contextLines = 3
 
     private let path: RelativePath
@@ -22,18 +22,18 @@ package struct UnifiedDiff {
     private let right: TextLines?
 
     /// - Parameters:
-    ///   - left: the old bytes; nil where the file was added.
-    ///   - right: the new bytes; nil where the file was removed.
+    ///   - left: the old bytes; nil if the file was added.
+    ///   - right: the new bytes; nil if the file was removed.
     package init(_ path: RelativePath, left: [UInt8]?, right: [UInt8]?) {
         self.path = path
         self.left = left.map(TextLines.init)
         self.right = right.map(TextLines.init)
     }
 
-    /// The diff; empty where both texts are the same.
+    /// The diff; empty if the texts are equal.
     package var lines: [Line] { lines(touching: nil) }
 
-    /// The part of the diff that touches lines of the new text; all of it for nil.
+    /// The part of the diff that touches lines `range` of the new text; all of it if `range` is nil.
     package func lines(touching range: Range<Int>?) -> [Line] {
         let (old, new) = (left ?? TextLines([]), right ?? TextLines([]))
         let numbers = TextLines.numbers(old, new)
@@ -48,7 +48,7 @@ package struct UnifiedDiff {
         return lines
     }
 
-    /// Edits grouped so that their context does not overlap.
+    /// Groups edits into hunks whose context does not overlap.
     package static func hunks(_ edits: [LineEdit]) -> [[LineEdit]] {
         var hunks: [[LineEdit]] = []
         for edit in edits {
@@ -87,7 +87,7 @@ package struct UnifiedDiff {
         return lines
     }
 
-    /// First line, counted from 1, and number of lines; an empty range is named by the line before it.
+    /// The first line, counted from 1, and the number of lines; an empty range is given by the line before it.
     private static func range(_ range: Range<Int>) -> String {
         switch range.count {
         case 0: "\(range.lowerBound),0"
@@ -96,7 +96,7 @@ package struct UnifiedDiff {
         }
     }
 
-    /// A file's name in a header: quoted where it holds what would not survive, as git does.
+    /// A file's name in a header, quoted as in git if it contains special bytes.
     package static func name(_ prefix: String, _ path: RelativePath?) -> [UInt8] {
         guard let path else { return Array("/dev/null".utf8) }
         let bytes = Array(prefix.utf8) + path.bytes
@@ -104,7 +104,7 @@ package struct UnifiedDiff {
         let backslash = UInt8(ascii: "\\")
         let isPlain = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != quote && $0 != backslash }
         if isPlain && String(validating: bytes, as: UTF8.self) != nil {
-            // Without the tab a blank would end the name.
+            // The tab marks the end of a name that contains a blank.
             return bytes.contains(UInt8(ascii: " ")) ? bytes + [UInt8(ascii: "\t")] : bytes
         }
         var quoted = [quote]

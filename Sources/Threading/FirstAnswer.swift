@@ -1,6 +1,6 @@
-// The first of several answers.
+// A continuation that several tasks may resume; only the first answer counts.
 
-/// Resumes a continuation with the first answer it is given.
+/// Resumes a continuation with the first answer and ignores all later ones.
 package final class FirstAnswer<Answer: Sendable>: Sendable {
     private let continuation: Locked<CheckedContinuation<Answer, Never>?>
 
@@ -18,9 +18,9 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
 }
 
 extension FirstAnswer where Answer == Bool {
-    /// Does `body`, but waits no longer than `limit` for its end.
+    /// Runs `body` and waits at most `limit` for it to end.
     ///
-    /// - Returns: whether it has ended.
+    /// - Returns: whether it has ended; if not, it continues to run.
     @discardableResult
     package static func isDone(within limit: Duration, _ body: @escaping @Sendable () async -> Void) async -> Bool {
         await withCheckedContinuation { continuation in

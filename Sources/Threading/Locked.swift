@@ -1,18 +1,18 @@
-// A value that one thread at a time may use.
+// A value that only one thread can use at a time.
 
 package import Glibc
 
 /// A value behind a lock.
 ///
-/// It stands in for `Synchronization.Mutex`, which must not be used in code that can be inlined into an `async` function:
-/// the compiler reads the address of the thread's id once for the whole function, and keeps it across a suspension. The
-/// function may go on on another thread, and the mutex is then locked in the name of the first one; unlocking traps. The
-/// lock of pthreads asks for the thread inside the C library, where the compiler cannot keep the answer.
+/// It replaces `Synchronization.Mutex`, which must not be used in code that can be inlined into an `async` function.
+/// The compiler reads the address of the thread's id once for the entire function and reuses it after a suspension. If
+/// the function resumes on another thread, the mutex is locked in the name of the first thread, and unlocking traps. A
+/// pthread mutex reads the thread's id inside the C library, where the compiler cannot cache it.
 ///
-/// The lock checks for errors: a thread that locks it twice traps instead of waiting for ever (pthread_mutex_lock(3p)).
+/// The lock checks for errors: a thread that locks it twice traps instead of waiting forever (pthread_mutex_lock(3p)).
 package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // Unchecked: only the thread that holds the lock comes to the value. A lock must stay where it is, and a struct may be
-    // moved.
+    // Unchecked: only the thread that holds the lock accesses the value. The lock is allocated on the heap, because it
+    // must not change its address and a struct may be moved.
     @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
@@ -34,7 +34,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         value.deallocate()
     }
 
-    /// Calls `body` with the value while no other thread has it.
+    /// Calls `body` with the value while this thread holds the lock.
     @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -45,7 +45,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    /// Calls `body` with the value while no other thread has it; nil where this thread has it already.
+    /// Calls `body` with the value while this thread holds the lock; returns nil if this thread already holds it.
     @inlinable
     package borrowing func withLockUnlessHeld<Result: ~Copyable, Failure>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

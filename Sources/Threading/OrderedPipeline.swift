@@ -1,11 +1,11 @@
-// Work done by several threads whose results are taken in the order in which the work was given.
+// Work done by several threads, with the results consumed in the order of submission.
 
 internal import Dispatch
 
-/// Runs `transform` on several inputs at once and hands the outputs to `consume` in the inputs' order.
+/// Runs `transform` on several inputs in parallel and passes the outputs to `consume` in the inputs' order.
 ///
-/// One thread owns the pipeline: it submits, and it consumes, while submitting or finishing. What is under way is
-/// bounded, so a slow transform slows the submitter down instead of filling memory.
+/// One thread owns the pipeline: it submits inputs, and consumes outputs while it submits or finishes. The number of
+/// inputs in progress is bounded, so a slow transform slows the submitter down instead of filling memory.
 package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
     /// Where one output arrives.
     private final class Slot: Sendable {
@@ -30,7 +30,7 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
     private var slots: [Slot] = []
 
     /// - Parameters:
-    ///   - width: how many inputs may be under way at once.
+    ///   - width: the most inputs in progress at a time.
     ///   - transform: runs on other threads.
     ///   - consume: runs on the owner's thread.
     package init(
@@ -43,11 +43,11 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
     }
 
     deinit {
-        // Nothing may still use what the owner is about to take down.
+        // Wait for all work: the owner is about to release objects that it uses.
         for slot in slots { _ = try? slot.take() }
     }
 
-    /// Gives the next input; first consumes an output where too many are under way.
+    /// Submits the next input; first consumes an output if too many are in progress.
     package func submit(_ input: Input) throws {
         if slots.count >= width { try consumeFirst() }
         let slot = Slot()
@@ -55,7 +55,7 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
         queue.async { [transform] in slot.fill(Result { try transform(input) }) }
     }
 
-    /// Gives the last input, transformed on the owner's own thread: where there was no other, no thread is woken.
+    /// Submits the last input and transforms it on the owner's thread, so a single input wakes no other thread.
     package func finish(with input: Input) throws {
         while !slots.isEmpty { try consumeFirst() }
         try consume(transform(input))
@@ -66,7 +66,7 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
     }
 }
 
-/// Values that one thread at a time uses, made when none is free.
+/// A pool of reusable values: each is used by one thread at a time, and a new one is made when none is free.
 package final class Pool<Value: Sendable>: Sendable {
     private let free = Locked<[Value]>([])
     private let make: @Sendable () throws -> Value

@@ -8,7 +8,7 @@ internal import Threading
 
 extension ListedSnapshot: TimelineMoment {}
 
-/// Adapts an archive to what a view of a history asks.
+/// Adapts a root of an archive to the queries of a history view.
 ///
 /// Safe to use from several threads.
 public final class ArchiveTimeline: TimelineDataSource {
@@ -16,15 +16,15 @@ public final class ArchiveTimeline: TimelineDataSource {
     public let root: ArchivedRoot
     private let known = Locked(Known())
 
-    /// What was found out until now.
+    /// The facts gathered so far.
     private struct Known {
         var activity = TimelineActivity()
         /// The oldest first.
         var sessions: [WorkSession] = []
         var last: ListedSnapshot? { sessions.last?.last }
-        /// The archive as it was then; nil before the first question.
+        /// The archive's change number at that time; nil before the first query.
         var number: ChangeNumber?
-        /// When to look next whether some were forgotten.
+        /// When to check next whether snapshots were forgotten.
         var counting = ContinuousClock.now
 
         mutating func add(_ snapshot: ListedSnapshot) {
@@ -35,9 +35,9 @@ public final class ArchiveTimeline: TimelineDataSource {
         }
     }
 
-    /// All snapshots are counted so often at most while the archive changes: that takes time where there are a million.
+    /// The shortest pause between two counts of all snapshots, which take long in an archive of a million.
     private let countingInterval: Duration
-    /// Snapshots that are read at once.
+    /// Snapshots that are read per query.
     private static let step = 4096
     private static let shortStep = 256
 
@@ -56,7 +56,7 @@ public final class ArchiveTimeline: TimelineDataSource {
         let newest = try archive.snapshots(SnapshotQuery(root: root, newestFirst: true, limit: 1)).first
         guard let oldest, let newest else { return nil }
         let count = try current().activity.count
-        // A clock that was set back puts a later moment before an earlier one.
+        // If the clock was set back, a later moment has an earlier time.
         return TimelineSpan(first: min(oldest.time, newest.time), last: max(oldest.time, newest.time), count: count)
     }
 
@@ -76,17 +76,17 @@ public final class ArchiveTimeline: TimelineDataSource {
         return sums.buckets
     }
 
-    /// The bursts of work of which a part lies in a span, the oldest first.
+    /// Returns the bursts of work that overlap a span, the oldest first.
     public func sessions(from start: Timestamp, to end: Timestamp) throws -> [WorkSession] {
         try current().sessions.filter { $0.last.time >= start && $0.first.time <= end }
     }
 
-    /// Finds out now what the other questions need, so that none of them waits for it.
+    /// Gathers now what the other queries need, so that they need not wait.
     public func prepare() throws { _ = try current() }
 
-    /// Calls `body` with the moments of a short span, which is found by its time.
+    /// Calls `body` with the moments of a short span, found by its start.
     ///
-    /// Where the clock was set back within the span, those behind the first one that is too late are left out.
+    /// If the clock was set back within the span, the moments after the first one beyond its end are left out.
     private func forEachMoment(from start: Timestamp, to end: Timestamp, _ body: (ListedSnapshot) -> Void) throws {
         guard var last = try moment(at: start) else { return }
         if last.time >= start, last.time <= end { body(last) }
@@ -113,7 +113,7 @@ public final class ArchiveTimeline: TimelineDataSource {
         }
     }
 
-    /// What there is to know as of now.
+    /// Returns the facts as of now.
     private func current() throws -> Known {
         try known.withLock { known in
             let number = try archive.changeNumber()
@@ -124,7 +124,7 @@ public final class ArchiveTimeline: TimelineDataSource {
                 if more.count < ArchiveTimeline.step { break }
             }
             if known.last == nil { try readAll(&known) }
-            // What was forgotten may be shown a little longer; the next question looks again.
+            // Forgotten snapshots may be shown a little longer; a later query checks again.
             guard known.counting <= .now else { return known }
             if try archive.snapshotCount(SnapshotQuery(root: root)) != known.activity.count { try readAll(&known) }
             known.counting = .now + countingInterval

@@ -9,11 +9,11 @@ public import FileIO
 public struct PathMoment: TimelineMoment, Hashable {
     /// The first snapshot with this version.
     public let snapshot: ListedSnapshot
-    /// The name that it had then.
+    /// Its path at that time.
     public let path: RelativePath
-    /// What changed in it.
+    /// The changes that it made.
     public let changes: ChangeCounts
-    /// The version of a file; nil for one of a directory.
+    /// The version of a file; nil for a directory.
     public let version: PathVersion?
 
     public var id: SnapshotID { snapshot.id }
@@ -29,16 +29,16 @@ public struct PathMoment: TimelineMoment, Hashable {
         changes = version.isFirst ? version.snapshot.changes : version.counts
     }
 
-    /// All of a root as a snapshot has it.
+    /// The moment of a snapshot of a whole root.
     public init(_ snapshot: ListedSnapshot) {
         (self.snapshot, path, changes, version) = (snapshot, .root, snapshot.changes, nil)
     }
 }
 
-/// Adapts the versions of a path, also under the names that it had before, to what a view of a history asks.
+/// Adapts the versions of a path, across renames, to the queries of a history view.
 ///
-/// What is listed from a version towards earlier ones costs what is listed. What counts versions, or looks for later ones, goes
-/// through them from the latest. Versions without the path are left out.
+/// Listing earlier versions costs only what is listed. Counting versions, and searching later ones, scans them from the
+/// latest one back. Snapshots without the path are left out.
 public struct PathTimeline: TimelineDataSource {
     public let archive: Archive
     public let root: ArchivedRoot
@@ -46,10 +46,12 @@ public struct PathTimeline: TimelineDataSource {
     /// Whether the latest version is a directory.
     public let isDirectory: Bool
 
-    /// Versions that are read at once, at least.
+    /// The least number of versions read per query.
     private static let step = 64
 
-    /// - Parameter progress: moved forward by a count of snapshots where some are to be compared first.
+    /// A timeline of `path`.
+    ///
+    /// - Parameter progress: counts the snapshots that have to be compared first.
     public init(_ archive: Archive, root: ArchivedRoot, path: RelativePath, progress: OperationProgress? = nil) throws {
         (self.archive, self.root, self.path) = (archive, root, path)
         let latest = try archive.history(of: path, in: root, HistoryQuery(limit: 1), progress: progress).first
@@ -113,12 +115,12 @@ public struct PathTimeline: TimelineDataSource {
         }
     }
 
-    /// The versions right before `moment`, the latest first.
+    /// Returns the versions right before `moment`, the latest first.
     private func earlier(than moment: PathMoment?, _ limit: Int) throws -> [PathMoment] {
         var found: [PathMoment] = []
         var (path, end) = (moment?.path ?? path, moment?.snapshot)
         while found.count < limit {
-            // The first one is of the snapshot `end` itself.
+            // The first version is that of the snapshot `end` itself.
             let count = max(limit, PathTimeline.step) + 1
             let page = try versions(of: path, HistoryQuery(limit: count, through: end))
             found += page.filter { $0.snapshot.id != end?.id && $0.version?.isPresent ?? true }
@@ -128,7 +130,7 @@ public struct PathTimeline: TimelineDataSource {
         return Array(found.prefix(limit))
     }
 
-    /// Also those without the path.
+    /// Returns versions, those without the path included.
     private func versions(of path: RelativePath, _ query: HistoryQuery) throws -> [PathMoment] {
         isDirectory
             ? try archive.history(ofDirectory: path, in: root, query).map(PathMoment.init)

@@ -3,7 +3,7 @@
 internal import ArchiveFormat
 internal import FileIO
 
-/// Sums by minute, in the order of time: whatever is asked for is put together from them.
+/// Sums by minute, in the order of time; longer spans are added up from them.
 struct TimelineActivity: Sendable {
     struct Sums: Sendable {
         var moments = 0
@@ -25,7 +25,7 @@ struct TimelineActivity: Sendable {
 
     static let minuteSeconds: Int64 = 60
 
-    /// Adds a moment; quickest in the order of time.
+    /// Adds a moment; fastest in the order of time.
     mutating func add(_ time: Timestamp, _ changes: ChangeCounts, storedBytes: UInt64) {
         let minute = TimelineActivity.floor(time.seconds, TimelineActivity.minuteSeconds)
         let one = Sums(moments: 1, changes: changes, storedBytes: storedBytes)
@@ -45,7 +45,7 @@ struct TimelineActivity: Sendable {
         }
     }
 
-    /// The greatest multiple of `step` that is not above `seconds`.
+    /// Returns the greatest multiple of `step` that is at most `seconds`.
     static func floor(_ seconds: Int64, _ step: Int64) -> Int64 {
         let rest = seconds % step
         return seconds - (rest < 0 ? rest + step : rest)

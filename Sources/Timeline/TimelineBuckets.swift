@@ -1,16 +1,16 @@
-// A span of a history in few numbers, and instants as pages count them.
+// A span of a history summed up in buckets, and instants in milliseconds as web pages use them.
 
 public import ArchiveFormat
 public import FileIO
 
-/// The moments of a short span together.
+/// The sums of the moments of a short span.
 public struct TimelineBucket: Sendable, Hashable {
-    /// Where it begins.
+    /// When it begins.
     public let start: Timestamp
     public let moments: Int
-    /// Paths that were added, modified and removed in it.
+    /// How many paths were added, modified and removed in it.
     public let changes: ChangeCounts
-    /// Bytes that the archive grew by.
+    /// The bytes that the archive grew by.
     public let storedBytes: UInt64
 
     public init(start: Timestamp, moments: Int, changes: ChangeCounts, storedBytes: UInt64) {
@@ -18,9 +18,9 @@ public struct TimelineBucket: Sendable, Hashable {
     }
 }
 
-/// Sums of a span.
+/// The buckets of a span.
 public struct TimelineBuckets: Sendable, Hashable {
-    /// How long each is, in milliseconds; the first one begins with the span.
+    /// The length of each bucket in milliseconds; the first one begins with the span.
     public let milliseconds: Int64
     public let buckets: [TimelineBucket]
 
@@ -29,16 +29,18 @@ public struct TimelineBuckets: Sendable, Hashable {
     }
 }
 
-/// Sums up what happened in a span by parts of equal length.
+/// Sums up the moments of a span in buckets of equal length.
 struct BucketSums {
     let milliseconds: Int64
     private let start: Int64
     private let limit: Int64
     private var sums: [Int64: TimelineActivity.Sums] = [:]
 
-    /// Instants whose difference is a number, in milliseconds.
+    /// Instants in milliseconds whose differences do not overflow.
     private static let range = -(Int64.max / 2)...Int64.max / 2
 
+    /// Empty sums of a span.
+    ///
     /// - Parameter limit: the most buckets.
     init(from start: Timestamp, to end: Timestamp, limit: Int) {
         self.start = BucketSums.milliseconds(start)
@@ -47,6 +49,8 @@ struct BucketSums {
         milliseconds = whole / self.limit + (whole % self.limit == 0 ? 0 : 1)
     }
 
+    /// Adds sums.
+    ///
     /// - Parameter time: in the span, or in the same minute as its beginning.
     mutating func add(_ time: Timestamp, _ more: TimelineActivity.Sums) {
         let index = (max(start, BucketSums.milliseconds(time)) - start) / milliseconds
@@ -69,7 +73,7 @@ struct BucketSums {
 }
 
 extension Timestamp {
-    /// - Parameter milliseconds: since 1970.
+    /// The instant so many milliseconds after the start of 1970.
     package init(milliseconds: Int64) {
         let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
         let nanoseconds = UInt32(rest < 0 ? rest + 1000 : rest) * 1_000_000

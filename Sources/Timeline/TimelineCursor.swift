@@ -1,8 +1,8 @@
-// Where somebody stands in a history.
+// A cursor: the chosen moment of a history, and the steps from it.
 
 public import FileIO
 
-/// Moves through the moments of a data source, and tells a delegate which one is chosen.
+/// Moves through the moments of a data source, and reports the chosen one to a delegate.
 ///
 /// Not safe to use from several threads.
 public final class TimelineCursor<Source: TimelineDataSource> {
@@ -10,7 +10,7 @@ public final class TimelineCursor<Source: TimelineDataSource> {
     public enum Step: Sendable {
         case earlier
         case later
-        /// To the last moment of the day before, or the first one of the next day on which there is one.
+        /// To the last moment before this day, or to the first one after it.
         case earlierDay
         case laterDay
         case first
@@ -18,7 +18,7 @@ public final class TimelineCursor<Source: TimelineDataSource> {
     }
 
     public let source: Source
-    /// The moment that is chosen; nil before the first step.
+    /// The chosen moment; nil before the first step.
     public private(set) var moment: Source.Moment?
     public weak var delegate: (any TimelineDelegate<Source.Moment>)?
 
@@ -26,10 +26,10 @@ public final class TimelineCursor<Source: TimelineDataSource> {
 
     public init(_ source: Source) { self.source = source }
 
-    /// Chooses the last moment at `time` or before.
+    /// Chooses the last moment at or before `time`.
     public func select(at time: Timestamp) throws { choose(try source.moment(at: time)) }
 
-    /// Takes a step; the delegate hears of the moment, or that there is none.
+    /// Takes a step, and reports the moment, or that there is none, to the delegate.
     public func take(_ step: Step) throws {
         guard let moment else { return choose(try last()) }
         switch step {
@@ -59,7 +59,7 @@ public final class TimelineCursor<Source: TimelineDataSource> {
         delegate?.timelineDidSelect(found)
     }
 
-    /// The beginning of a day in UTC, in seconds.
+    /// Returns the start of a day in UTC, in seconds since 1970.
     private static func day(of time: Timestamp) -> Int64 {
         let rest = time.seconds % daySeconds
         return time.seconds - (rest < 0 ? rest + daySeconds : rest)

@@ -1,15 +1,15 @@
-// What a view of a history asks, and what it tells.
+// The protocols between a history and a view of it.
 
 public import FileIO
 
-/// A moment of a history: a state that there was.
+/// A moment of a history: one of its states.
 public protocol TimelineMoment: Sendable, Identifiable {
     var time: Timestamp { get }
 }
 
-/// What a whole history covers.
+/// The extent of a history.
 public struct TimelineSpan: Sendable, Hashable {
-    /// The times of its first and its last moment.
+    /// The times of its first and last moment.
     public let first: Timestamp
     public let last: Timestamp
     /// How many moments there are.
@@ -20,7 +20,7 @@ public struct TimelineSpan: Sendable, Hashable {
     }
 }
 
-/// Where moments are listed from.
+/// Where to list moments.
 public enum TimelinePlace<Moment: Sendable>: Sendable {
     /// Those right before a moment.
     case before(Moment)
@@ -30,28 +30,29 @@ public enum TimelinePlace<Moment: Sendable>: Sendable {
     case end
 }
 
-/// A history, as a view of it needs it: what is asked for costs what is shown, however long the history is.
+/// A history as a view of it needs it: each query costs what it returns, however long the history is.
 ///
-/// A page, a list in a terminal, and a program's own view stand on it. Calls may read from a disk: make them on a thread that
-/// may wait.
+/// The page of `archiver browse`, the list of `archiver pick` and a program's own view depend on it. Calls may block on
+/// disk reads: make them on a thread that may block.
 public protocol TimelineDataSource<Moment>: Sendable {
     associatedtype Moment: TimelineMoment
 
-    /// What the history covers; nil where it has no moment.
+    /// Returns the extent of the history; nil if it has no moments.
     func span() throws -> TimelineSpan?
 
-    /// The moments from `start` up to `end`, summed up in at most `limit` buckets of equal length; those without one are
-    /// left out.
+    /// Returns the moments from `start` up to `end`, summed up in at most `limit` buckets of equal length.
+    ///
+    /// Empty buckets are left out.
     func buckets(from start: Timestamp, to end: Timestamp, limit: Int) throws -> TimelineBuckets
 
-    /// The last moment at `time` or before; the first one where there is none.
+    /// Returns the last moment at or before `time`; if there is none, the first one.
     func moment(at time: Timestamp) throws -> Moment?
 
-    /// At most `limit` moments at a place, the oldest first.
+    /// Returns at most `limit` moments at a place, the oldest first.
     func moments(_ place: TimelinePlace<Moment>, limit: Int) throws -> [Moment]
 }
 
-/// Hears what is chosen in a timeline.
+/// Receives the choices made in a timeline.
 public protocol TimelineDelegate<Moment>: AnyObject {
     associatedtype Moment: TimelineMoment
 

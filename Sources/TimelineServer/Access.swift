@@ -1,4 +1,4 @@
-// Who may ask: nobody without a token that this process has given out.
+// Access control: a client needs a token that this process has issued.
 
 internal import FileIO
 internal import Glibc
@@ -9,21 +9,22 @@ internal import Threading
 
 /// The secrets of one server.
 ///
-/// The loopback interface is open to every user and every page on the machine. A token in the URL's fragment, which no
-/// request carries, is exchanged once for a session; a ticket, which only reads, stands in URLs of pictures and downloads.
+/// Every user and every page on the machine can reach the loopback interface. A token in the URL's fragment, which no
+/// request transmits, is exchanged once for a session. A ticket, which permits only reading, is part of the URLs of
+/// pictures and downloads.
 final class Access: Sendable {
     private struct State {
         var tokens: Set<String> = []
         var sessions: Set<String> = []
         var port: Int?
-        /// The process's umask, while another one is set.
+        /// The process's umask while it is replaced.
         var mask: mode_t?
     }
 
     private let state = Locked(State())
     let ticket = Access.newSecret()
 
-    /// Sessions that are open at once: a page that is reloaded keeps its own.
+    /// The most open sessions; a page that is reloaded reuses its own.
     private static let sessionLimit = 1000
 
     private static func newSecret() -> String {
@@ -35,14 +36,14 @@ final class Access: Sendable {
         }.joined()
     }
 
-    /// A token that opens one session.
+    /// Returns a new token, which opens one session.
     func newToken() -> String {
         let token = Access.newSecret()
         state.withLock { _ = $0.tokens.insert(token) }
         return token
     }
 
-    /// Opens a session; nil where the token is none, or was used.
+    /// Opens a session; returns nil if the token is invalid or was used.
     func session(for token: String) -> String? {
         state.withLock { state in
             guard state.sessions.count < Access.sessionLimit, state.tokens.remove(token) != nil else { return nil }
@@ -54,13 +55,13 @@ final class Access: Sendable {
 
     func isSession(_ session: String) -> Bool { state.withLock { $0.sessions.contains(session) } }
 
-    /// Says at which port the server is.
+    /// Sets the port of the server.
     func serve(port: Int) { state.withLock { $0.port = port } }
 
-    /// Has what is made from now on be for its owner alone (umask(2)).
+    /// Makes new files accessible to their owner only (umask(2)).
     func hide() { state.withLock { $0.mask = umask(0o077) } }
 
-    /// Ends that, once the socket is there.
+    /// Restores the umask, once the socket exists.
     func show(_ socket: FilePath) {
         _ = socket.withPlatformString { chmod($0, 0o600) }
         state.withLock { state in
@@ -69,7 +70,8 @@ final class Access: Sendable {
         }
     }
 
-    /// Whether `Host` names this server: else a page of another site has a name of its own lead here.
+    /// Whether `Host` names this server; if not, another site's page may have pointed its own name here (DNS
+    /// rebinding).
     func isOwnHost(_ host: String?, _ place: TimelineServerOptions.Place) -> Bool {
         guard let host else { return false }
         guard case .port = place else { return host == "localhost" || host.hasPrefix("localhost:") }
@@ -78,7 +80,7 @@ final class Access: Sendable {
     }
 }
 
-/// Lets through what this server's own page may ask, and has every answer say what browsers may do with it.
+/// Admits the requests of this server's own page, and adds the security headers to every response.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = BasicRequestContext
 
@@ -118,7 +120,7 @@ struct AccessMiddleware: RouterMiddleware {
         let path = request.uri.path
         guard path.hasPrefix("/api/") else {
             guard request.method == .get || request.method == .head else {
-                throw Refusal(405, "method", "the page can only be read")
+                throw Refusal(405, "method", "the page is read-only")
             }
             return
         }
@@ -132,13 +134,13 @@ struct AccessMiddleware: RouterMiddleware {
         throw Refusal(401, "noSession", "this page has no session", remedy: "run 'archiver browse' again")
     }
 
-    /// Refuses what another page might have sent.
+    /// Rejects requests that another page may have sent.
     private func checkOrigin(_ request: Request, _ host: String) throws(Refusal) {
         guard request.headers[.origin] == "http://\(host)",
             request.headers[.secFetchSite].map({ $0 == "same-origin" }) ?? true
-        else { throw Refusal(403, "origin", "this may only be asked by the server's own page") }
+        else { throw Refusal(403, "origin", "only the server's own page may send this request") }
         guard request.headers[.contentType].map({ $0.hasPrefix("application/json") }) ?? false else {
-            throw Refusal(415, "contentType", "the body has to be application/json")
+            throw Refusal(415, "contentType", "the body must be application/json")
         }
     }
 }
@@ -151,6 +153,8 @@ extension HTTPField.Name {
     static let xContentTypeOptions = literal("X-Content-Type-Options")
     static let contentSecurityPolicy = literal("Content-Security-Policy")
 
-    /// - Parameter name: of letters and hyphens, so that there is such a name.
+    /// Returns a header name.
+    ///
+    /// - Parameter name: letters and hyphens only, so that it is valid.
     private static func literal(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .server }
 }

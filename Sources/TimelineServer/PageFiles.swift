@@ -1,6 +1,6 @@
-// The files of the page by their names.
+// The files of the page, by name.
 
-/// What the folder Page holds, as the build has put it into the program; a test compares the two.
+/// The files of the folder Page as embedded by the build; a test compares the two.
 enum PageFiles {
     static let all: [String: [UInt8]] = [
         "address.js": PackageResources.address_js,

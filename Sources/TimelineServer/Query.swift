@@ -1,4 +1,4 @@
-// What a URL asks for, as bytes: names need not be UTF-8.
+// The parameters of a URL, as bytes: file names need not be UTF-8.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -29,31 +29,31 @@ struct Query {
         return value
     }
 
-    /// A whole number within a range, or `usual`.
+    /// Returns an integer, clamped to a range; `usual` if the parameter is absent.
     func number(_ name: String, in range: ClosedRange<Int>, usual: Int) throws(Refusal) -> Int {
         guard let text = self[name] else { return usual }
-        guard let number = Int(text) else { throw Refusal.bad("'\(name)' is no number") }
+        guard let number = Int(text) else { throw Refusal.bad("'\(name)' is not a number") }
         return min(max(number, range.lowerBound), range.upperBound)
     }
 
-    /// An instant, in milliseconds since 1970.
+    /// Returns an instant, given in milliseconds since 1970.
     func time(_ name: String) throws(Refusal) -> Timestamp? {
         guard let text = self[name] else { return nil }
-        guard let number = Int64(text) else { throw Refusal.bad("'\(name)' is no time in milliseconds") }
+        guard let number = Int64(text) else { throw Refusal.bad("'\(name)' is not a time in milliseconds") }
         return Timestamp(milliseconds: number)
     }
 
-    /// The path that `path` or `pathBytes` names; the root where there is neither.
+    /// Returns the path that `path` or `pathBytes` names; the root if there is neither.
     func path() throws(Refusal) -> RelativePath {
         if let text = self["pathBytes"] {
-            guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'pathBytes' is no base64url") }
+            guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'pathBytes' is not base64url") }
             return try Query.path(bytes)
         }
         return try Query.path(bytes("path") ?? [])
     }
 
     static func path(_ bytes: [UInt8]) throws(Refusal) -> RelativePath {
-        guard let path = RelativePath(bytes) else { throw Refusal.bad("that is no path below a root") }
+        guard let path = RelativePath(bytes) else { throw Refusal.bad("not a valid path below a root") }
         return path
     }
 
@@ -63,7 +63,7 @@ struct Query {
         for byte in text {
             if var open = digits {
                 guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else {
-                    throw Refusal.bad("a percent sign in the URL begins no byte")
+                    throw Refusal.bad("invalid percent-encoding in the URL")
                 }
                 open.append(UInt8(digit))
                 digits = open.count == 2 ? nil : open
@@ -74,7 +74,7 @@ struct Query {
                 bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
             }
         }
-        if digits != nil { throw Refusal.bad("the URL ends within an escape") }
+        if digits != nil { throw Refusal.bad("incomplete percent-encoding in the URL") }
         return bytes
     }
 }

@@ -1,4 +1,4 @@
-// What a restore would do, shown before it is done.
+// Plans of restores: computed and shown first, applied later.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,22 +9,22 @@ internal import Glibc
 internal import SystemPackage
 internal import Threading
 
-/// A restore that was planned.
+/// A planned restore.
 struct RestorePlan: Sendable {
     let snapshot: ListedSnapshot
     let paths: [RelativePath]
     let actions: [RestoreAction]
-    /// Of all that would be done: another one means that the tree has changed.
+    /// A digest of the plan and of the files that it affects; a different one means that the tree has changed.
     let digest: String
 
     private static let pathLimit = 1000
 
-    /// Finds out what would be done.
+    /// Plans a restore.
     init(_ snapshot: ListedSnapshot, _ paths: [RelativePath], in archive: Archive) throws {
         guard !paths.isEmpty, paths.count <= RestorePlan.pathLimit else {
             throw Refusal.bad("name between 1 and \(RestorePlan.pathLimit) paths")
         }
-        // What lies in another one of them is restored with that.
+        // A path inside another one is restored with that.
         let outermost = paths.filter { path in !paths.contains { $0 != path && $0.contains(path) } }
         self.paths = Array(Set(outermost)).sorted()
         self.snapshot = snapshot
@@ -47,7 +47,7 @@ struct RestorePlan: Sendable {
 }
 
 extension RestorePlan {
-    /// What tells that something at a path was changed: its change time cannot be set by programs (inode(7)).
+    /// Returns a fingerprint of the file at a path; programs cannot set its change time (inode(7)).
     private static func present(_ path: FilePath) -> String {
         var status = stat()
         guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return "nothing" }
@@ -55,12 +55,12 @@ extension RestorePlan {
     }
 }
 
-/// Plans that were shown and may be carried out.
+/// The plans that were shown and can be applied.
 final class RestorePlans: Sendable {
     private let plans = Locked<[(name: String, plan: RestorePlan)]>([])
     private static let limit = 50
 
-    /// Adds a plan, and gives it a name.
+    /// Adds a plan, and returns a name for it.
     func add(_ plan: RestorePlan) -> String {
         var generator = SystemRandomNumberGenerator()
         let name = String(generator.next() as UInt64, radix: 16)
@@ -71,7 +71,7 @@ final class RestorePlans: Sendable {
         return name
     }
 
-    /// Removes a plan, to be carried out.
+    /// Removes and returns a plan.
     func remove(_ name: String) -> RestorePlan? {
         plans.withLock { plans in
             plans.firstIndex { $0.name == name }.map { plans.remove(at: $0).plan }

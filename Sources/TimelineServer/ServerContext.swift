@@ -1,4 +1,4 @@
-// What all answers stand on: the archive, its roots by the names that URLs have, the timelines.
+// The shared state of all routes: the archive, its roots by their names in URLs, the timelines.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -19,14 +19,14 @@ final class ServerContext: Sendable {
         (self.archive, self.options, self.access) = (archive, options, access)
     }
 
-    /// Answers on a thread that may wait.
+    /// Computes an answer on a thread that may block.
     func answer<Value: Encodable & Sendable>(
         _ body: @escaping @Sendable (ServerContext) throws -> Value
     ) async throws -> Response {
         JSONAnswer.response(try await Blocking.run { try body(self) })
     }
 
-    /// The root that `root` of a query names.
+    /// Returns the root that the parameter `root` names.
     func root(_ query: Query) throws -> ArchivedRoot { try root(named: query.required("root")) }
 
     func root(named name: String) throws -> ArchivedRoot {
@@ -46,16 +46,16 @@ final class ServerContext: Sendable {
         }
     }
 
-    /// Reads what the timeline of the first root needs, before anybody asks.
+    /// Loads the timeline of the first root before the first request.
     func prepare() async {
         guard let root = options.root else { return }
-        // What cannot be read is said to whoever asks.
+        // A request reports the error, if it persists.
         try? await Blocking.run { [self] in try timeline(of: root).prepare() }
     }
 
-    /// The snapshot with this id, or the only one whose id begins so.
+    /// Returns the snapshot with this id or unique prefix of an id.
     func snapshot(_ id: String) throws -> ListedSnapshot {
-        guard id.count >= 4, id.allSatisfy(\.isHexDigit) else { throw Refusal.bad("'\(id.prefix(80))' is no id") }
+        guard id.count >= 4, id.allSatisfy(\.isHexDigit) else { throw Refusal.bad("'\(id.prefix(80))' is not an id") }
         return try archive.snapshot(SnapshotSelector(id))
     }
 
@@ -65,17 +65,17 @@ final class ServerContext: Sendable {
         try snapshot.map { SnapshotAnswer($0, try pins()) }
     }
 
-    /// The entry at a path, which must be there.
+    /// Returns the entry at a path; throws if there is none.
     func entry(_ path: RelativePath, in snapshot: ListedSnapshot) throws -> Entry {
         if let entry = try archive.entry(at: path, in: snapshot) { return entry }
         throw Refusal.notFound("snapshot \(snapshot.id.short) holds nothing at '\(path)'")
     }
 
-    /// Refuses to change anything where that was ruled out.
+    /// Throws if the server is read-only.
     func requireWritable() throws(Refusal) {
         if options.isReadOnly {
             throw Refusal(
-                403, "readOnly", "this page may change nothing", remedy: "run 'archiver browse' without --read-only")
+                403, "readOnly", "this page is read-only", remedy: "run 'archiver browse' without --read-only")
         }
     }
 }

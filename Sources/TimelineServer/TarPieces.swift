@@ -1,4 +1,4 @@
-// A part of a snapshot as tar, piece by piece (POSIX.1-2017, pax, "pax Interchange Format").
+// Tar files of parts of snapshots, produced piece by piece (POSIX.1-2017, pax, "pax Interchange Format").
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,14 +6,14 @@ internal import ArchiverKit
 internal import FileIO
 internal import Threading
 
-/// The bytes of a tar file, made as somebody takes them.
+/// The bytes of a tar file, produced on demand.
 ///
-/// Names below the top are relative to it. Hard links become files of their own.
+/// Names are relative to the top directory. Hard links become separate files.
 final class TarPieces: Sendable {
     private struct State {
-        /// What is still to come, the next one last.
+        /// The entries still to write, the next one last.
         var waiting: [Entry]
-        /// The file that is being given, and how far.
+        /// The file being written, and the offset reached.
         var file: (entry: Entry, place: UInt64)?
         var hasEnded = false
     }
@@ -25,7 +25,7 @@ final class TarPieces: Sendable {
 
     private static let pieceBytes: UInt64 = 256 << 10
     private static let blockBytes = 512
-    /// The largest size that a plain header holds.
+    /// The largest size that fits in a plain header.
     private static let plainSize: UInt64 = 0o77777777777
 
     init(_ archive: Archive, _ snapshot: ListedSnapshot, _ top: Entry) {
@@ -34,7 +34,7 @@ final class TarPieces: Sendable {
         state = Locked(State(waiting: [top]))
     }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     func next() throws -> [UInt8]? {
         try state.withLock { state in
             if let (entry, place) = state.file { return try piece(of: entry, from: place, &state) }
@@ -67,7 +67,7 @@ final class TarPieces: Sendable {
         if rest > 0 { bytes += [UInt8](repeating: 0, count: blockBytes - rest) }
     }
 
-    /// - Returns: nil for what tar files do not hold.
+    /// Returns the header of an entry; nil for a kind that tar files cannot hold.
     private func header(of entry: Entry) -> [UInt8]? {
         let type: Character
         var target: [UInt8] = []
@@ -97,7 +97,7 @@ final class TarPieces: Sendable {
                 time: entry.modified.seconds, type: type, target: target)
     }
 
-    /// A record of a pax header: its length, which counts itself, a blank, name and value.
+    /// Returns a record of a pax header: its length, which includes itself, a blank, name and value.
     private static func record(_ key: String, _ value: [UInt8]) -> [UInt8] {
         let rest = Array(" \(key)=".utf8) + value + [UInt8(ascii: "\n")]
         var length = rest.count
@@ -109,7 +109,7 @@ final class TarPieces: Sendable {
         return Array("\(length)".utf8) + rest
     }
 
-    /// A header of ustar.
+    /// Returns a ustar header.
     private static func block(
         name: [UInt8], mode: UInt16, size: UInt64, time: Int64, type: Character, target: [UInt8]
     ) -> [UInt8] {

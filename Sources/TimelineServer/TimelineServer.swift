@@ -1,4 +1,4 @@
-// The timeline of an archive as a page, served on the loopback interface.
+// Serves the timeline of an archive as a web page, on the loopback interface or a UNIX socket.
 
 package import ArchiverKit
 internal import Hummingbird
@@ -10,14 +10,14 @@ package import SystemPackage
 package struct TimelineServerOptions: Sendable {
     /// Where it is served.
     package enum Place: Sendable {
-        /// On 127.0.0.1; at any free port for 0.
+        /// On 127.0.0.1; 0 for any free port.
         case port(Int)
         /// On a UNIX socket, which only its owner can open.
         case socket(FilePath)
     }
 
     package var place: Place = .port(0)
-    /// Whether the page may change nothing.
+    /// Whether the page is read-only.
     package var isReadOnly = false
     /// The root that is shown first.
     package var root: ArchivedRoot?
@@ -31,7 +31,7 @@ package struct TimelineServer: Sendable {
     private let options: TimelineServerOptions
     private let access: Access
 
-    /// A request's body is no longer than that, in bytes.
+    /// The longest body of a request, in bytes.
     static let bodyLimit = 256 << 10
 
     package init(_ archive: Archive, _ options: TimelineServerOptions = TimelineServerOptions()) {
@@ -42,8 +42,9 @@ package struct TimelineServer: Sendable {
 
     /// Serves the page.
     ///
-    /// - Parameter onReady: called with the URL of the page once it can be opened; it has a token in it that opens one session.
-    /// - Throws: what the system says where it cannot be served.
+    /// - Parameter onReady: called with the page's URL once it can be opened; the URL contains a token that opens one
+    ///   session.
+    /// - Throws: the system's error if it cannot be served.
     package func run(onReady: @escaping @Sendable (String) async -> Void) async throws {
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: AccessMiddleware(access: access, place: options.place))
@@ -74,7 +75,7 @@ package struct TimelineServer: Sendable {
                     await onReady("http://127.0.0.1:\(port)/#token=\(access.newToken())")
                 }
             }, logger: logger)
-        // Others could open the socket before its permissions are set.
+        // Without this, other users could open the socket before its permissions are set.
         if case .socket = options.place { access.hide() }
         async let prepared: Void = context.prepare()
         try await app.run()

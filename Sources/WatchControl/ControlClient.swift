@@ -1,4 +1,4 @@
-// Asking the process that watches a root.
+// The client of a root's control socket: sends requests to its watcher.
 
 package import ArchiveStorage
 package import Exclusions
@@ -6,17 +6,17 @@ internal import FileIO
 package import Roots
 package import SystemPackage
 
-/// The other side of `ControlServer`.
+/// The client of `ControlServer`.
 package enum ControlClient {
-    /// Asks the watcher of `root`.
+    /// Sends a request to the watcher of `root`.
     ///
     /// - Parameters:
-    ///   - patience: how long it may take to answer; nil for as long as it lives.
-    ///   - isForAll: whether the other roots of the process are asked about, too.
-    ///   - name: what a mark is called.
-    ///   - exclusions: what is to be left out from now on.
-    /// - Returns: nil where nobody listens.
-    /// - Throws: `ArchiverError` where the watcher does not answer, or says that it cannot.
+    ///   - patience: how long to wait for the answer; nil to wait as long as the watcher lives.
+    ///   - isForAll: whether to ask about the other roots of the process, too.
+    ///   - name: the name of a mark.
+    ///   - exclusions: the exclusion rules from now on.
+    /// - Returns: nil if no process listens.
+    /// - Throws: `ArchiverError` if the watcher does not answer, or answers with a failure.
     package static func ask(
         _ action: ControlRequest.Action, about root: FilePath, in layout: ArchiveLayout, patience: Duration?,
         isForAll: Bool = false, name: String? = nil, exclusions: ExclusionRules? = nil
@@ -28,7 +28,7 @@ package enum ControlClient {
         return try ask(request, about: root, at: RootLock.socket(of: root, in: layout), patience: patience)
     }
 
-    /// Asks whoever listens at `path`.
+    /// Sends a request to the socket at `path`; nil if no process listens there.
     package static func ask(
         _ request: ControlRequest, about root: FilePath, at path: FilePath, patience: Duration?
     ) throws(ArchiverError) -> ControlResponse? {
@@ -39,7 +39,7 @@ package enum ControlClient {
             guard let line = try answer(to: question, socket, deadline) else { throw silence(root) }
             guard let response: ControlResponse = try? ControlMessage.decode(line) else {
                 throw ArchiverError(
-                    .system, "the process that watches \(root) answers in words that are not understood",
+                    .system, "the process that watches \(root) sent an answer that is not understood",
                     remedy: "end it and watch again, so that it runs this version of the program", path: root)
             }
             if let failure = response.failure {
@@ -49,14 +49,14 @@ package enum ControlClient {
         }
     }
 
-    /// Calls `body` with what the watcher of `root` tells, until it returns false or the watcher has gone.
+    /// Calls `body` with the news from the watcher of `root`, until it returns false or the watcher ends.
     ///
-    /// - Throws: `ArchiverError`, with the code `notWatched` where nobody listens.
+    /// - Throws: `ArchiverError`, with the code `notWatched` if no process listens.
     package static func follow(
         _ root: FilePath, in layout: ArchiveLayout, after last: String?, _ body: (ControlNews) throws -> Bool
     ) throws {
         guard let socket = try connect(to: RootLock.socket(of: root, in: layout), nil, root) else {
-            throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: "'archiver watch' does", path: root)
+            throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: "run 'archiver watch'", path: root)
         }
         var request = ControlRequest(action: .subscribe)
         request.after = last
@@ -83,7 +83,7 @@ package enum ControlClient {
         }
     }
 
-    /// - Returns: nil where none came in time.
+    /// - Returns: nil if no answer came in time.
     private static func answer(
         to question: [UInt8], _ socket: borrowing LocalSocket, _ deadline: ContinuousClock.Instant?
     ) throws(FileError) -> [UInt8]? {
@@ -96,13 +96,13 @@ package enum ControlClient {
         }
     }
 
-    /// Bytes of the longest answer: a root has about 700.
+    /// The most bytes of an answer; a root takes about 700.
     private static let answerLimit = 64 << 20
 
-    /// That the watcher of `root` does not answer.
+    /// The error that the watcher of `root` does not answer.
     package static func silence(_ root: FilePath) -> ArchiverError {
         ArchiverError(
             .system, "the process that watches \(root) does not answer",
-            remedy: "look whether it is stopped or overloaded; end it and watch again", path: root)
+            remedy: "check whether it is stopped or overloaded; end it and watch again", path: root)
     }
 }

@@ -1,4 +1,4 @@
-// What is said between a running watcher and those who ask it: one line of JSON each way.
+// The messages between a running watcher and its clients: one line of JSON each way.
 
 internal import ArchiveFormat
 package import Exclusions
@@ -12,35 +12,35 @@ package import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A question to the watcher of a root.
+/// A request to the watcher of a root.
 package struct ControlRequest: Codable, Sendable {
     package enum Action: String, Codable, Sendable {
-        /// How is it?
+        /// Report the status.
         case status
-        /// Look at everything.
+        /// Run an audit.
         case audit
-        /// Capture what has changed until now.
+        /// Capture all changes until now.
         case sync
-        /// Capture what has changed until now, and mark that state.
+        /// Capture all changes until now, and mark that state.
         case mark
-        /// Write down `text` about `snapshot`, or about the latest one.
+        /// Add the note `text` about `snapshot`, or about the latest one.
         case note
-        /// Tell of each snapshot from now on.
+        /// Send each new snapshot.
         case subscribe
-        /// Take up the settings that are remembered, and `exclusions` where there are some.
+        /// Apply the remembered settings, and `exclusions` if given.
         case configure
     }
 
     package let action: Action
-    /// Whether the answer is to tell of the other roots of the same process, too.
+    /// Whether the answer should include the other roots of the same process.
     package var isForAll: Bool?
-    /// What a mark is called.
+    /// The name of a mark.
     package var name: String?
     /// The last snapshot that a subscriber knows, as hex digits.
     package var after: String?
-    /// What is left out from now on; nil to leave that as it is.
+    /// The exclusion rules from now on; nil for no change.
     package var exclusions: ExclusionRules?
-    /// What a note says.
+    /// The text of a note.
     package var text: String?
     /// The snapshot that a note is about, as hex digits.
     package var snapshot: String?
@@ -51,18 +51,18 @@ package struct ControlRequest: Codable, Sendable {
 /// The watcher's answer.
 package struct ControlResponse: Codable, Sendable {
     package var status: WatcherStatus?
-    /// The other roots of the process, where the question was for all.
+    /// The other roots of the process, if the request asked for all.
     package var others: [Other]?
     package var audit: AuditResult?
-    /// Whether everything that changed before the question is captured and durable.
+    /// Whether everything that changed before the request is captured and durable.
     package var isSynced: Bool?
     /// The operation that is the mark, as hex digits.
     package var mark: String?
-    /// The note that was written down, as hex digits.
+    /// The new note, as hex digits.
     package var note: String?
-    /// Whether what was to be taken up is in force, and captured.
+    /// Whether the settings are in force, and newly included files are captured.
     package var isConfigured: Bool?
-    package var failure: WatcherStatus.Trouble?
+    package var failure: Finding?
 
     /// Another root and its status.
     package struct Other: Codable, Sendable {
@@ -78,7 +78,7 @@ package struct ControlResponse: Codable, Sendable {
 
     package init(
         status: WatcherStatus? = nil, others: [Other]? = nil, audit: AuditResult? = nil, isSynced: Bool? = nil,
-        mark: String? = nil, note: String? = nil, isConfigured: Bool? = nil, failure: WatcherStatus.Trouble? = nil
+        mark: String? = nil, note: String? = nil, isConfigured: Bool? = nil, failure: Finding? = nil
     ) {
         self.status = status
         self.others = others
@@ -90,12 +90,12 @@ package struct ControlResponse: Codable, Sendable {
         self.failure = failure
     }
 
-    package init(failure: ArchiverError) { self.init(failure: WatcherStatus.Trouble(failure)) }
+    package init(failure: ArchiverError) { self.init(failure: Finding(failure)) }
 
-    /// To what is no question, or one of another version of the program.
+    /// The answer to an invalid request, or to one of another version of the program.
     package static let notUnderstood = ControlResponse(
-        failure: WatcherStatus.Trouble(
-            message: "the watcher does not understand the question",
+        failure: Finding(
+            "the watcher does not understand the request",
             remedy: "end it and watch again, so that it runs this version of the program"))
 }
 

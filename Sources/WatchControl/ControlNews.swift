@@ -1,13 +1,13 @@
-// What a subscriber to a root's snapshots is sent.
+// The lines sent to a subscriber to a root's snapshots.
 
 internal import ArchiveFormat
 package import ArchiveStorage
 internal import FileIO
 
-/// A line that a subscriber gets.
+/// A line sent to a subscriber.
 package struct ControlNews: Codable, Sendable {
     package enum Event: String, Codable, Sendable {
-        /// From now on; `id` is the last snapshot that is known already.
+        /// The subscription has started; `id` is the last snapshot that is known already.
         case subscribed
         /// A snapshot is durable.
         case snapshot

@@ -1,43 +1,43 @@
-// The watcher's side of the control socket: answers questions about one root.
+// The server of a root's control socket.
 
 internal import Dispatch
 package import FileIO
 package import SystemPackage
 internal import Threading
 
-/// Listens for questions about a root until it ends.
+/// Listens for requests about a root until it is deallocated.
 ///
-/// Whoever asks may be slow, silent or confused, and there may be many: each connection has a thread of its own while it
-/// is read from or written to, none while the answer is being found, and there are never more than `connectionLimit`.
-/// Those beyond wait in the kernel's queue. While nobody asks there is no thread: a process may watch thousands of roots.
+/// Clients may be slow, silent or faulty, and there may be many. Each connection has a thread of its own while it is
+/// read or written, and none while the answer is computed. At most `connectionLimit` connections are open; further ones
+/// wait in the kernel's queue. Without connections there is no thread: a process may watch thousands of roots.
 package final class ControlServer: Sendable {
     package typealias Answer = @Sendable (ControlRequest) async -> ControlResponse
-    /// Writes to a subscriber until it is gone, on the connection's thread.
+    /// Writes to a subscriber until it disconnects, on the connection's thread.
     package typealias Stream = @Sendable (ControlRequest, Connection) -> Void
 
     private let socket: LocalSocket
     private let connections: Locked<any DispatchSourceRead>
 
-    /// Where connections are accepted; waits for places hold up only the server whose places are taken.
+    /// The queue on which connections are accepted; waiting for a place blocks only the server that is full.
     private static let queue = DispatchQueue(label: "archiver.control", attributes: .concurrent)
-    /// Connections at once: each takes a descriptor, and a thread's memory while it is silent.
+    /// The most connections: each takes a descriptor, and a thread's memory while it is silent.
     private static let connectionLimit = 128
-    /// Bytes of the longest question.
+    /// The most bytes of a request.
     private static let questionLimit = 16 << 20
 
-    /// Begins to answer.
+    /// Starts to listen and answer.
     ///
     /// - Parameters:
-    ///   - path: the socket's; whoever holds the root's lock may take it.
-    ///   - patience: how long a question may take to come, and an answer to be taken.
+    ///   - path: the socket's path; the caller must hold the root's lock.
+    ///   - patience: how long to wait for a request to arrive, and for an answer to be read.
     ///   - stream: called for each subscriber.
-    ///   - answer: called for each other question.
-    /// - Throws: `FileError` where the archive's file system has no sockets.
+    ///   - answer: called for each other request.
+    /// - Throws: `FileError` if the archive's file system does not support sockets.
     package init(
         at path: FilePath, patience: Duration = .seconds(5), stream: Stream? = nil, _ answer: @escaping Answer
     ) throws(FileError) {
         socket = try LocalSocket.listen(at: path)
-        // The handler must not keep the server, whose end is what ends it; the descriptor must outlive the source.
+        // The handler must not hold the server, whose deinit cancels it; the descriptor must outlive the source.
         let listener = Listener(try socket.duplicate())
         let places = Places(ControlServer.connectionLimit)
         let source = DispatchSource.makeReadSource(
@@ -64,7 +64,7 @@ package final class ControlServer: Sendable {
         init(_ socket: consuming LocalSocket) { self.socket = socket }
     }
 
-    /// Answers in the background; where there can be no further thread, the connection ends without an answer.
+    /// Answers in the background; if no thread can be started, the connection is closed without an answer.
     private static func serve(_ connection: Connection, _ stream: Stream?, _ answer: @escaping Answer) {
         try? DetachedThread.start(for: "a question") {
             guard let line = connection.question() else { return }
@@ -79,12 +79,12 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Places for connections, to be taken before and given back after.
+    /// A semaphore that limits the number of connections.
     fileprivate final class Places: Sendable {
         private let free = DispatchSemaphore(value: 0)
 
         init(_ count: Int) {
-            // A semaphore must not end with a lower value than it began with.
+            // A dispatch semaphore must not be deallocated with a lower value than its initial one.
             for _ in 0..<count { free.signal() }
         }
 
@@ -92,7 +92,7 @@ package final class ControlServer: Sendable {
         func release() { free.signal() }
     }
 
-    /// A connection that threads and tasks can hold, one after another.
+    /// A connection that threads and tasks pass on to one another.
     package final class Connection: Sendable {
         private let socket: LocalSocket
         private let patience: Duration
@@ -108,14 +108,14 @@ package final class ControlServer: Sendable {
             places.release()
         }
 
-        /// - Returns: nil where none came.
+        /// - Returns: nil if no request came.
         package func question() -> [UInt8]? {
             try? socket.readLine(limit: ControlServer.questionLimit, by: .now + patience)
         }
 
         package func respond(_ response: ControlResponse) { _ = write(response) }
 
-        /// - Returns: whether the other side took it.
+        /// - Returns: whether the client read it in time.
         package func write(_ message: some Encodable) -> Bool {
             guard let line = try? ControlMessage.line(message) else { return false }
             return (try? socket.writeLine(line, by: .now + patience)) != nil

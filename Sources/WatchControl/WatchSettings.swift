@@ -1,4 +1,4 @@
-// How a root is watched, as far as its user said so.
+// The settings by which a root is watched.
 
 internal import ArchiveFormat
 package import ArchiveStorage
@@ -14,18 +14,18 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How changes of a root are gathered: remembered with the archive, as is what is left out of the root.
+/// How changes of a root are gathered; remembered in the archive, as the root's exclusion rules are.
 public struct WatchSettings: Sendable, Hashable {
-    /// A capture starts when the root was quiet for this long; nil for the usual 100 ms.
+    /// A capture starts when the root has been quiet for this long; nil for the default of 100 ms.
     public var settle: Duration?
-    /// A capture starts at the latest this long after the first change; nil for the usual 2 s.
+    /// A capture starts at the latest this long after the first change; nil for the default of 2 s.
     public var maxDelay: Duration?
-    /// How often everything is compared with the latest snapshot, zero for never; nil for the usual hour.
+    /// How often everything is compared with the latest snapshot, zero for never; nil for the default of one hour.
     public var auditInterval: Duration?
-    /// Files of this many bytes and more are captured on their own, and less often where they change all the time; zero for
-    /// none, nil for the usual 512 MiB.
+    /// Files of at least this many bytes are captured on their own, and less often if they change constantly; zero for
+    /// none, nil for the default of 512 MiB.
     public var largeFile: UInt64?
-    /// Such a file is captured at the latest this long after a change; nil for the usual 5 minutes.
+    /// A large file is captured at the latest this long after a change; nil for the default of 5 minutes.
     public var largeFileDelay: Duration?
 
     public init(
@@ -39,18 +39,18 @@ public struct WatchSettings: Sendable, Hashable {
         self.largeFileDelay = largeFileDelay
     }
 
-    /// How long a root must be quiet.
+    /// The effective `settle`.
     public var usedSettle: Duration { settle ?? .milliseconds(100) }
-    /// How long a capture may wait for that.
+    /// The effective `maxDelay`.
     public var usedMaxDelay: Duration { maxDelay ?? .seconds(2) }
-    /// How often everything is compared, zero for never.
+    /// The effective `auditInterval`, zero for never.
     public var usedAuditInterval: Duration { auditInterval ?? .seconds(3600) }
-    /// From how many bytes on a file is captured on its own, zero for none.
+    /// The effective `largeFile`, zero for none.
     public var usedLargeFile: UInt64 { largeFile ?? 512 << 20 }
-    /// How long after a change such a file is captured at the latest.
+    /// The effective `largeFileDelay`, at least `usedMaxDelay`.
     public var usedLargeFileDelay: Duration { max(largeFileDelay ?? .seconds(300), usedMaxDelay) }
 
-    /// These settings, and where they say nothing, those of `former`.
+    /// Returns these settings, with nil values taken from `former`.
     package func filled(from former: WatchSettings) -> WatchSettings {
         WatchSettings(
             settle: settle ?? former.settle, maxDelay: maxDelay ?? former.maxDelay,
@@ -58,7 +58,9 @@ public struct WatchSettings: Sendable, Hashable {
             largeFileDelay: largeFileDelay ?? former.largeFileDelay)
     }
 
-    /// - Throws: `ArchiverError` where a capture would be due before it may be.
+    /// Checks that the settings are consistent.
+    ///
+    /// - Throws: `ArchiverError` if `settle` is longer than `maxDelay`.
     package func check(_ root: FilePath) throws(ArchiverError) {
         guard usedSettle > usedMaxDelay else { return }
         throw ArchiverError(
@@ -70,7 +72,7 @@ public struct WatchSettings: Sendable, Hashable {
 }
 
 extension Duration {
-    /// The whole duration in seconds.
+    /// The duration in seconds.
     package var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
@@ -86,8 +88,8 @@ extension Duration {
 
 /// The file that remembers a root's settings, in the archive's folder `settings`.
 ///
-/// It says how this machine watches, not what was seen: it is no part of the segments. Where it is lost or damaged, the
-/// root is watched as usual.
+/// It describes how this machine watches, and is not a part of the history, so it is not in the segments. If it is lost
+/// or damaged, the defaults apply.
 package struct WatchSettingsFile {
     private struct Content: Codable {
         var root: String
@@ -135,14 +137,14 @@ package struct WatchSettingsFile {
         _ = folder.appending(name).withPlatformString { unlink($0) }
     }
 
-    /// - Returns: nil where the file says something that is no span of time.
+    /// - Returns: nil if the file's value is not a valid duration.
     private static func duration(_ seconds: Double?) -> Duration? {
         seconds.flatMap { (0...1e6).contains($0) ? .milliseconds(Int64(($0 * 1000).rounded())) : nil }
     }
 }
 
 extension LargeFileRule {
-    /// What `settings` say of large files.
+    /// The rule that follows from `settings`.
     package init(_ settings: WatchSettings) {
         self.init(
             smallest: settings.usedLargeFile == 0 ? nil : settings.usedLargeFile,

@@ -1,34 +1,34 @@
-// How the watching of one root stands, as the watching process itself tells it.
+// The status of one root's watching, as the watching process reports it.
 
 public import ArchiveFormat
 package import Capturing
 public import FileIO
-package import Roots
+public import Roots
 
-/// A running watcher's answer to the question how it is.
+/// A running watcher's status.
 public struct WatcherStatus: Codable, Sendable {
-    /// What the watcher is doing with the root.
+    /// The state of the watching.
     public enum Phase: String, Codable, Sendable {
-        /// The root is not there yet; it is waited for.
+        /// The root does not exist yet; the watcher waits for it.
         case waiting
         /// The root is being read for the first time.
         case reading
-        /// Every change is captured as it comes.
+        /// Every change is captured.
         case watching
-        /// The root is gone from its path; its return is waited for.
+        /// The root is missing from its path; the watcher waits for its return.
         case unavailable
     }
 
-    /// How many directories are watched in which way.
+    /// How many directories are watched, and how.
     public struct Directories: Codable, Sendable, Hashable {
-        /// By events.
+        /// Watched by events.
         public var watched = 0
-        /// By looking at intervals, with all below them.
+        /// Polled, with everything below them.
         public var polled = 0
         public var unreadable = 0
-        /// Carrying another mount, and not entered.
+        /// Mount points of other file systems, not entered.
         public var mountPoints = 0
-        /// Left out by rule.
+        /// Excluded by rules.
         public var leftOut = 0
 
         package init(watched: Int = 0, polled: Int = 0, unreadable: Int = 0, mountPoints: Int = 0, leftOut: Int = 0) {
@@ -40,7 +40,7 @@ public struct WatcherStatus: Codable, Sendable {
         }
     }
 
-    /// A gap that is not over.
+    /// A gap that is still open.
     public struct OpenGap: Codable, Sendable, Hashable {
         public var cause: GapCause
         public var start: Timestamp
@@ -51,79 +51,66 @@ public struct WatcherStatus: Codable, Sendable {
         }
     }
 
-    /// Something that is not as it should be, and what to do about it.
-    public struct Trouble: Codable, Sendable, Hashable {
-        public var message: String
-        public var remedy: String?
-
-        package init(message: String, remedy: String? = nil) {
-            self.message = message
-            self.remedy = remedy
-        }
-
-        package init(_ error: ArchiverError) { self.init(message: error.message, remedy: error.remedy) }
-    }
-
-    /// A large file that has changed and is captured less often than the rest.
+    /// A large file that has changed and is postponed.
     public struct LargeFile: Codable, Sendable, Hashable {
         public var path: RelativePath
         public var bytes: UInt64
-        /// When it changed first since it was captured; nil while it is being read.
+        /// When it first changed after its last capture; nil while it is being read.
         public var changed: Timestamp?
-        /// When it was last captured by this watcher; nil where it was not yet.
+        /// When this watcher last captured it; nil if it has not yet.
         public var captured: Timestamp?
-        /// How long reading it took then, in seconds.
+        /// How long the last reading took, in seconds.
         public var readSeconds: Double?
-        /// How often it is captured while it changes all the time, in seconds.
+        /// The interval at which it is captured while it changes constantly, in seconds.
         public var intervalSeconds: Double?
     }
 
-    /// The watching process.
+    /// The id of the watching process.
     public var process: Int32
     public var phase: Phase
-    /// How changes are noticed: "inotify", "fanotify", "poll", or several of them joined by "+".
+    /// How changes are detected: "inotify", "fanotify", "poll", or several of them joined by "+".
     public var backend: String
     /// When the watching began.
     public var since: Timestamp
-    /// Whether everything that changed before the question was captured before the answer, but for `largeFiles`.
+    /// Whether everything that changed before the request was captured before the answer, except `largeFiles`.
     public var isCurrent: Bool
-    /// How long that took, in seconds.
+    /// How long that check took, in seconds.
     public var probeSeconds: Double
-    /// When the last event came; nil where none has.
+    /// When the last event arrived; nil if none has.
     public var lastEvent: Timestamp?
     /// When the root was last compared with its latest snapshot.
     public var lastCapture: Timestamp?
-    /// Places that are to be looked at.
+    /// The number of places still to be visited.
     public var backlog: Int
     public var directories: Directories
-    /// Paths that are not in the archive as they are.
+    /// How many paths could not be captured as they are.
     public var problemCount = 0
     /// The first of them.
     public var problems: [Problem] = []
-    /// Large files that have changed and are captured on their own, less often than the rest: the first of them.
+    /// Postponed large files that have changed: the first of them.
     public var largeFiles: [LargeFile] = []
-    /// Spans that are not over, in which changes may be seen late.
+    /// Gaps that are still open.
     public var openGaps: [OpenGap] = []
     public var lastAudit: AuditResult?
-    /// Why the last capture failed; nil where it did not.
-    public var failure: Trouble?
+    /// Why the last capture failed; nil if it succeeded.
+    public var failure: Finding?
     /// Why part of the root is polled.
-    public var degradations: [Trouble] = []
+    public var fallbacks: [Finding] = []
 }
 
-/// What an audit found.
+/// The result of an audit.
 public struct AuditResult: Codable, Sendable, Hashable {
     /// When it began.
     public var time: Timestamp
     /// How long it took, in seconds.
     public var seconds: Double
-    /// Files, directories and so on that were looked at.
+    /// How many files, directories and other entries were visited.
     public var entries: UInt64
-    /// Paths that had changed without an event, and are captured now.
+    /// How many paths had changed without an event, and are captured now.
     public var found: Int
-    /// Directories that were not watched as they should have been, and are now.
+    /// How many watches were missing or stray, and are repaired now.
     public var repaired: Int
-    /// The snapshot that holds what was found.
+    /// The snapshot of the changes found.
     public var snapshot: SnapshotID?
 }
 
@@ -139,7 +126,7 @@ extension WatcherStatus.LargeFile {
 }
 
 extension WatcherStatus {
-    /// A status without anything that is not as it should be.
+    /// Creates a status without problems.
     package init(
         process: Int32, phase: Phase, backend: String, since: Timestamp, isCurrent: Bool, probeSeconds: Double,
         lastEvent: Timestamp?, backlog: Int, directories: Directories
@@ -157,7 +144,7 @@ extension WatcherStatus {
 }
 
 extension AuditResult {
-    /// An audit that began at `time`; the rest is filled in as it is found.
+    /// Creates the result of an audit that began at `time`, to be filled in.
     package init(time: Timestamp, entries: UInt64, repaired: Int) {
         self.time = time
         seconds = 0

@@ -1,4 +1,4 @@
-// Snapshots as they come, from whoever watches a root.
+// Follows the new snapshots of a root, with the help of its watcher.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -9,16 +9,15 @@ public import SystemPackage
 internal import WatchControl
 
 extension Archive {
-    /// Calls `body` with each new snapshot of a watched directory as soon as it is durable, until `body` returns false or the
-    /// watching ends.
+    /// Calls `body` with each new snapshot of a watched directory, until `body` returns false or watching ends.
     ///
-    /// The watcher is told nothing about how fast `body` is and waits for nobody: who is slow gets the snapshots later, and
-    /// none is left out. Blocks; call it on a thread of your own.
+    /// `body` gets each snapshot as soon as it is durable. The watcher does not wait for it: a slow `body` gets the
+    /// snapshots later, but all of them. Blocks; call it on a thread of your own.
     ///
     /// - Parameters:
-    ///   - last: the last snapshot that is known already, to go on behind it; nil for those from now on.
-    ///   - onBegin: called once no further snapshot can be missed.
-    /// - Throws: `ArchiverError`, with the code `notWatched` where nobody watches the directory.
+    ///   - last: the last known snapshot, to continue after it; nil for new snapshots only.
+    ///   - onBegin: called as soon as no later snapshot can be missed.
+    /// - Throws: `ArchiverError`, with the code `notWatched` if no process watches the directory.
     public func followSnapshots(
         of directory: FilePath, after last: SnapshotID? = nil, onBegin: () -> Void = {},
         _ body: (ListedSnapshot) throws -> Bool

@@ -1,4 +1,4 @@
-// Events on their way to the observers: a queue with an end, and a thread that no capture waits for.
+// The queue of events for observers: bounded, with a delivery thread that no capture waits for.
 
 internal import Dispatch
 internal import FileIO
@@ -7,12 +7,12 @@ internal import Threading
 
 /// Delivers a service's events in order, on a thread of its own.
 ///
-/// An observer may take as long as it likes, as a terminal does on which somebody has pressed Ctrl-S. Events that find no
-/// room meanwhile are dropped and counted; in their place observers get `WatchService.Event.dropped`.
+/// An observer may block for any time, such as a terminal after Ctrl-S. When the queue is full, further events are
+/// dropped and counted; observers get `WatchService.Event.dropped` in their place.
 final class EventOutbox: Sendable {
     private struct State {
         var queue: [WatchService.Event] = []
-        /// Events that were put into the queue, and those that all observers have got.
+        /// The number of events queued so far, and of those delivered to all observers.
         var posted = 0
         var delivered = 0
         var hasEnded = false
@@ -24,15 +24,15 @@ final class EventOutbox: Sendable {
     private let hasNews = DispatchSemaphore(value: 0)
     private let deliveries = Milestones()
 
-    /// - Parameter limit: events that wait at most; what tells of trouble finds room beyond that, as much again.
+    /// - Parameter limit: the most events in the queue; warnings may fill it to twice that.
     init(_ subject: Subject<WatchService.Event>, limit: Int) {
         self.subject = subject
         self.limit = limit
     }
 
-    /// Begins to deliver, until `finish`.
+    /// Starts delivery, which runs until `finish`.
     ///
-    /// - Throws: `FileError` where there can be no further thread.
+    /// - Throws: `FileError` if no thread can be started.
     func start() throws(FileError) {
         try DetachedThread.start(for: "telling what happens") { [self] in
             while deliver() {}
@@ -49,17 +49,17 @@ final class EventOutbox: Sendable {
         if isFirst { hasNews.signal() }
     }
 
-    /// Waits until the observers have got everything so far.
+    /// Waits until everything queued so far is delivered.
     func delivered() async {
         await deliveries.wait(for: state.withLock { $0.posted })
     }
 
-    /// Waits until the observers have got everything so far, but no longer than `limit`.
+    /// Waits until everything queued so far is delivered, but no longer than `limit`.
     func delivered(within limit: Duration) async {
         await FirstAnswer.isDone(within: limit) { await self.delivered() }
     }
 
-    /// Delivers what is left, and ends the thread; waits no longer than `limit` for that.
+    /// Delivers the remaining events and ends the thread; waits no longer than `limit` for that.
     func finish(within limit: Duration) async {
         state.withLock { $0.hasEnded = true }
         hasNews.signal()
@@ -68,7 +68,7 @@ final class EventOutbox: Sendable {
 
     /// Waits for events and delivers them.
     ///
-    /// - Returns: false when there will be no more.
+    /// - Returns: false when the outbox has ended.
     private func deliver() -> Bool {
         hasNews.wait()
         let (batch, isLast) = state.withLock { state in
@@ -89,19 +89,19 @@ final class EventOutbox: Sendable {
 }
 
 extension [WatchService.Event] {
-    /// Appends an event, or counts it as dropped where there are `limit` already.
+    /// Appends an event, or counts it as dropped if the queue is full.
     ///
-    /// - Returns: whether there is one event more.
+    /// - Returns: whether the queue has grown.
     fileprivate mutating func add(_ event: WatchService.Event, limit: Int) -> Bool {
-        if count < (event.isTrouble ? 2 * limit : limit) {
+        if count < (event.isWarning ? 2 * limit : limit) {
             append(event)
             return true
         }
-        if case .dropped(let events, let troubles) = last {
-            self[count - 1] = .dropped(events: events + 1, troubles: troubles + (event.isTrouble ? 1 : 0))
+        if case .dropped(let events, let warnings) = last {
+            self[count - 1] = .dropped(events: events + 1, warnings: warnings + (event.isWarning ? 1 : 0))
             return false
         }
-        append(.dropped(events: 1, troubles: event.isTrouble ? 1 : 0))
+        append(.dropped(events: 1, warnings: event.isWarning ? 1 : 0))
         return true
     }
 }

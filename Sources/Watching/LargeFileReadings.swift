@@ -1,4 +1,4 @@
-// Large files of a root that change all the time: read one after another, while everything else is captured as ever.
+// Large files of a root that change constantly: read one after another, while everything else is captured as usual.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,20 +11,20 @@ internal import SystemPackage
 internal import Threading
 internal import WatchControl
 
-/// Reads the large files of one root that wait, each on its own.
+/// Captures the postponed large files of one root, each on its own.
 ///
-/// The root owns its readings and passes itself to each call: only one that is under way holds the root.
+/// The root owns its readings and passes itself to each call, so that only a reading in progress holds the root.
 final class LargeFileReadings: Sendable {
     private let files: LargeFiles
-    /// The last of the readings, each of which waits for the one before.
+    /// The latest reading; each waits for the previous one.
     private let readings = Locked<Task<Bool, Never>?>(nil)
-    /// Begins the next reading.
+    /// The timer that starts the next reading.
     private let alarm = Locked<Task<Void, Never>?>(nil)
 
     /// - Parameter files: the root's, which captures add to.
     init(_ files: LargeFiles) { self.files = files }
 
-    /// Reports files that are captured less often from now on, and sees to it that those that wait are read in time.
+    /// Reports files that are captured less often from now on, and schedules the next reading.
     func follow(_ root: WatchedRoot) {
         let service = root.service
         for file in files.takeUnreported() {
@@ -32,7 +32,7 @@ final class LargeFileReadings: Sendable {
         }
         alarm.withLock { alarm in
             alarm?.cancel()
-            // Asked for in here: of two who follow, the later one knows all.
+            // Read inside the lock: of two concurrent calls, the later one then sees all files.
             let due = service.shouldStop ? nil : files.nextDue
             alarm = due.map { due in
                 Task { [weak root] in
@@ -43,26 +43,26 @@ final class LargeFileReadings: Sendable {
         }
     }
 
-    /// Captures every large file that waits now, in the state that it has now or later.
+    /// Captures every postponed large file, in its current state or a later one.
     func captureWaiting(of root: WatchedRoot) async {
         var retry = root.firstRetry
         while !root.service.shouldStop, !files.waiting.isEmpty {
             if await read(all: true, of: root), !files.isAnyLeft { return }
             await root.pause(retry)
             retry = min(retry * 2, root.lastRetry)
-            // What was in the way may have to be captured first.
+            // A change that prevented the commit may have to be captured first.
             guard let flush = await root.watch.flush() else { return }
             await root.captured.wait(for: flush)
         }
     }
 
-    /// Waits for the reading that is under way, and lets no other begin.
+    /// Waits for the reading in progress, and cancels the timer of the next.
     func end() async {
         alarm.withLock { $0?.cancel() }
         _ = await readings.withLock { $0 }?.value
     }
 
-    /// Reads the files that are due, or all that wait, behind what is being read now.
+    /// Reads the files that are due, or all postponed ones, after the reading in progress.
     ///
     /// - Returns: whether they are captured.
     @discardableResult
@@ -92,13 +92,13 @@ final class LargeFileReadings: Sendable {
             let took = service.options.hooks.readingTime(next) ?? (ContinuousClock.now - start)
             files.end(next, outcome, began: start, took: took, retryAfter: root.firstRetry)
             if outcome != .captured { isDone = false }
-            // What looked at it last has to look again: it is not as it is in the archive.
+            // The main capture must visit the file again: it differs from the archive's version.
             if outcome == .superseded { root.watch.markDirty([.entry(next)]) }
         }
         return isDone
     }
 
-    /// Reads one file, and commits it on top of the latest snapshot.
+    /// Reads one file, and commits it into a snapshot based on the latest one.
     private func capture(_ file: RelativePath, of root: WatchedRoot) async -> LargeFiles.Outcome {
         let (path, journal, service) = (root.path, root.journal, root.service)
         do throws(ArchiverError) {
@@ -112,7 +112,8 @@ final class LargeFileReadings: Sendable {
             return .captured
         } catch {
             if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .superseded }
-            // At the end, the last capture has the file, and tells if it has not. The same again is no news.
+            // At the end, the last capture includes the file, and reports errors itself. Repeated errors are not
+            // reported.
             if !service.shouldStop, journal.captureFailed(error) { service.report(.error(root: path, error)) }
             _ = await root.makesRoom(after: error)
             return .failed
@@ -136,15 +137,15 @@ final class LargeFileReadings: Sendable {
                 return try RootLock.capturing(directory.path, in: archive.store.layout) { service.mustStop }
             },
             mayCommit: {
-                // Whatever was captured into another archive, or of another directory, is captured anew first.
+                // If the archive or the directory was replaced, a full capture must come first.
                 try root.archiveNumber.withLock { $0 } == number && directory.isInPlace
                     && service.archive.current().number == number
             },
             directories: { root.journal.deferredDirectories.union([file.parent ?? .root]) },
-            lastLook: { root.lastLook.withLock { $0 } },
-            committed: { record, parent in
-                root.lastLook.withLock { look in
-                    if let former = look, former.snapshot == parent.id { look = LastLook(former, with: record) }
+            lastScan: { root.lastScan.withLock { $0 } },
+            committed: { listed, parent in
+                root.lastScan.withLock { look in
+                    if let former = look, former.snapshot == parent.id { look = LastScan(former, with: listed) }
                 }
             })
         try service.archive.check(opened)
@@ -154,7 +155,7 @@ final class LargeFileReadings: Sendable {
 }
 
 extension RootDirectory {
-    /// Whether it is still what is at its path.
+    /// Whether the directory is still the one at its path.
     fileprivate var isInPlace: Bool {
         (try? RootDirectory.open(path))?.status.isSameObject(as: status) ?? false
     }

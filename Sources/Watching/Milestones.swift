@@ -1,8 +1,8 @@
-// Waiting until a count has come as far as somebody needs it.
+// Waiting until a count reaches a number.
 
 internal import Threading
 
-/// A count that only grows, and those who wait for it.
+/// A count that only grows, and the tasks that wait for it.
 final class Milestones: Sendable {
     private struct State {
         var reached = 0
@@ -12,7 +12,7 @@ final class Milestones: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns once `number` is reached, or nothing more will be.
+    /// Returns when the count has reached `number`, or has ended.
     func wait(for number: Int) async {
         await withCheckedContinuation { continuation in
             let isReached = state.withLock { state in
@@ -24,14 +24,14 @@ final class Milestones: Sendable {
         }
     }
 
-    /// Lets those go on who wait for `number` or less.
+    /// Raises the count to `number`, and resumes the tasks that wait for it or less.
     func reach(_ number: Int) {
         resume { state in
             state.reached = max(state.reached, number)
         }
     }
 
-    /// Lets everybody go on, now and later.
+    /// Ends the count: resumes all waiting tasks, and lets later ones return immediately.
     func end() {
         resume { $0.hasEnded = true }
     }

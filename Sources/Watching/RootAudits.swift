@@ -1,5 +1,5 @@
-// The audits of a root: everything is compared with the latest snapshot, because some changes give no event (a live
-// memory map, a hard link from outside, another machine).
+// The audits of a root: comparisons of everything with the latest snapshot, as some changes cause no event (writes to
+// mapped memory, through a hard link outside the root, or by another machine).
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -15,20 +15,20 @@ internal import SystemPackage
 internal import Threading
 internal import WatchControl
 
-/// Audits one root, at intervals and when somebody asks for it.
+/// Audits one root, at intervals and on request.
 ///
-/// The root owns its audits and passes itself to each: only one that is under way holds the root.
+/// The root owns its audits and passes itself to each call, so that only an audit in progress holds the root.
 final class RootAudits: Sendable {
-    /// Begins an audit at intervals.
+    /// The timer that starts audits.
     private let timer = Locked<Task<Void, Never>?>(nil)
     private let underWay = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
 
-    /// Changed paths of an audit that are kept one by one; beyond them everything is captured anew.
+    /// How many changed paths are captured one by one; if there are more, the whole root is.
     private static let pathsLimit = 65_536
 
-    /// Looks at everything, captures what no event had told of, and mends the watching.
+    /// Compares everything, captures missed changes, and repairs the watches.
     ///
-    /// Where an audit is under way already, its result is waited for.
+    /// If an audit is already in progress, waits for its result.
     func run(on root: WatchedRoot) async -> Result<AuditResult, ArchiverError> {
         let task = underWay.withLock { running in
             if let running { return running }
@@ -39,7 +39,7 @@ final class RootAudits: Sendable {
         return await task.value
     }
 
-    /// Audits at intervals from now on, as the root's settings say.
+    /// Starts audits at the interval of the root's settings.
     func begin(on root: WatchedRoot) {
         let interval = root.settings.usedAuditInterval
         timer.withLock { timer in
@@ -47,7 +47,7 @@ final class RootAudits: Sendable {
             if interval == .zero { return timer = nil }
             timer = Task { [weak root] in
                 while !Task.isCancelled {
-                    // The clock goes on while the machine sleeps, so that one is due soon after.
+                    // The clock also runs while the machine sleeps, so that an audit is due soon after it wakes.
                     let slept: ()? = try? await Task.sleep(for: interval, tolerance: interval / 10, clock: .continuous)
                     guard slept != nil, let root else { return }
                     _ = await root.audits.run(on: root)
@@ -56,7 +56,7 @@ final class RootAudits: Sendable {
         }
     }
 
-    /// Begins no further audit; one that is under way goes on.
+    /// Starts no further audit; one in progress continues.
     func end() {
         timer.withLock { $0?.cancel() }
     }
@@ -83,14 +83,14 @@ final class RootAudits: Sendable {
     private func compareAll(_ root: WatchedRoot) async throws(ArchiverError) -> AuditResult {
         let (time, start) = (Timestamp.now, ContinuousClock.now)
         let watching = await root.watch.audit()
-        // What others captured meanwhile may be a state that the watcher would not have captured like that.
+        // If another process has made the latest snapshot, capture first: this watcher may capture differently.
         if let caughtUp = try await root.capture([]).snapshot { root.announce(caughtUp) }
         root.journal.beginCollecting()
         let progress = OperationProgress()
         let (archive, rules, path) = (root.service.archive, root.rules, root.path)
         let changed: [RelativePath]?
         do throws(ArchiverError) {
-            // Of low priority, and without the root's lock: captures go on meanwhile.
+            // At low priority and without the root's lock, so that captures continue.
             changed = try await Blocking.runInBackground { () throws(ArchiverError) in
                 try facing {
                     try archive.current().archive.changedPaths(
@@ -102,8 +102,8 @@ final class RootAudits: Sendable {
             throw error
         }
         await root.settle()
-        let told = root.journal.endCollecting()
-        let ranges = untold(changed, told)
+        let reported = root.journal.endCollecting()
+        let ranges = unreported(changed, reported)
         var result = AuditResult(
             time: time, entries: progress.reading.entries,
             repaired: (watching?.missingWatches ?? 0) + (watching?.strayWatches ?? 0))
@@ -119,19 +119,19 @@ final class RootAudits: Sendable {
         return result
     }
 
-    /// Where to capture what no event told of.
-    private func untold(_ changed: [RelativePath]?, _ told: [PathRange]) -> [PathRange] {
+    /// Returns the ranges of changed paths that no capture has visited.
+    private func unreported(_ changed: [RelativePath]?, _ reported: [PathRange]) -> [PathRange] {
         guard let changed, changed.count < RootAudits.pathsLimit else { return [.subtree(.root)] }
-        return changed.filter { path in !told.contains { $0.covers(path) } }.map { .entry($0) }
+        return changed.filter { path in !reported.contains { $0.covers(path) } }.map { .entry($0) }
     }
 }
 
 extension Archive {
-    /// The paths at which a root differs from its latest snapshot, in walk order, at most `limit`.
+    /// Returns the paths at which a root differs from its latest snapshot, in walk order, at most `limit`.
     ///
-    /// The snapshot's tree is read from the disk, whatever of it is remembered.
+    /// The snapshot's tree is read from disk, not from memory.
     ///
-    /// - Returns: nil where that tree is damaged. The next capture then looks at all of the root.
+    /// - Returns: nil if that tree is damaged. The next capture then visits the whole root.
     func changedPaths(
         of path: FilePath, _ rules: ExclusionRules, limit: Int, _ progress: OperationProgress
     ) throws -> [RelativePath]? {

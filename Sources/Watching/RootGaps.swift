@@ -1,4 +1,4 @@
-// The spans in which changes of a watched root may have been missed or seen late, on their way into the archive.
+// The gaps of a watched root, on their way into the archive.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,11 +9,11 @@ internal import Roots
 internal import SystemPackage
 internal import Threading
 
-/// The gaps of one watched root: announced at once, entered into the archive then or with a later capture.
+/// The gaps of one watched root: reported immediately, and entered into the archive then or with a later capture.
 final class RootGaps: Sendable {
     private let path: FilePath
     private let service: WatchService
-    /// Gaps that could not be entered yet.
+    /// Gaps that are not in the archive yet.
     private let unrecorded = Locked<[GapRecord]>([])
 
     init(of path: FilePath, _ service: WatchService) {
@@ -26,13 +26,13 @@ final class RootGaps: Sendable {
         await record([gap(cause, from: start, to: .now)])
     }
 
-    /// Records gaps that the watch of the tree has found.
+    /// Records gaps that the tree's watch has found.
     func record(_ gaps: [Gap]) async {
         if gaps.isEmpty { return }
         await record(gaps.map { gap($0.cause.recorded, from: $0.start, to: $0.end) })
     }
 
-    /// Records gaps that the end of the watching ends.
+    /// Records the gaps that are still open when watching ends.
     func record(open gaps: [Gap.Cause: Timestamp]) async {
         await record(gaps.map { gap($0.recorded, from: $1, to: .now) })
     }
@@ -49,7 +49,7 @@ final class RootGaps: Sendable {
         await enter()
     }
 
-    /// Enters the gaps that are not in the archive yet; where that fails, they are kept for the next time.
+    /// Enters the gaps that are not in the archive yet; if that fails, they wait for the next attempt.
     func enter() async {
         let gaps = unrecorded.withLock { unrecorded in
             defer { unrecorded = [] }
@@ -72,7 +72,7 @@ final class RootGaps: Sendable {
 }
 
 extension Gap.Cause {
-    /// The archive's word for it.
+    /// The cause as the archive records it.
     var recorded: GapCause {
         switch self {
         case .overflow: .overflow

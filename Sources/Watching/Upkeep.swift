@@ -1,4 +1,4 @@
-// Looking after the archive while it is watched: at intervals, and when room gets short.
+// Maintains the archive while roots are watched: at intervals, and when space runs short.
 
 internal import ArchiveStorage
 internal import Archives
@@ -10,36 +10,36 @@ internal import Roots
 internal import Synchronization
 internal import Threading
 
-/// Has an archive maintained for as long as a service runs, by a thread of the lowest priority.
+/// Maintains an archive while a service runs, on a thread of the lowest priority.
 final class Upkeep: Sendable {
     private let service: WatchService
     private let options: MaintenanceOptions
     private let task = Locked<Task<Void, Never>?>(nil)
     private let state = Locked(State())
     private let hasEnded = Atomic(false)
-    /// Captures under way: they come first.
+    /// The number of captures in progress, to which maintenance gives way.
     let captures = Atomic(0)
 
     private struct State {
         var isRunning = false
-        /// Whether captures wait for room.
+        /// Whether captures wait for space.
         var isMakingRoom = false
         var started: ContinuousClock.Instant?
-        /// What was told of last, so that the same is no news.
-        var toldError: String?
-        var toldShort = false
+        /// What was reported last, so that it is not repeated.
+        var reportedError: String?
+        var reportedShort = false
     }
 
-    /// How often the archive is looked after, beginning soon after the start.
+    /// How often maintenance runs, and how long after the start it first does.
     private static let interval = Duration.seconds(3600)
     private static let firstPause = Duration.seconds(300)
-    /// How often the room is looked at: nobody tells when others fill the disk.
+    /// How often the space is measured: no event reports that other programs fill the disk.
     private static let roomInterval = Duration.seconds(60)
-    /// A disk that stays full is no reason to do nothing else.
+    /// The shortest pause between runs, so that a disk that stays full does not cause one after another.
     private static let leastPause = Duration.seconds(10)
-    /// Captures wait so long for room at most: some other process may keep it from being made.
+    /// How long captures wait for space at most, as another process may prevent its release.
     private static let roomPatience = Duration.seconds(60)
-    /// For so long a run waits for captures at most, each time and in all.
+    /// How many milliseconds a run waits for captures at most, each time and in total.
     private static let patience = (once: 25, all: 60_000)
 
     init(_ service: WatchService, _ options: MaintenanceOptions) {
@@ -47,22 +47,22 @@ final class Upkeep: Sendable {
         self.options = options
     }
 
-    /// Looks after the archive until `cancel`.
+    /// Maintains the archive until `cancel`.
     func begin() {
         task.withLock { $0 = Task { await self.maintainPeriodically() } }
     }
 
-    /// Ends it; what is being done ends early.
+    /// Ends maintenance; a run in progress stops early.
     func cancel() {
         hasEnded.store(true, ordering: .sequentiallyConsistent)
         task.withLock { $0?.cancel() }
     }
 
-    /// Looks after the archive at once, and waits for that: a capture has found the disk full.
+    /// Runs maintenance immediately and waits for it, because a capture has found the disk full.
     ///
-    /// One that filled it again meanwhile would keep the segment that it writes to from being dropped.
+    /// A capture that went on writing would prevent the release of its segment.
     ///
-    /// - Returns: whether it is worth trying again now; not where that was done just before.
+    /// - Returns: whether a retry is worthwhile; false if maintenance ran just before.
     func makeRoom() async -> Bool {
         let isMine = state.withLock { state -> Bool? in
             if state.isMakingRoom { return false }
@@ -92,7 +92,7 @@ final class Upkeep: Sendable {
             let pause = Upkeep.roomInterval / scale
             do { try await Task.sleep(for: pause, tolerance: pause / 10, clock: .continuous) } catch { return }
             let isShort = await measureRoom()
-            // What nothing could be done about is not tried again each time.
+            // If the last run could not help, do not repeat it every time.
             if ContinuousClock.now >= due || isShort && !wasShort {
                 await maintain()
                 due = ContinuousClock.now + Upkeep.interval / scale
@@ -101,9 +101,9 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Gives back the space of segments that others have removed and this process has open.
+    /// Frees the space of removed segments that this process still has open.
     ///
-    /// - Returns: whether there is less room than there should be.
+    /// - Returns: whether there is less free space than the archive's budget requires.
     private func measureRoom() async -> Bool {
         await Blocking.run { [service] in
             let archive = service.archive.latest
@@ -112,7 +112,7 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Looks after the archive once, unless that is being done.
+    /// Runs maintenance once, unless a run is in progress.
     private func maintain(isRoomOut: Bool = false) async {
         let isFirst = state.withLock { state in
             if state.isRunning { return false }
@@ -132,21 +132,21 @@ final class Upkeep: Sendable {
     }
 
     private func run(isRoomOut: Bool) throws(ArchiverError) -> MaintenanceResult {
-        // With files of its own: what is done here neither waits for the captures' locks nor holds them.
+        // Opened separately, so that maintenance neither waits for the captures' locks nor holds them.
         let archive = try Archive.open(service.archive.latest.directory)
         var options = options
         options.isRoomOut = isRoomOut
-        options.willPrune = { [service] in service.archive.latest.store.giveUpWriters() }
+        options.willPrune = { [service] in service.archive.latest.store.releaseWriters() }
         let waited = Atomic(0)
         defer { service.archive.latest.store.closeRemovedSegments() }
-        // No capture comes to an end before there is room.
+        // When the disk is full, captures wait for this run: do not wait for them.
         return try archive.maintain(
             options, isCancelled: { isRoomOut ? self.hasEnded.load(ordering: .relaxed) : self.pause(waited) })
     }
 
-    /// Lets captures go first.
+    /// Pauses while captures run.
     ///
-    /// - Returns: whether to end.
+    /// - Returns: whether to stop.
     private func pause(_ waited: borrowing Atomic<Int>) -> Bool {
         for _ in 0..<Upkeep.patience.once {
             if hasEnded.load(ordering: .relaxed) { return true }
@@ -160,18 +160,18 @@ final class Upkeep: Sendable {
 
     private func report(_ result: MaintenanceResult) {
         let isNews = state.withLock { state in
-            defer { (state.toldError, state.toldShort) = (nil, result.room.isShort) }
-            return result.hasChanged || result.room.isShort && !state.toldShort
+            defer { (state.reportedError, state.reportedShort) = (nil, result.room.isShort) }
+            return result.hasChanged || result.room.isShort && !state.reportedShort
         }
         if isNews { service.report(.maintained(result)) }
     }
 
     private func report(_ error: ArchiverError) {
-        // Another process does it, or a check goes on; or this one ends.
+        // Another process is maintaining or checking the archive, or this service is ending.
         if error.code == .inUse || error.code == .cancelled { return }
         let isNews = state.withLock { state in
-            defer { state.toldError = error.message }
-            return state.toldError != error.message
+            defer { state.reportedError = error.message }
+            return state.reportedError != error.message
         }
         if isNews { service.report(.notMaintained(error)) }
     }

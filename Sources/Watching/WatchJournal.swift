@@ -1,4 +1,4 @@
-// What has happened to one root since its watching began: what `status` tells and the audit needs.
+// The state of one root since its watching began, for `status`, captures and audits.
 
 internal import ArchiveFormat
 internal import Capturing
@@ -9,35 +9,35 @@ internal import SystemPackage
 internal import Threading
 internal import WatchControl
 
-/// The memory of a watched root; any thread may use it.
+/// The journal of a watched root; any thread may use it.
 final class WatchJournal: Sendable {
     fileprivate struct State {
         var phase = WatcherStatus.Phase.reading
         var lastCapture: Timestamp?
-        /// Captures under way.
+        /// The number of captures in progress.
         var captures = 0
         var problems: [RelativePath: Problem] = [:]
-        /// Where the next capture has to look too.
+        /// Ranges that the next capture must visit as well.
         var deferred: Set<PathRange> = []
-        /// Names that something was written to since the last capture, and before it.
+        /// Names written to since the last capture, and in the batch before it.
         var written = WrittenNames()
         var writtenBefore = WrittenNames()
-        /// What of the problems was not told yet.
+        /// Whether there are problems that have not been reported yet.
         var hasNewProblems = false
-        /// How long places that gave errors are left alone, and whether that is so now.
+        /// The pause before failed places are retried, and whether it is running.
         var pause = Duration.zero
         var isPausing = false
-        var failure: WatcherStatus.Trouble?
-        var degradations: [WatcherStatus.Trouble] = []
+        var failure: Finding?
+        var fallbacks: [Finding] = []
         var lastAudit: AuditResult?
-        /// Where captures have looked since an audit asked for it.
-        var looked: [PathRange]?
+        /// The ranges captured since an audit began to collect them; nil if none does.
+        var scanned: [PathRange]?
     }
 
     let since = Timestamp.now
     private let state = Locked(State())
 
-    /// Paths with problems that are kept; beyond them only the latest are known.
+    /// How many problems are stored; further ones are dropped.
     fileprivate static let problemsLimit = 10_000
 
     // MARK: Phases
@@ -48,16 +48,16 @@ final class WatchJournal: Sendable {
         state.withLock { $0.phase = phase }
     }
 
-    func add(_ degradation: WatcherStatus.Trouble) {
-        state.withLock { $0.degradations.append(degradation) }
+    func add(_ fallback: Finding) {
+        state.withLock { $0.fallbacks.append(fallback) }
     }
 
     // MARK: Captures
 
-    /// Names that something was written to lately.
+    /// Names written to recently.
     ///
-    /// Those of the batch before count too: what was there when it was captured may be gone now, and what was written to
-    /// it after that has no other trace.
+    /// Those of the previous batch count too: a file captured then may be gone now, and later writes to it leave no
+    /// other trace.
     var written: WrittenNames {
         state.withLock { state in
             var names = state.written
@@ -78,25 +78,25 @@ final class WatchJournal: Sendable {
         state.withLock { $0.captures -= 1 }
     }
 
-    /// Adds to `ranges` what earlier captures have left for a next one.
+    /// Adds to `ranges` those that earlier captures deferred.
     ///
-    /// - Returns: the ranges in walk order, not overlapping.
+    /// - Returns: the ranges, in walk order and without overlap.
     func addDeferred(to ranges: [PathRange]) -> [PathRange] {
         let deferred = state.withLock { $0.deferred }
         if deferred.isEmpty { return ranges }
         return ranges.adding(Array(deferred))
     }
 
-    /// Directories that earlier captures have left for a next one: their time alone made none.
+    /// Directories that earlier captures deferred, because only their time had changed.
     var deferredDirectories: Set<RelativePath> {
         state.withLock { state in
             Set(state.deferred.compactMap { if case .entry(let path) = $0 { path } else { nil } })
         }
     }
 
-    /// Records that the root was compared with its latest snapshot within `ranges`.
+    /// Records that a capture has compared the root with its latest snapshot within `ranges`.
     ///
-    /// The names that were written to belong to the batch that a capture of the cause `watch` is of.
+    /// A capture with the cause `watch` ends a batch, and so starts new written names.
     func captureEnded(_ ranges: [PathRange], _ result: CaptureResult, of cause: Cause, at time: Timestamp) {
         state.withLock { state in
             state.lastCapture = time
@@ -117,28 +117,28 @@ final class WatchJournal: Sendable {
         }
     }
 
-    /// - Returns: whether the capture before failed for another reason, or not at all.
+    /// - Returns: whether the error is new: the previous capture succeeded, or failed for another reason.
     func captureFailed(_ error: ArchiverError) -> Bool {
         state.withLock { state in
-            defer { state.failure = WatcherStatus.Trouble(error) }
+            defer { state.failure = Finding(error) }
             return state.failure?.message != error.message
         }
     }
 
     // MARK: Problems
 
-    /// Whether there are problems that were not told; afterwards, there are none.
+    /// Returns whether there are unreported problems, and marks them as reported.
     func takeAreNew() -> Bool {
         state.withLock { state in
             defer { state.hasNewProblems = false }
-            // Of more problems than are kept it is not known which are new.
+            // Beyond the limit, it is unknown which problems are new.
             return state.hasNewProblems || state.problems.count >= WatchJournal.problemsLimit
         }
     }
 
-    /// Begins to leave places alone that gave errors: each time for twice as long, until there are none.
+    /// Starts the pause before failed places are retried; it doubles each time until there are none.
     ///
-    /// - Returns: for how long; nil where they are left alone already.
+    /// - Returns: the length of the pause; nil if one is already running.
     func beginPause(_ first: Duration, atMost longest: Duration) -> Duration? {
         state.withLock { state in
             if state.isPausing { return nil }
@@ -154,16 +154,16 @@ final class WatchJournal: Sendable {
 
     // MARK: Audits
 
-    /// Remembers from now on where captures look.
+    /// Collects the captured ranges from now on.
     func beginCollecting() {
-        state.withLock { $0.looked = [] }
+        state.withLock { $0.scanned = [] }
     }
 
-    /// - Returns: where captures have looked since `beginCollecting`.
+    /// - Returns: the ranges captured since `beginCollecting`.
     func endCollecting() -> [PathRange] {
         state.withLock { state in
-            defer { state.looked = nil }
-            return state.looked ?? []
+            defer { state.scanned = nil }
+            return state.scanned ?? []
         }
     }
 
@@ -173,7 +173,7 @@ final class WatchJournal: Sendable {
 
     // MARK: Status
 
-    /// Puts what the journal knows into `status`.
+    /// Fills `status` with the journal's data.
     func fill(_ status: inout WatcherStatus) {
         state.withLock { state in
             status.phase = state.phase
@@ -182,14 +182,14 @@ final class WatchJournal: Sendable {
             status.problemCount = state.problems.count
             status.problems = Array(state.problems.values.sorted { $0.path < $1.path }.prefix(20))
             status.failure = state.failure
-            status.degradations = state.degradations
+            status.fallbacks = state.fallbacks
             status.lastAudit = state.lastAudit
         }
     }
 }
 
 extension WatchJournal.State {
-    /// Records the problems of a capture that looked at `ranges`.
+    /// Records the problems of a capture of `ranges`.
     fileprivate mutating func record(_ problems: [Problem], within ranges: [PathRange]) {
         let known = self.problems
         if !known.isEmpty { self.problems = known.filter { path, _ in !ranges.contains { $0.covers(path) } } }
@@ -198,12 +198,12 @@ extension WatchJournal.State {
             if known[problem.path] != problem { hasNewProblems = true }
         }
         if !self.problems.values.contains(where: \.mayPass) { pause = .zero }
-        looked?.append(contentsOf: ranges)
+        scanned?.append(contentsOf: ranges)
     }
 }
 
 extension [PathRange] {
-    /// These ranges and others, in walk order, not overlapping.
+    /// These ranges and others, in walk order and without overlap.
     func adding(_ others: [PathRange]) -> [PathRange] {
         if others.isEmpty { return self }
         if others.contains(.subtree(.root)) || contains(.subtree(.root)) { return [.subtree(.root)] }
@@ -213,8 +213,7 @@ extension [PathRange] {
 }
 
 extension Problem {
-    /// Whether the place may be well again although nothing changes there: a disk or a server that gives errors, unlike
-    /// one that denies access.
+    /// Whether the problem may pass without any event: an I/O error of a disk or a server, unlike denied access.
     var mayPass: Bool {
         reason == .unreadable
             && ![Errno.permissionDenied, .notPermitted].contains { $0.description == detail }

@@ -1,4 +1,4 @@
-// What the watcher tells about itself, in the words of the service.
+// Translates the tree watcher's events into the service's.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -7,17 +7,17 @@ internal import Roots
 internal import SystemPackage
 internal import WatchControl
 
-/// Translates the watcher's events, and keeps in the journal what `status` has to tell later.
+/// Translates the watcher's events, and records in the journal what `status` reports later.
 enum WatchNews {
-    /// - Returns: the service's event; nil where it is told elsewhere: with the first capture, or with the batch that
-    ///   makes up for a gap.
+    /// - Returns: the service's event; nil if it is reported elsewhere: with the first capture, or with the batch that
+    ///   closes a gap.
     static func record(_ event: WatchEvent, of path: FilePath, into journal: WatchJournal) -> WatchService.Event? {
         switch event {
         case .armed, .gap, .audited: return nil
-        case .degraded(let degradation):
-            let trouble = trouble(degradation)
-            journal.add(trouble)
-            return .degraded(root: path, message: trouble.message, remedy: trouble.remedy)
+        case .degraded(let fallback):
+            let finding = finding(fallback)
+            journal.add(finding)
+            return .degraded(root: path, message: finding.message, remedy: finding.remedy)
         case .rootUnavailable:
             journal.enter(.unavailable)
             return .unavailable(root: path)
@@ -27,44 +27,44 @@ enum WatchNews {
         }
     }
 
-    private static func trouble(_ degradation: Degradation) -> WatcherStatus.Trouble {
-        switch degradation {
+    private static func finding(_ fallback: Fallback) -> Finding {
+        switch fallback {
         case .limit(let kind, let needed, let limit):
             let sysctl = KernelLimits.current.decisiveSysctl(of: kind)
-            return WatcherStatus.Trouble(
-                message: "\(kind.name) are used up (\(needed) directories are to be watched"
+            return Finding(
+                "\(kind.name) are used up (\(needed) directories need watches"
                     + (limit.map { ", the limit is \($0)" } ?? "")
-                    + "): the rest is watched by fanotify, or looked at at intervals",
-                remedy: "run 'sysctl \(sysctl)=\(max(needed * 2, kind.generous))' as root; it is picked up by itself")
+                    + "): the rest is watched by fanotify, or polled",
+                remedy: "run 'sysctl \(sysctl)=\(max(needed * 2, kind.generous))' as root; the watcher notices it")
         case .silentFileSystem:
-            return WatcherStatus.Trouble(
-                message: "the file system takes watches but reports nothing: changes are looked for at intervals",
-                remedy: "watch the directory on the system that holds it, outside of the container")
+            return Finding(
+                "the file system accepts watches but reports no events: it is polled",
+                remedy: "watch the directory on the host, outside the container")
         case .remoteFileSystem:
-            return WatcherStatus.Trouble(
-                message: "the file system is remote: what other machines change is looked for at intervals",
+            return Finding(
+                "the file system is remote: it is polled for the changes of other machines",
                 remedy: nil)
         }
     }
 }
 
 extension TreeWatcher {
-    /// A watcher for the roots of one service.
+    /// Creates the watcher for the roots of one service.
     ///
-    /// - Throws: `ArchiverError` where the backend is not to be had.
-    static func make(_ backend: WatchService.Backend) throws -> TreeWatcher {
+    /// - Throws: `ArchiverError` if the backend is not available.
+    static func make(_ backend: WatchBackend) throws -> TreeWatcher {
         do {
-            return try TreeWatcher(backend: WatchBackend(rawValue: backend.rawValue) ?? .auto)
+            return try TreeWatcher(backend: backend)
         } catch {
             throw ArchiverError(
-                .system, "\(backend.rawValue) is not to be had: \(error.code)",
-                remedy: "use '--backend auto', which takes what there is")
+                .system, "\(backend.rawValue) is not available: \(error.code)",
+                remedy: "use '--backend auto', which uses what is available")
         }
     }
 }
 
 extension KernelLimit {
-    /// What the limit is on.
+    /// The limited resource, as a plural noun for messages.
     fileprivate var name: String {
         switch self {
         case .inotifyWatches: "inotify's watches"
@@ -76,7 +76,7 @@ extension KernelLimit {
         }
     }
 
-    /// A value that is enough for most.
+    /// A value that suffices for most machines.
     fileprivate var generous: Int {
         switch self {
         case .inotifyWatches, .fanotifyMarks: 524_288

@@ -1,4 +1,4 @@
-// The caretaker at work: roots are watched, and what changes is captured.
+// The watch service: watches roots and captures their changes.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -6,7 +6,7 @@ public import Archives
 internal import Capturing
 public import Exclusions
 package import FileIO
-internal import FileWatching
+public import FileWatching
 public import Keeping
 public import Mementos
 public import Roots
@@ -24,27 +24,28 @@ internal import Foundation
 public final class WatchService: Sendable {
     /// How changes are gathered.
     public struct Options: Sendable {
-        /// How changes are gathered from now on; what is nil here is as each root was watched before.
+        /// How changes are gathered from now on; nil values keep each root's remembered settings.
         public var settings: WatchSettings
-        /// How changes are noticed.
-        public var backend: Backend
-        /// What is left out from now on; nil for what each root's snapshots have left out so far.
+        /// How changes are detected.
+        public var backend: WatchBackend
+        /// The exclusion rules from now on; nil for those of each root's snapshots so far.
         public var exclusions: ExclusionRules?
-        /// Whether a root that is not there is waited for.
+        /// Whether to wait for a root that does not exist, instead of throwing.
         public var waitsForRoots: Bool
-        /// How the archive is looked after meanwhile; nil for not at all.
+        /// How the archive is maintained while the service runs; nil for no maintenance.
         public var maintenance: MaintenanceOptions?
-        /// By how much every interval that is not set here is shorter than usual.
+        /// The factor by which tests shorten every interval that is not set here.
         ///
-        /// That is retries, polling, and looking for a root that is gone: tests compress time instead of skipping it.
+        /// This covers retries, polling, and the search for a missing root.
         package var timeScale = 1
-        /// Events that wait for slow observers; those beyond are dropped and counted.
+        /// How many events wait for slow observers; further ones are dropped and counted.
         package var eventLimit = 1024
-        /// Where tests bring about what is hard to bring about otherwise.
+        /// Where tests inject faults.
         package var hooks = Hooks()
 
         public init(
-            _ settings: WatchSettings = WatchSettings(), backend: Backend = .auto, exclusions: ExclusionRules? = nil,
+            _ settings: WatchSettings = WatchSettings(), backend: WatchBackend = .auto,
+            exclusions: ExclusionRules? = nil,
             waitsForRoots: Bool = false, maintenance: MaintenanceOptions? = .unattended
         ) {
             self.settings = settings
@@ -55,102 +56,91 @@ public final class WatchService: Sendable {
         }
     }
 
-    /// Faults for tests; by default there are none.
+    /// Hooks by which tests inject faults; they do nothing by default.
     package struct Hooks: Sendable {
-        /// Called before gaps are entered into the archive; what it throws makes that fail.
+        /// Called before gaps are entered into the archive; throw to make that fail.
         package var beforeEnteringGaps: @Sendable () throws -> Void = {}
         /// Called before a large file is read on its own; may block.
         package var beforeReading: @Sendable (RelativePath) -> Void = { _ in }
-        /// Called when a large file was read on its own, before that is committed; may block.
+        /// Called after a large file was read on its own, before the commit; may block.
         package var afterReading: @Sendable (RelativePath) -> Void = { _ in }
-        /// How long reading a large file is to be taken to have lasted; nil for what it did.
+        /// The assumed duration of reading a large file; nil for the measured one.
         package var readingTime: @Sendable (RelativePath) -> Duration? = { _ in nil }
 
         package init() {}
     }
 
-    /// How changes are noticed.
-    public enum Backend: String, Sendable, CaseIterable {
-        /// By inotify, by fanotify where inotify's limit is reached, by looking at intervals for the rest.
-        case auto
-        case inotify
-        case fanotify
-        /// By looking at intervals.
-        case poll
-    }
-
-    /// Something happened that a user may want to know.
+    /// An event of the watching.
     public enum Event: Sendable {
-        /// The root is not there; it will be watched when it appears.
+        /// The root does not exist; it will be watched when it appears.
         case waiting(root: FilePath)
-        /// The root lies in another one, with which it is captured.
+        /// The root is inside another one, and is captured with it.
         case covered(root: FilePath, by: FilePath)
-        /// The root is being read for the first time by this service.
+        /// The service has begun to read the root for the first time.
         case starting(root: FilePath)
-        /// `snapshot` holds the root's state, and every change from now on will be seen.
+        /// `snapshot` holds the root's state, and every later change will be detected.
         case watching(root: FilePath, directories: Int, snapshot: ListedSnapshot, isNew: Bool)
-        /// A change was captured and is durable.
+        /// A snapshot is durable.
         case snapshot(ListedSnapshot)
-        /// Changes of this span may have been seen late.
+        /// Changes in this span may have been missed or seen late.
         case gap(GapRecord)
-        /// Part of the root is looked at at intervals only.
+        /// Part of the root is only polled.
         case degraded(root: FilePath, message: String, remedy: String?)
-        /// The root is gone from its path; its last state stays what it was.
+        /// The root is missing from its path; its latest snapshot stays as it is.
         case unavailable(root: FilePath)
-        /// The root is back.
+        /// The root is at its path again.
         case available(root: FilePath)
-        /// Everything was compared with the latest snapshot.
+        /// An audit has compared everything with the latest snapshot.
         case audited(root: FilePath, AuditResult)
-        /// Paths that could not be captured as they are: the first ones, and how many.
+        /// Paths that could not be captured as they are: the first ones, and their number.
         case problems(root: FilePath, [Problem], count: Int)
-        /// A large file changes all the time: from now on it is captured less often than the rest.
+        /// A large file changes constantly: from now on it is captured less often than the rest.
         case largeFile(root: FilePath, WatcherStatus.LargeFile)
-        /// A capture failed; it will be tried again.
+        /// A capture failed; it will be retried.
         case error(root: FilePath, ArchiverError)
-        /// The archive was looked after: snapshots were forgotten, or space was given back; or there is no room left.
+        /// Maintenance forgot snapshots, or freed space, or found too little room.
         case maintained(MaintenanceResult)
-        /// The archive could not be looked after; that will be tried again.
+        /// Maintenance failed; it will be retried.
         case notMaintained(ArchiverError)
-        /// Here observers missed events, because they were too slow; so many of them told of something that was not as it
-        /// should be.
-        case dropped(events: Int, troubles: Int)
-        /// The last state is captured and watching has ended.
+        /// Observers were too slow and missed `events` events here, `warnings` of them warnings.
+        case dropped(events: Int, warnings: Int)
+        /// Watching has ended, after a last capture.
         case stopped(root: FilePath)
     }
 
-    /// Tells observers what happens, in order, on a thread of its own: they hold up no capture, however long they take.
+    /// Sends the events, in order, on a thread of its own: slow observers delay no capture.
     public let events = Subject<Event>()
     private let outbox: EventOutbox
     private let unsaved = Locked<[FilePath: ArchiverError]>([:])
-    /// The capture under way.
+    /// The progress of the current capture.
     public let progress = OperationProgress()
     let archive: WatchedArchive
     let options: Options
     private let paths: [FilePath]
     private let roots = Locked<[WatchedRoot]>([])
     private let stopTime = Locked<ContinuousClock.Instant?>(nil)
-    /// What keeps the archive in order; nil before `run`, and where nothing is to.
+    /// The maintenance of the archive; nil before `run`, and if there is none.
     let upkeep = Locked<Upkeep?>(nil)
 
-    /// How long observers are waited for at the end.
+    /// How long the service waits for observers at the end.
     private static let lastDelivery = Duration.seconds(5)
     /// How long the last capture waits for another one of the same root.
     private static let lastCapture = Duration.seconds(5)
 
-    /// A service for the directories `roots`; nothing happens before `run`.
+    /// Creates a service for the directories `roots`; it does nothing before `run`.
     public init(_ archive: Archive, roots: [FilePath], _ options: Options = Options()) {
         self.archive = WatchedArchive(archive)
         // The process may change its current directory before `run`.
         paths = roots.map(\.absolute)
         self.options = options
-        // Each root tells some at its beginning, all of them at a time.
+        // Every root sends several events at its start, and all roots start at the same time.
         outbox = EventOutbox(events, limit: max(options.eventLimit, 4 * roots.count))
     }
 
-    /// Watches until `stop`.
+    /// Watches until `stop` is called.
     ///
-    /// - Throws: `ArchiverError` where watching cannot begin: `noSuchDirectory`, `notDirectory`, `permission`, and
-    ///   `locked` where another process watches one of the roots.
+    /// - Throws: `ArchiverError` if watching cannot begin: `noSuchDirectory`, `notDirectory`, `permission`, and
+    ///   `locked` if another process watches one of the roots.
     public func run() async throws(ArchiverError) {
         do { try outbox.start() } catch { throw ArchiverError(error) }
         let result: Result<Void, ArchiverError>
@@ -165,7 +155,7 @@ public final class WatchService: Sendable {
         }
         defer {
             roots.withLock { $0 = [] }
-            for root in opened { root.giveUpLock() }
+            for root in opened { root.releaseLock() }
         }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -189,16 +179,16 @@ public final class WatchService: Sendable {
         }
     }
 
-    /// Asks for a last capture and a clean end; `run` returns when that is done.
+    /// Requests a last capture and a clean end; `run` returns when both are done.
     public func stop() {
         stopTime.withLock { $0 = $0 ?? .now }
         for root in roots.withLock({ $0 }) { root.hasten() }
     }
 
-    /// Returns once everything that changed in the watched roots before the call is captured and durable.
+    /// Returns when everything that changed in the watched roots before the call is captured and durable.
     ///
-    /// Roots that are being read for the first time are waited for, and so are observers; the end of the service ends the
-    /// wait.
+    /// It waits also for roots that are being read for the first time, and for observers. It returns early if the
+    /// service ends.
     public func settle() async {
         await withTaskGroup { group in
             for root in roots.withLock({ $0 }) { group.addTask { await root.settle() } }
@@ -206,23 +196,23 @@ public final class WatchService: Sendable {
         await outbox.delivered()
     }
 
-    /// Why the latest states of roots are not in the archive; empty where they are.
+    /// The errors of the roots whose latest state is not in the archive; empty if all are.
     public var failures: [FilePath: ArchiverError] { unsaved.withLock { $0 } }
 
-    /// Whether `stop` was called.
+    /// Whether `stop` has been called.
     var shouldStop: Bool { stopTime.withLock { $0 } != nil }
 
-    /// Whether `stop` was called so long ago that what others keep from being captured is given up.
+    /// Whether `stop` was called so long ago that a last capture stops waiting for another one's lock.
     var mustStop: Bool {
         stopTime.withLock { $0 }.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
     }
 
-    /// Tells observers of an event, without waiting for them.
+    /// Sends an event to the observers, without waiting for them.
     func report(_ event: Event) {
         unsaved.withLock { unsaved in
             switch event {
             case .watching(let root, _, _, _): unsaved[root] = nil
-            case .snapshot(let record): unsaved[FilePath(bytes: record.rootPath)] = nil
+            case .snapshot(let listed): unsaved[FilePath(bytes: listed.rootPath)] = nil
             case .error(let root, let error): unsaved[root] = error
             default: break
             }
@@ -230,7 +220,7 @@ public final class WatchService: Sendable {
         outbox.post(event)
     }
 
-    /// How the watching of all roots but one stands; all are asked at a time.
+    /// Returns the status of all roots except one; asks all at the same time.
     func statuses(except asked: WatchedRoot) async -> [ControlResponse.Other] {
         await withTaskGroup { group in
             for root in roots.withLock({ $0 }) where root !== asked {
@@ -242,12 +232,12 @@ public final class WatchService: Sendable {
         }
     }
 
-    /// Waits for the observers, but not for long.
+    /// Waits for the observers, for at most a second.
     func deliver() async { await outbox.delivered(within: .seconds(1)) }
 
-    /// Looks at everything in all roots, captures what no event had told of, and mends the watching.
+    /// Audits all roots: compares everything, captures missed changes, and repairs the watches.
     ///
-    /// - Returns: what was found, by root.
+    /// - Returns: the results, by root.
     public func audit() async throws(ArchiverError) -> [FilePath: AuditResult] {
         var results: [FilePath: AuditResult] = [:]
         for root in roots.withLock({ $0 }) { results[root.path] = try await root.audits.run(on: root).get() }
@@ -255,12 +245,12 @@ public final class WatchService: Sendable {
         return results
     }
 
-    /// What is left out of the root at `path`.
+    /// The exclusion rules of the root at `path`.
     private func rules(of path: FilePath) throws -> ExclusionRules {
         try options.exclusions ?? archive.latest.store.presentExclusions(ofRoot: path.bytes)
     }
 
-    /// Opens and locks all roots, so that either all are watched or none.
+    /// Opens and locks all roots, or none if one fails.
     private func open() throws -> [WatchedRoot] {
         let archive = archive.latest
         let roots = try WatchedPaths(paths, options, archive, rules: rules)
@@ -280,8 +270,8 @@ public final class WatchService: Sendable {
 }
 
 extension WatchService.Event {
-    /// Whether it tells of something that is not as it should be.
-    var isTrouble: Bool {
+    /// Whether the event reports a problem.
+    var isWarning: Bool {
         switch self {
         case .gap, .degraded, .unavailable, .problems, .error, .notMaintained: true
         case .maintained(let result): result.room.isShort

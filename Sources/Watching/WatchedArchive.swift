@@ -1,4 +1,4 @@
-// The archive that a service captures into: always the one at the path that the user named.
+// The archive that a service captures into: always the one at the user's path.
 
 internal import ArchiveStorage
 internal import Archives
@@ -6,17 +6,17 @@ internal import FileIO
 internal import Roots
 internal import Threading
 
-/// An archive that may be removed, replaced, or lose its catalogue while it is used.
+/// An archive that may be removed, replaced, or lose its catalogue while it is in use.
 ///
-/// What is committed into files that have lost their names is lost with the process. So the archive is opened anew where
-/// it is not the one at its path, and what was committed into another one does not count.
+/// A commit into a deleted file is lost when the process ends. So the archive is reopened when it is no longer the one
+/// at its path, and commits to the old one do not count.
 final class WatchedArchive: Sendable {
-    /// An archive as it was opened.
+    /// One opening of the archive.
     struct Opened: Sendable {
         let archive: Archive
-        /// Its catalogue, which one who opens the archive makes anew where it is missing.
+        /// The identity of its catalogue; opening an archive rebuilds a missing one.
         fileprivate let catalogue: FileIdentity?
-        /// Counts how often it was opened.
+        /// The number of the opening, from 0.
         let number: Int
     }
 
@@ -26,17 +26,17 @@ final class WatchedArchive: Sendable {
         state = Locked(Opened(archive: archive, catalogue: archive.catalogueIdentity, number: 0))
     }
 
-    /// The archive as it was opened last.
+    /// The archive of the last opening.
     var latest: Archive { state.withLock { $0.archive } }
 
-    /// The archive at the path.
+    /// Returns the archive at the path; reopens it if it has changed.
     ///
-    /// - Throws: `ArchiverError` where there is none; none is made in its place, because its disk may come back.
+    /// - Throws: `ArchiverError` if there is none; none is created in its place, as its disk may return.
     func current() throws -> Opened {
         try state.withLock { opened in
             if isInPlace(opened) { return opened }
-            // Whoever makes the catalogue anew leaves segments alone that somebody writes to.
-            opened.archive.store.giveUpWriters()
+            // A process that rebuilds the catalogue skips segments that are being written. So release them first.
+            opened.archive.store.releaseWriters()
             let archive = try Archive.open(opened.archive.directory)
             opened = Opened(
                 archive: archive, catalogue: archive.catalogueIdentity, number: opened.number + 1)
@@ -44,12 +44,12 @@ final class WatchedArchive: Sendable {
         }
     }
 
-    /// Makes sure that what was committed into `opened` is in the archive at the path.
+    /// Checks that commits to `opened` are in the archive at the path.
     func check(_ opened: Opened) throws {
         if isInPlace(opened) { return }
         throw ArchiverError(
             .noArchive, "the archive \(opened.archive.directory) was removed or replaced while it was in use",
-            remedy: "is its disk mounted? capturing goes on when it is back", path: opened.archive.directory)
+            remedy: "is its disk mounted? capturing resumes when it returns", path: opened.archive.directory)
     }
 
     private func isInPlace(_ opened: Opened) -> Bool {
@@ -58,6 +58,6 @@ final class WatchedArchive: Sendable {
 }
 
 extension Archive {
-    /// Which file the catalogue is; nil where there is none.
+    /// The identity of the catalogue file; nil if there is none.
     fileprivate var catalogueIdentity: FileIdentity? { FileIdentity(at: store.layout.catalogue) }
 }

@@ -1,4 +1,4 @@
-// Which directories a service watches: each once, and those inside others with them.
+// The directories that a service watches: each once, and without those that another one covers.
 
 internal import Archives
 internal import Capturing
@@ -8,15 +8,15 @@ internal import FileWatching
 internal import Roots
 internal import SystemPackage
 
-/// The paths that a user gave, put in order.
+/// The given paths, resolved and without duplicates.
 struct WatchedPaths {
-    /// The paths to be watched, absolute and without symbolic links as far as they exist.
+    /// The paths to watch: absolute, with symbolic links resolved in the existing part.
     private(set) var paths: [FilePath] = []
-    /// Roots that lie in other roots, which capture them.
+    /// Roots inside other roots that capture them.
     private(set) var covered: [(inner: FilePath, outer: FilePath)] = []
 
-    /// - Parameter rules: what is left out of a root.
-    /// - Throws: `ArchiverError` where one of them cannot be a root.
+    /// - Parameter rules: returns the exclusion rules of a root.
+    /// - Throws: `ArchiverError` if one of the paths cannot be a root.
     init(
         _ given: [FilePath], _ options: WatchService.Options, _ archive: Archive,
         rules: (FilePath) throws -> ExclusionRules
@@ -38,7 +38,7 @@ struct WatchedPaths {
         paths.removeAll(where: inners.contains)
     }
 
-    /// The nearest of `roots` above `path`: as many are asked for as it has directories above it, not as there are roots.
+    /// The nearest of `roots` above `path`; the cost grows with the depth of `path`, not with the number of roots.
     private static func innermost(of roots: [FilePath: RootDirectory?], above path: FilePath) -> FilePath? {
         var above = path
         while above.removeLastComponent() {
@@ -47,7 +47,7 @@ struct WatchedPaths {
         return nil
     }
 
-    /// - Returns: the root's real path and its directory; none where it is waited for.
+    /// - Returns: the root's real path and its directory; no directory if the service waits for it.
     private static func open(
         _ path: FilePath, _ options: WatchService.Options, _ archive: Archive
     ) throws -> (FilePath, RootDirectory?) {
@@ -67,7 +67,7 @@ struct WatchedPaths {
         }
     }
 
-    /// Whether a capture of `outer` holds what is in `inner`.
+    /// Whether a capture of `outer` contains `inner`.
     private static func captures(
         _ outer: RootDirectory, _ inner: FilePath, _ root: RootDirectory?, _ rules: ExclusionRules
     ) throws -> Bool {

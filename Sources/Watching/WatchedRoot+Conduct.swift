@@ -1,4 +1,4 @@
-// How a root is watched may change while it is watched.
+// Changes how a root is watched while it is being watched.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,19 +12,19 @@ internal import Threading
 internal import WatchControl
 
 extension WatchedRoot {
-    /// What is left out.
+    /// The exclusion rules.
     var rules: ExclusionRules { conduct.withLock { $0.rules } }
     /// How changes are gathered.
     var settings: WatchSettings { conduct.withLock { $0.settings } }
 
     private var timing: WatchTiming { WatchTiming(settings, timeScale: service.options.timeScale) }
 
-    /// Takes up the settings that are remembered, and other rules; returns once they are in force, and what they let in is
-    /// captured.
+    /// Applies the remembered settings, and `rules` if given; returns when they are in force and newly included files
+    /// are captured.
     func configure(_ rules: ExclusionRules?) async throws(ArchiverError) {
         guard journal.phase == .watching else {
             throw ArchiverError(
-                .noSuchDirectory, "\(path) is \(journal.phase.rawValue): its watcher takes up nothing now",
+                .noSuchDirectory, "\(path) is \(journal.phase.rawValue): its watcher cannot apply settings now",
                 remedy: "try again when it is watched", path: path)
         }
         let remembered = WatchSettingsFile(of: path, in: service.archive.latest.store.layout).read()
@@ -36,16 +36,16 @@ extension WatchedRoot {
         if let rules, rules != self.rules { try await follow(rules) }
     }
 
-    /// Begins to watch anew, with other rules.
+    /// Restarts the watch with other rules.
     private func follow(_ rules: ExclusionRules) async throws(ArchiverError) {
-        // What changed until now is captured as it was to be until now.
+        // Changes until now are captured under the old rules.
         await settle()
         let start = Timestamp.now
         conduct.withLock { $0.rules = rules }
         var retry = firstRetry
         while true {
             do {
-                _ = try await watch.begin(anew: rules, timing: timing)
+                _ = try await watch.restart(rules: rules, timing: timing)
                 break
             } catch {
                 if service.shouldStop { throw ArchiverError(error) }
@@ -55,7 +55,7 @@ extension WatchedRoot {
             }
         }
         journal.enter(.watching)
-        // What came and went while the watches were made anew may be missing.
+        // Files that existed only while the watches were recreated may be missing.
         await gaps.record(.downtime, from: start)
         watch.markDirty([.subtree(.root)])
         await settle()

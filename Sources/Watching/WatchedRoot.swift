@@ -1,4 +1,4 @@
-// One root of a watch service: arm, capture, then capture what changes.
+// One root of a watch service: sets watches, captures everything, then captures changes.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -22,39 +22,39 @@ final class WatchedRoot: Sendable {
     let journal = WatchJournal()
     let gaps: RootGaps
     let service: WatchService
-    /// Nobody else may watch the root while this is held.
+    /// The lock that keeps other processes from watching the root.
     private let lock: Locked<FileLock?>
-    /// When the watcher before this one was last at work; nil where there was none.
+    /// When the previous watcher was last active; nil if there was none.
     private let lastWatched: Timestamp?
-    /// What is left out, and how changes are gathered, as its user has said last.
+    /// The exclusion rules and settings in force.
     let conduct: Locked<(rules: ExclusionRules, settings: WatchSettings)>
-    let lastLook = Locked<LastLook?>(nil)
+    let lastScan = Locked<LastScan?>(nil)
     let linkIndex = LinkIndex()
     let proofs = ReadProofs()
-    /// Large files that are captured on their own.
+    /// The large files that are captured on their own.
     let largeFiles: LargeFiles
     let readings: LargeFileReadings
-    /// Comes to 1 when the root is being watched.
+    /// Reaches 1 when the root is being watched.
     private let armed = Milestones()
-    /// Flushes whose changes are captured.
+    /// Counts the flushes whose changes are captured.
     let captured = Milestones()
     private let subscription: Subscription
-    /// The directory that is being watched; another one may come to stand at the path.
+    /// The directory that was captured last; another one may appear at the path.
     private let identity = Locked<FileStatus?>(nil)
-    /// Whether the root is not there and its appearance is waited for.
+    /// Whether the root does not exist and the service waits for it.
     private let isAwaited = Atomic(false)
     let control = RootControl()
-    /// Which opening of the archive the lock is of.
+    /// The number of the archive's opening that the lock belongs to.
     let archiveNumber = Locked(0)
     let audits = RootAudits()
 
-    /// After a failed capture, the next is tried after this long, then twice as long, and so on.
+    /// The pause before a failed capture is retried; it doubles up to `lastRetry`.
     var firstRetry: Duration { Duration.seconds(1) / service.options.timeScale }
     var lastRetry: Duration { Duration.seconds(60) / service.options.timeScale }
 
     /// - Parameters:
-    ///   - path: absolute, without symbolic links as far as it exists.
-    ///   - rules: what is left out.
+    ///   - path: absolute, with symbolic links resolved in its existing part.
+    ///   - rules: the exclusion rules.
     ///   - settings: how changes are gathered.
     ///   - lock: the root's lock for watching.
     init(
@@ -113,40 +113,40 @@ final class WatchedRoot: Sendable {
         service.report(.stopped(root: path))
     }
 
-    /// Lets others watch the root.
+    /// Releases the root's lock.
     ///
-    /// Said expressly: some thread may hold on to this for a while after everything has ended.
-    func giveUpLock() {
+    /// Done explicitly, as some thread may still hold this object for a while after the end.
+    func releaseLock() {
         lock.withLock { $0 = nil }
     }
 
-    /// Takes the root's lock and listens for questions in an archive that was opened anew.
+    /// Moves the lock and the control socket to a reopened archive.
     ///
-    /// - Returns: whether it was: then nothing of what was captured before need be in it.
+    /// - Returns: whether the archive was reopened, and so may lack everything captured before.
     private func moveLock(to opened: WatchedArchive.Opened) -> Bool {
         let isNew = archiveNumber.withLock { number in
             defer { number = opened.number }
             return number != opened.number
         }
-        // Where only the catalogue was lost, the lock is held already.
+        // If only the catalogue was lost, the lock is already held.
         if isNew, let new = try? RootLock.watching(path, in: opened.archive.store.layout) {
             var new: FileLock? = new
             lock.withLock { $0 = new.take() }
-            // The end of the former one takes the socket's name along.
+            // Stop the old server first, as its end removes the socket's name.
             control.stopListening()
             control.listen(for: self)
         }
         return isNew
     }
 
-    /// Notes in the lock's file that the watcher is at work.
+    /// Records in the lock's file that the watcher is active.
     func touchLock() {
         lock.withLock { $0?.touch() }
     }
 
     /// Watches every directory of the root.
     ///
-    /// - Returns: nil where the service was stopped before the root appeared.
+    /// - Returns: nil if the service was stopped before the root appeared.
     private func arm() async throws -> WatchStats? {
         let isThere = (try? RootDirectory.open(path)) != nil
         if isThere || !service.options.waitsForRoots {
@@ -155,7 +155,7 @@ final class WatchedRoot: Sendable {
             isAwaited.store(true, ordering: .sequentiallyConsistent)
             journal.enter(.waiting)
             service.report(.waiting(root: path))
-            // Whoever stopped the service before this was not heard.
+            // A `stop` before `isAwaited` was set did not cancel the wait.
             if service.shouldStop { return nil }
         }
         do {
@@ -170,17 +170,17 @@ final class WatchedRoot: Sendable {
         }
     }
 
-    /// Makes the next batch due at once: what happened until now is in it.
+    /// Makes the next batch due immediately; it contains all changes until now.
     func hasten() {
         if isAwaited.load(ordering: .sequentiallyConsistent) { watch.stop() }
         Task { await watch.flush() }
     }
 
-    /// Returns once everything that changed before the call is captured and durable, or watching has ended.
+    /// Returns when everything that changed before the call is captured and durable, or when watching has ended.
     ///
-    /// - Parameter withLargeFiles: whether those that are captured less often are captured now.
+    /// - Parameter withLargeFiles: whether to capture postponed large files now.
     func settle(withLargeFiles: Bool = true) async {
-        // Before that, there is nobody who could tell what changed.
+        // Without watches, no changes are known.
         await armed.wait(for: 1)
         guard let flush = await watch.flush() else { return }
         await captured.wait(for: flush)
@@ -201,21 +201,21 @@ final class WatchedRoot: Sendable {
             }
         }
         await readings.end()
-        // A batch taken before may lack the last changes: only what a flush of our own makes due has them all.
+        // An earlier batch may lack the last changes; the batch after a flush has all of them.
         guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return }
         _ = await apply(last, isLast: true)
     }
 
-    /// How it went to capture what a batch leads to.
+    /// The outcome of capturing a batch.
     private enum Outcome {
         case applied
-        /// To be tried again: at once, after room was made, or later.
+        /// To be retried: immediately, as space was freed, or later.
         case roomMade, failed
     }
 
-    /// Captures what a batch leads to.
+    /// Captures the changes of a batch.
     ///
-    /// - Parameter isLast: whether nothing may be left for later.
+    /// - Parameter isLast: whether nothing may be postponed.
     private func apply(_ batch: ChangeBatch, isLast: Bool = false) async -> Outcome {
         await gaps.record(batch.gaps)
         if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audits.run(on: self) } }
@@ -226,9 +226,9 @@ final class WatchedRoot: Sendable {
             } catch {
                 watch.markDirty(batch.ranges)
                 let error = ArchiverError(any: error)
-                // A root that goes while it is captured is the watcher's to tell.
+                // If the root disappears during a capture, the watcher reports it.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .applied }
-                // The same again is no news.
+                // Repeated errors are not reported.
                 if journal.captureFailed(error) { service.report(.error(root: path, error)) }
                 return await makesRoom(after: error) ? .roomMade : .failed
             }
@@ -237,9 +237,9 @@ final class WatchedRoot: Sendable {
         return .applied
     }
 
-    /// Has room made where a capture has found the disk full.
+    /// Frees space if a capture failed because the disk is full.
     ///
-    /// - Returns: whether it is worth trying again now.
+    /// - Returns: whether an immediate retry is worthwhile.
     func makesRoom(after error: ArchiverError) async -> Bool {
         guard error.code == .noSpace, !service.shouldStop, let upkeep = service.upkeep.withLock({ $0 }) else {
             return false
@@ -247,7 +247,7 @@ final class WatchedRoot: Sendable {
         return await upkeep.makeRoom()
     }
 
-    /// Captures everything at the beginning; where the disk is full, again once room was made.
+    /// Makes the first capture, of everything; if the disk is full, retries once after freeing space.
     private func captureAll() async throws(ArchiverError) -> CaptureResult {
         do throws(ArchiverError) {
             return try await capture([.subtree(.root)], postpones: false)
@@ -265,13 +265,13 @@ final class WatchedRoot: Sendable {
         reportProblems(result)
     }
 
-    /// Tells everybody of a snapshot that is durable.
+    /// Announces a durable snapshot to observers and subscribers.
     func announce(_ snapshot: ListedSnapshot) {
         service.report(.snapshot(snapshot))
         control.feeds.wake()
     }
 
-    /// Waits, but not beyond the service's end.
+    /// Waits for `duration`, or until the service stops.
     func pause(_ duration: Duration) async {
         let clock = ContinuousClock()
         let end = clock.now + duration
@@ -280,7 +280,10 @@ final class WatchedRoot: Sendable {
         }
     }
 
-    /// - Parameter postpones: whether large files are captured later, each on its own; else those that wait are captured, too.
+    /// Captures ranges of the root.
+    ///
+    /// - Parameter postpones: whether large files are left for later, each on its own; if false, postponed ones are
+    ///   captured as well.
     func capture(
         _ ranges: [PathRange], cause: Cause = .watch, postpones: Bool = true
     ) async throws(ArchiverError) -> CaptureResult {
@@ -306,15 +309,15 @@ final class WatchedRoot: Sendable {
                 var capture = Capture(into: archive.nodes, options, progress: progress)
                 (capture.linkIndex, capture.written, capture.proofs) = (linkIndex, written, proofs)
                 (capture.largeFiles, capture.postponesLargeFiles) = (largeFiles, postpones)
-                capture.lastLook = lastLook.withLock { $0 }
+                capture.lastScan = lastScan.withLock { $0 }
                 let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
-                // Only now does nobody else find large files to leave for later.
+                // Under the lock, no other capture can add large files to the list.
                 let waiting = largeFiles.uncaptured
                 capture.waiting = waiting
                 let result = try capture.runLocked(
                     root, postpones ? ranges : ranges.adding(waiting.map { .entry($0) }))
                 if !postpones { largeFiles.captured(waiting) }
-                lastLook.withLock { $0 = LastLook(result) }
+                lastScan.withLock { $0 = LastScan(result) }
                 withExtendedLifetime(lock) {}
                 try service.archive.check(opened)
                 touchLock()
@@ -322,14 +325,14 @@ final class WatchedRoot: Sendable {
             }
         }
         journal.captureEnded(ranges, result, of: cause, at: .now)
-        largeFiles.looked(at: postpones ? ranges : [.subtree(.root)], began: start)
+        largeFiles.scanned(postpones ? ranges : [.subtree(.root)], began: start)
         readings.follow(self)
-        // What is captured is announced, whether or not this succeeds.
+        // The snapshot is announced even if this fails.
         await gaps.enter()
         return result
     }
 
-    /// Refuses the bare mount point of a root that was unmounted: that is not the root's new, empty state.
+    /// Throws if the root was unmounted and only its empty mount point is left, which is not a new state of the root.
     func checkIdentity(of root: RootDirectory) throws {
         let known = identity.withLock { $0 }
         if let known, !known.isSameObject(as: root.status), known.device != root.status.device {
@@ -347,12 +350,13 @@ final class WatchedRoot: Sendable {
         if journal.takeAreNew() {
             service.report(.problems(root: path, result.problems, count: result.problemCount))
         }
-        // What kept changing is looked at again; what may not be read waits for its next change.
+        // Unstable files are retried now; unreadable ones wait for their next change.
         watch.markDirty(result.problems.filter { $0.reason == .unstable }.map { .entry($0.path) })
         visitAgain(result.problems.filter(\.mayPass).map { .subtree($0.path) })
     }
 
-    /// Looks after a while at places that gave an error, as a disk or a server does: nothing tells when they are well again.
+    /// Retries places that failed with an I/O error, after a pause: no event reports that a disk or server has
+    /// recovered.
     private func visitAgain(_ ranges: [PathRange]) {
         guard !ranges.isEmpty, let pause = journal.beginPause(firstRetry, atMost: lastRetry) else { return }
         Task { [weak self] in

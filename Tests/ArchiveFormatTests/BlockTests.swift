@@ -1,4 +1,4 @@
-// Block and segment headers: round trips, limits, and damage.
+// Block and segment headers: round trips, limits and damage.
 
 import ArchiveFormat
 import Compression
@@ -14,14 +14,14 @@ struct BlockTests {
         try bytes.withUnsafeBytes { try BlockHeader(decoding: $0, at: place ?? self.place) }
     }
 
-    /// `bytes` with its last four made the right checksum again.
+    /// `bytes` with the last four replaced by the correct checksum.
     private func sealed(_ bytes: [UInt8]) -> [UInt8] {
         let body = Array(bytes.dropLast(4))
         let checksum = (hex("01020304 4523010000000000") + body).withUnsafeBytes { crc32($0) }
         return body + (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
     }
 
-    @Test("a header is read as it was written")
+    @Test("a header reads back as it was written")
     func roundTrip() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -56,7 +56,7 @@ struct BlockTests {
                         + [0, 0, 0, 0]))
     }
 
-    @Test("a changed bit anywhere in a header is noticed")
+    @Test("a changed bit anywhere in a header is detected")
     func everyBit() throws {
         var random = SeededGenerator()
         let bytes = random.blockHeader().encoded(at: place)
@@ -73,7 +73,7 @@ struct BlockTests {
         #expect(throws: FormatError.self) { try decode(bytes + [0]) }
     }
 
-    @Test("a header beyond the limits is refused even with a right checksum")
+    @Test("a header beyond the limits is refused even if its checksum is right")
     func limits() throws {
         let id = ChunkID(hashing: [])
         func bytes(
@@ -100,7 +100,7 @@ struct BlockTests {
         #expect(refuses(bytes(chunks: [16 << 20, 1])))
         #expect(!refuses(bytes(chunks: .init(repeating: 1, count: 65_536))))
         #expect(refuses(bytes(chunks: .init(repeating: 1, count: 65_537))))
-        // A number that is longer than it need be, and bytes behind the table.
+        // A number that is not the shortest, and bytes after the table.
         let whole = bytes(chunks: [10, 20])
         #expect(refuses(sealed(whole[..<4] + [whole[4] + 1, 0x85, 0] + whole[6...])))
         #expect(refuses(sealed(whole[..<4] + [whole[4] + 1] + whole[5...] + [0])))
@@ -121,7 +121,7 @@ struct BlockTests {
         }
     }
 
-    @Test("a block with a codec, a key or fields that came later is known by its header, and refused by what it has")
+    @Test("the header of a block with an unknown codec, key or fields is read, and an error names what is unknown")
     func laterCodecs() throws {
         let id = ChunkID(hashing: [])
         func header(_ codec: Codec, depth: Int = 0, stored: Int = 10, key: Int = 0, fields: [UInt8] = [])
@@ -136,25 +136,25 @@ struct BlockTests {
         for (later, obstacle) in [
             (header(.later(2)), "is packed with codec 2"),
             (header(.later(3), depth: 16, stored: 60_000), "is packed with codec 3"),
-            (header(.deflate, fields: [1]), "has fields that came after this program"),
+            (header(.deflate, fields: [1]), "has fields of a later program"),
             (header(.stored, stored: 26, key: 1), "is encrypted with key 1"),
             (header(.delta, depth: 1, key: 300, fields: [1, 2]), "is encrypted with key 300"),
             (
                 header(.stored, stored: 26, fields: .init(repeating: 7, count: 254)),
-                "has fields that came after this program"
+                "has fields of a later program"
             ),
         ] {
             #expect(try decode(later.encoded(at: place)) == later)
             #expect(later.obstacle == obstacle)
         }
-        // An extension that says nothing, or whose key does not fit into it.
+        // An empty extension, or one that is too short for its key.
         for part in ["01 00", "00", "01 80 01"] {
             var bytes = header(.deflate, fields: [1]).encoded(at: place)
             bytes.replaceSubrange(11..<14, with: hex(part))
             bytes[4] = UInt8(bytes.count - 5)
             #expect(throws: FormatError.self, "\(part)") { try decode(sealed(bytes)) }
         }
-        // Depth without bases, fields that are none, a payload that is far longer than the chunks.
+        // A depth without bases, and a payload that is much longer than the chunks.
         #expect(header(.later(2)).encoded(at: place)[10] == 0x40)
         #expect(header(.deflate, fields: [1]).encoded(at: place)[10] == 0xa0)
         for form: UInt8 in [0x01, 0x10, 0x11, 0x31, 0x51] {
@@ -168,7 +168,7 @@ struct BlockTests {
         }
     }
 
-    @Test("chunks of kinds that are not known are kept as they are")
+    @Test("chunks of unknown kinds are kept unchanged")
     func unknownKinds() throws {
         let id = ChunkID(hashing: [])
         for number in UInt8.min...UInt8.max {
@@ -178,10 +178,18 @@ struct BlockTests {
             #expect(try decode(header.encoded(at: place)) == header)
             #expect(header.encoded(at: place)[12] == number)
         }
-        #expect(ChunkKind.allCases.map(\.rawValue) == Array(0...14))
     }
 
-    @Test("whatever bytes are read as a header, nothing crashes, and what is read is written as it was")
+    @Test("every kind of chunk has the number of the format document")
+    func kindNumbers() {
+        let kinds: [ChunkKind] = [
+            .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten, .rootNotice,
+            .droppedSegments, .label, .pin, .note, .policy, .unforgotten,
+        ]
+        #expect(kinds.map(\.rawValue) == Array(0...14))
+    }
+
+    @Test("no bytes crash the header decoder, and a decoded header encodes to the same bytes")
     func fuzz() {
         var random = SeededGenerator()
         for _ in 0..<5000 {
@@ -195,7 +203,7 @@ struct BlockTests {
         }
     }
 
-    @Test("a chunk lies where the lengths before it say")
+    @Test("the range of a chunk follows from the lengths before it")
     func ranges() {
         let id = ChunkID(hashing: [])
         let header = BlockHeader(
@@ -204,7 +212,7 @@ struct BlockTests {
         #expect((0..<4).map { header.range(ofChunkAt: $0) } == [0..<1, 1..<1, 1..<3, 3..<6])
     }
 
-    @Test("a damaged payload is noticed")
+    @Test("a damaged payload is detected")
     func payload() throws {
         let payload = Array("123456789".utf8)
         let header = BlockHeader(
@@ -224,7 +232,7 @@ struct SegmentTests {
         try bytes.withUnsafeBytes { try SegmentHeader(decoding: $0) }
     }
 
-    @Test("a segment's header is read as it was written, and lies as the format document says")
+    @Test("a segment's header has the layout of the format document and reads back")
     func segmentHeader() throws {
         let archive = try #require(ArchiveID(hex: "000102030405060708090a0b0c0d0e0f"))
         let segment = try #require(SegmentID(hex: "101112131415161718191a1b1c1d1e1f"))
@@ -238,7 +246,7 @@ struct SegmentTests {
         #expect(try header(bytes) == value)
     }
 
-    @Test("a damaged segment header is refused, one of a newer format with its version")
+    @Test("a damaged segment header is refused, and one of a newer format is refused by its version")
     func damagedHeader() throws {
         let bytes = SegmentHeader(archive: .random(), segment: .random(), created: .now).encoded()
         for index in bytes.indices {
@@ -255,7 +263,7 @@ struct SegmentTests {
         #expect(throws: FormatError.truncated) { try header(bytes.dropLast()) }
     }
 
-    /// Random headers of blocks that follow each other.
+    /// Random headers of consecutive blocks.
     private func blocks(_ count: Int, using random: inout SeededGenerator) -> (
         [(offset: Int, header: BlockHeader)], end: Int
     ) {
@@ -291,7 +299,7 @@ struct SegmentTests {
             blocks: blocks.map { .init(offset: $0.offset, header: $0.header) }, segment: 7, content: content)
     }
 
-    @Test("a footer has the header of each block, and tells where it is")
+    @Test("a footer holds the header and the offset of each block")
     func footer() throws {
         var random = SeededGenerator()
         for count in [0, 1, 7] {
@@ -302,7 +310,7 @@ struct SegmentTests {
         }
     }
 
-    @Test("a changed byte anywhere in a footer is noticed")
+    @Test("a changed byte anywhere in a footer is detected")
     func damagedFooter() throws {
         var random = SeededGenerator()
         let (blocks, end) = blocks(2, using: &random)
@@ -314,7 +322,7 @@ struct SegmentTests {
         }
     }
 
-    @Test("blocks of an index follow each other without gaps")
+    @Test("the blocks of an index follow each other without gaps")
     func contiguous() {
         var random = SeededGenerator()
         let (blocks, end) = blocks(2, using: &random)
@@ -323,7 +331,7 @@ struct SegmentTests {
         #expect(throws: FormatError.self) { try read(footer([blocks[0], moved]), at: end + 1) }
     }
 
-    @Test("a segment's name tells the time and the id, and only such names are taken")
+    @Test("a segment's name holds its time and its id, and other names are refused")
     func name() throws {
         let segment = try #require(SegmentID(hex: "00abcdef000000000000000000000000"))
         let created = try #require(Timestamp(rfc3339: "2026-11-21T10:15:30.123456789Z"))
@@ -342,7 +350,7 @@ struct SegmentTests {
         for other in others { #expect(SegmentName(fileName: other) == nil, "\(other)") }
     }
 
-    @Test("names sort as the times do, also of clocks that are far off")
+    @Test("names sort by time, even if a clock is far off")
     func nameOrder() throws {
         var random = SeededGenerator()
         let segment = SegmentID.random()

@@ -1,4 +1,4 @@
-// Codable values through the CBOR coders: every shape of container, and errors that say where.
+// Codable values through the CBOR coders: every kind of container, and errors with their coding paths.
 
 import ArchiveFormat
 import Foundation
@@ -17,13 +17,13 @@ struct CBORCodableTests {
         var optionals: [Int?] = [1, nil, 3]
     }
 
-    @Test("every kind of property comes back")
+    @Test("every kind of property reads back as it was written")
     func everything() throws {
         let bytes = try CBOREncoder().encode(Everything())
         #expect(try CBORDecoder().decode(Everything.self, from: bytes) == Everything())
     }
 
-    @Test("a coding key with an integer is an integer key")
+    @Test("a coding key with an integer value becomes an integer key")
     func integerKeys() throws {
         struct Point: Codable, Equatable {
             var x = 1, y = 2
@@ -33,7 +33,7 @@ struct CBORCodableTests {
         #expect(try CBORDecoder().decode(Point.self, from: hex("a2 0005 0106")) == Point(x: 6, y: 5))
     }
 
-    @Test("dictionaries of text are read with number keys too")
+    @Test("a dictionary with text keys can also be read from integer keys")
     func textThatLooksLikeANumber() throws {
         #expect(try CBORDecoder().decode([String: Int].self, from: hex("a2 0705 613106")) == ["7": 5, "1": 6])
     }
@@ -110,7 +110,7 @@ struct CBORCodableTests {
         #expect(try CBOREncoder().encode(forward) == CBOREncoder().encode(backward))
     }
 
-    @Test("texts that are equal in Unicode but not in bytes are different keys")
+    @Test("texts that are canonically equivalent but have different bytes are different keys")
     func keysAreBytes() throws {
         let bytes = hex("a2 6165cc81 01".replacing("6165cc81", with: "6365cc81") + "62c3a902")
         let composed = hex("a2 62c3a902 6365cc8101")
@@ -121,7 +121,7 @@ struct CBORCodableTests {
     struct Outer: Codable { var list: [Inner] }
     struct Inner: Codable { var number: UInt8 }
 
-    /// The coding path of the error that decoding `digits` gives.
+    /// The coding path of the error from decoding `digits`.
     private func path(_ digits: String) -> (path: [String], isCorrupted: Bool)? {
         do {
             _ = try CBORDecoder().decode(Outer.self, from: hex(digits))
@@ -137,7 +137,7 @@ struct CBORCodableTests {
         }
     }
 
-    @Test("an error says where it is")
+    @Test("an error has the coding path of its place")
     func errorPaths() {
         let place = ["list", "Index 1", "number"]
         let good = "a1 666e756d626572 01"
@@ -155,12 +155,12 @@ struct CBORCodableTests {
         #expect(garbage?.path == [] && garbage?.isCorrupted == true)
     }
 
-    @Test("a number that Float cannot hold is an error, not a rounding")
+    @Test("a number that Float cannot represent is an error, not rounded")
     func floatOutOfRange() throws {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Float.self, from: CBOREncoder().encode(0.1)) }
     }
 
-    @Test("an integer serves as a floating-point number where it is one exactly")
+    @Test("an integer is read as a floating-point number if it is exact")
     func integersAsNumbers() throws {
         #expect(try CBORDecoder().decode(Double.self, from: hex("01")) == 1)
         #expect(try CBORDecoder().decode(Double.self, from: hex("20")) == -1)
@@ -172,7 +172,7 @@ struct CBORCodableTests {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Int.self, from: hex("f93c00")) }
     }
 
-    @Test("Data is a byte string, and an array of numbers is read as Data too")
+    @Test("Data becomes a byte string, and an array of numbers can be read as Data too")
     func data() throws {
         let data = Data([0, 255])
         #expect(try CBOREncoder().encode(data) == hex("42 00ff"))
@@ -189,7 +189,7 @@ struct CBORCodableTests {
         func encode(to encoder: any Encoder) throws { try inner.encode(to: encoder) }
     }
 
-    @Test("what is encoded can be decoded: nesting that would be refused is not written")
+    @Test("nesting that the decoder would refuse is not encoded")
     func depth() throws {
         let bytes = try CBOREncoder().encode(Box(depth: 127))
         #expect(try CBOREncoder().encode(CBORDecoder().decode(Box.self, from: bytes)) == bytes)
@@ -203,7 +203,7 @@ struct CBORCodableTests {
         #expect(throws: EncodingError.self) { try CBOREncoder().encode([Nothing()]) }
     }
 
-    @Test("whatever bytes are decoded, nothing crashes, and what is read as an item is written as it was")
+    @Test("no bytes crash the decoders, and a decoded item encodes to the same bytes")
     func fuzz() throws {
         var random = SeededGenerator()
         let seeds = try [CBOREncoder().encode(Everything()), random.snapshot().encoded(), random.node().encoded()]

@@ -1,4 +1,4 @@
-// Against an independent implementation: the Python package cbor2.
+// Compares the CBOR coders with an independent implementation, the Python package cbor2.
 
 import ArchiveFormat
 import FileIO
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("cbor2 agrees", .enabled(if: Python.hasCBOR2, "python3 with cbor2 is not installed"))
 struct CBORInteroperabilityTests {
-    /// Shows values in a notation that has nothing to do with CBOR; `show` in Swift writes the same.
+    /// A Python function that prints values in a notation independent of CBOR; `show` in Swift prints the same.
     private static let prelude = """
         import cbor2, math, random, struct, sys
         def show(v):
@@ -50,8 +50,8 @@ struct CBORInteroperabilityTests {
 
     /// A random item.
     ///
-    /// The keys of one map are of one type: cbor2 orders canonical keys by length first (RFC 7049 §3.9), which
-    /// is the same as bytewise (RFC 8949 §4.2.1) only among keys of one type.
+    /// All keys of a map have the same type: cbor2 orders canonical keys by length first (RFC 7049 §3.9), which equals
+    /// bytewise order (RFC 8949 §4.2.1) only among keys of one type.
     private func item(depth: Int, using random: inout SeededGenerator) -> CBORValue {
         switch Int.random(in: 0...(depth == 0 ? 7 : 9), using: &random) {
         case 0, 1: return .unsigned(random.number())
@@ -86,7 +86,7 @@ struct CBORInteroperabilityTests {
         }
     }
 
-    @Test("cbor2 reads what is written, and writes the same bytes")
+    @Test("cbor2 reads our items and writes the same bytes")
     func swiftToPython() throws {
         var random = SeededGenerator()
         let items = (0..<2000).map { _ in item(depth: 3, using: &random) }
@@ -104,7 +104,7 @@ struct CBORInteroperabilityTests {
         }
     }
 
-    @Test("what cbor2 writes is read, and written the same")
+    @Test("we read cbor2's items and write the same bytes")
     func pythonToSwift() throws {
         let seed = SeededGenerator().seed
         let script =

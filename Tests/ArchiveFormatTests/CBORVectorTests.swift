@@ -1,11 +1,11 @@
-// RFC 8949, appendix A: the examples of encoded items.
+// The examples of encoded items in RFC 8949, appendix A.
 
 import ArchiveFormat
 import Testing
 
 @Suite("RFC 8949 appendix A")
 struct CBORVectorTests {
-    /// An example in deterministic encoding: its value encodes to the bytes, the bytes decode to its value.
+    /// An example in deterministic encoding: the value encodes to the bytes, and the bytes decode to the value.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let bytes: [UInt8]
@@ -49,7 +49,7 @@ struct CBORVectorTests {
         #expect(try example.decodes(example.bytes))
     }
 
-    @Test("the zero with a sign and the number that is none keep their bytes")
+    @Test("negative zero and NaN keep their bytes")
     func specialFloats() throws {
         let zero = try CBORDecoder().decode(Double.self, from: hex("f98000"))
         #expect(zero == 0 && zero.sign == .minus)
@@ -58,14 +58,14 @@ struct CBORVectorTests {
         #expect(try CBOREncoder().encode(-Double.signalingNaN) == hex("f97e00"))
     }
 
-    @Test("the least integer of CBOR is read as an item and fits no integer of Swift")
+    @Test("the least CBOR integer is read as an item but fits no Swift integer")
     func leastInteger() throws {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Int64.self, from: hex("3bffffffffffffffff")) }
         #expect(try reencoded(hex("3bffffffffffffffff")) == hex("3bffffffffffffffff"))
     }
 
     @Test(
-        "an example that is not deterministic, or not of the used part of CBOR, is refused",
+        "an example that is not deterministic, or uses other parts of CBOR, is refused",
         arguments: [
             // Tags: big numbers, dates, encoded CBOR, a URI.
             "c249010000000000000000", "c349010000000000000000", "c074323031332d30332d32315432303a30343a30305a",
@@ -97,7 +97,7 @@ struct CBORVectorTests {
     }
 
     @Test(
-        "map keys out of order or repeated are refused",
+        "map keys that are repeated or out of order are refused",
         arguments: ["a201000000", "a2616200616100", "a200000000", "a2200018 1800"])
     func keyOrder(digits: String) {
         #expect(throws: FormatError.self) { try reencoded(hex(digits)) }
@@ -109,7 +109,7 @@ struct CBORVectorTests {
     }
 
     @Test(
-        "bytes after the value are refused, and missing ones",
+        "bytes after a value and missing bytes are refused",
         arguments: ["0000", "f6f6", "", "18", "19 00", "41", "61", "81", "a1", "a100"])
     func wrongEnd(digits: String) {
         #expect(throws: FormatError.self) { try reencoded(hex(digits)) }
@@ -121,7 +121,7 @@ struct CBORVectorTests {
     }
 
     @Test(
-        "a claimed length that the input cannot hold is refused before anything is allocated",
+        "a length greater than the input is refused before anything is allocated",
         arguments: [
             "5bffffffffffffffff", "5b7fffffffffffffff", "7b7fffffffffffffff", "9bffffffffffffffff",
             "9b7fffffffffffffff00", "bb7fffffffffffffff00", "9affffffff00", "ba7fffffff00",
@@ -130,7 +130,7 @@ struct CBORVectorTests {
         #expect(throws: FormatError.truncated) { try reencoded(hex(digits)) }
     }
 
-    @Test("128 arrays inside each other are read, one more is refused")
+    @Test("128 nested arrays are read, and one more is refused")
     func depth() throws {
         let deepest = [UInt8](repeating: 0x81, count: 127) + [0x80]
         #expect(try reencoded(deepest) == deepest)

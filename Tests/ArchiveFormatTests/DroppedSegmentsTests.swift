@@ -1,4 +1,4 @@
-// The bytes of records of dropped segments, and what is refused.
+// The bytes of records of dropped segments, and the records that are refused.
 
 import ArchiveFormat
 import FileIO
@@ -18,7 +18,7 @@ struct DroppedSegmentsTests {
         #expect(DroppedSegments.kind.rawValue == 9)
     }
 
-    @Test("dropped segments without time or segments, out of order, or in another encoding are refused")
+    @Test("a record of dropped segments without time or segments, out of order, or in another encoding is refused")
     func refused() {
         for bytes in [
             "a1 00 8105", "a1 01 81" + first, "a2 00 8105 01 80", "a2 00 8105 01 82" + second + first,
@@ -29,7 +29,7 @@ struct DroppedSegmentsTests {
         }
     }
 
-    @Test("fields of dropped segments that came later are passed over")
+    @Test("later fields of dropped segments are skipped")
     func later() throws {
         let plain = try DroppedSegments(decoding: hex("a2 00 8105 01 81" + first))
         #expect(try DroppedSegments(decoding: hex("a4 00 8105 01 81" + first + "02 6161 1863 a0")) == plain)

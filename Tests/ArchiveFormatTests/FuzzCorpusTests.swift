@@ -1,4 +1,4 @@
-// The inputs that fuzzing has collected, tried on every run of the tests.
+// Runs the inputs that fuzzing has collected in every test run.
 
 import Foundation
 import FuzzTargets
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Fuzzing")
 struct FuzzCorpusTests {
-    @Test("no input of the corpus stops a decoder")
+    @Test("no input of the corpus crashes a decoder")
     func corpus() throws {
         let folder = Fixtures.goldenValues.deletingLastPathComponent().appending(path: "corpus")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -15,7 +15,7 @@ struct FuzzCorpusTests {
         for file in files { try Data(contentsOf: file).withUnsafeBytes { FuzzTarget.run($0) } }
     }
 
-    @Test("nothing near an input of the corpus stops a decoder")
+    @Test("no input close to one of the corpus crashes a decoder")
     func changed() throws {
         let folder = Fixtures.goldenValues.deletingLastPathComponent().appending(path: "corpus")
         var random = SeededGenerator("Changed inputs of the corpus")

@@ -1,4 +1,4 @@
-// The bytes of version 1 for ever: golden files that are never edited.
+// The bytes of version 1, fixed for ever in golden files that are never edited.
 
 import ArchiveFormat
 import Foundation
@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Golden values")
 struct GoldenValueTests {
-    @Test("a value is written as version 1 of the format wrote it", arguments: GoldenValues.encodings.keys.sorted())
+    @Test("a value has the bytes that version 1 of the format wrote", arguments: GoldenValues.encodings.keys.sorted())
     func written(name: String) throws {
         #expect(try Fixtures.golden(name) == GoldenValues.encodings[name])
     }
 
-    @Test("what version 1 of the format wrote is read")
+    @Test("the bytes that version 1 of the format wrote are read")
     func read() throws {
         #expect(try Node(decoding: Fixtures.golden("leaf.cbor")) == GoldenValues.leaf)
         #expect(try Node(decoding: Fixtures.golden("inner.cbor")) == GoldenValues.inner)
@@ -50,7 +50,7 @@ struct GoldenValueTests {
         #expect(blocks == GoldenValues.footerBlocks)
     }
 
-    @Test("every golden file is one that these tests read")
+    @Test("these tests read every golden file")
     func complete() throws {
         let files = try FileManager.default.contentsOfDirectory(
             atPath: Fixtures.goldenValues.path(percentEncoded: false))

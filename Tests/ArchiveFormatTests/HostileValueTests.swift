@@ -1,4 +1,4 @@
-// Values that no writer makes: refused before they take much memory.
+// Values that no writer creates are refused before they take much memory.
 
 import FileIO
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 @testable import ArchiveFormat
 
-@Suite("Values that no writer makes")
+@Suite("Hostile values")
 struct HostileValueTests {
     private func entry(_ path: [UInt8], attributes: Int = 0) -> Entry {
         var entry = Entry(
@@ -18,13 +18,13 @@ struct HostileValueTests {
         return entry
     }
 
-    /// What reading `node` fails with; nil where it is read.
+    /// The error of reading `node`; nil if it is read.
     private func refusal(of node: Node) -> FormatError? {
         do throws(FormatError) { _ = try Node(decoding: node.encoded()) } catch { return error }
         return nil
     }
 
-    @Test("a node that is heavier than any is refused")
+    @Test("a node of more than the greatest weight is refused")
     func weight() {
         func paths(_ count: Int) -> [[UInt8]] {
             (0..<count).map { [UInt8](repeating: 0x61, count: 65_530) + Array("\($0 + 100)".utf8) }
@@ -44,20 +44,20 @@ struct HostileValueTests {
         #expect(refusal(of: .leaf([heavy])) == .malformed("the weight of a node"))
     }
 
-    @Test("a node of a level above 63 is refused")
+    @Test("a node with a level above 63 is refused")
     func level() {
         let child = Node.Child(firstPath: .root, id: ChunkID(hashing: []), entries: 1, bytes: 0)
         #expect(refusal(of: .inner(level: 63, children: [child])) == nil)
         #expect(refusal(of: .inner(level: 64, children: [child])) == .malformed("the level of a node"))
     }
 
-    @Test("lists are refused by their length")
+    @Test("a list that is too long is refused by its length")
     func lists() throws {
         #expect(refusal(of: .leaf([entry([0x61], attributes: 16_384)])) == nil)
         #expect(
             refusal(of: .leaf([entry([0x61], attributes: 16_385)]))
                 == .malformed("a list of 16385 items, more than 16384"))
-        // What follows the length is never looked at.
+        // The bytes after the length are never read.
         let head: [UInt8] = [0xa1, 1, 0x81, 0xa2, 0, 0x41, 0x61, 14, 0x99, 0x40, 0x01]
         #expect(throws: FormatError.malformed("a list of 16385 items, more than 16384")) {
             try Node(decoding: head + [UInt8](repeating: 0xff, count: 16_385))
@@ -75,7 +75,7 @@ struct HostileValueTests {
         }
     }
 
-    @Test("what is passed over is what could be read")
+    @Test("an item is skipped if and only if it could be read")
     func skipping() {
         var random = SeededGenerator("Passing over")
         var read = 0
@@ -112,7 +112,7 @@ extension CBORValue {
         }
     }
 
-    /// How many items it is, those in it counted.
+    /// The number of items, nested ones included.
     fileprivate var count: Int {
         switch self {
         case .array(let items): items.reduce(1) { $0 + $1.count }

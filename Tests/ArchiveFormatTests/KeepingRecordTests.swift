@@ -1,4 +1,4 @@
-// Labels, pins, notes, policies, and what is forgotten no more: their bytes, and what is refused.
+// Labels, pins, notes, policies and unforgotten records: their bytes, and the values that are refused.
 
 import ArchiveFormat
 import FileIO
@@ -43,7 +43,7 @@ struct KeepingRecordTests {
         #expect(kinds.map(\.rawValue) == [10, 11, 12, 13, 14])
     }
 
-    @Test("what breaks a rule of these records is refused")
+    @Test("a record that breaks a rule is refused")
     func refused() {
         let id = Self.id
         let long = "7a00001001" + String(repeating: "61", count: 4097)
@@ -70,16 +70,16 @@ struct KeepingRecordTests {
         }
     }
 
-    @Test("a policy that nobody could follow is refused")
+    @Test("an invalid policy is refused")
     func policies() {
         for text in [
-            // No time; no tiers, written out; a tier that keeps nothing; of three numbers; behind one that is for ever.
+            // No time; empty tiers written out; a tier with age 0; one with three numbers; one after an unlimited tier.
             "a0", "a2 03 8105 04 80", "a2 03 8105 04 81 82 183c 00", "a2 03 8105 04 81 83 00 01 02",
             "a2 03 8105 04 82 81 00 81 183c",
-            // Widths that do not ascend, or do not nest; ages that do not ascend.
+            // Widths that do not ascend or do not nest; ages that do not ascend.
             "a2 03 8105 04 82 82 183c 01 82 183c 02", "a2 03 8105 04 82 82 183c 01 82 185a 02",
             "a2 03 8105 04 82 82 00 02 82 183c 02", "a2 03 8105 04 82 82 00 03 82 183c 02",
-            // A size for one root; an archive of no bytes; more than all of the disk; removed, and says something.
+            // A size limit for one root; a size limit of 0; more than 100 percent; a removed policy with other fields.
             "a3 00 412f 03 8105 05 01", "a2 03 8105 05 00", "a2 03 8105 07 1865", "a3 03 8105 05 01 08 f5",
             "a3 03 8105 04 81 81 00 08 f5", "a2 03 8105 08 f4", "a2 01 6168 03 8105",
             // More than 2^63 - 1 bytes, or 2^48 seconds.
@@ -90,7 +90,7 @@ struct KeepingRecordTests {
         }
     }
 
-    @Test("what is written of a record is read again: labels, pins, notes, policies, unforgotten records")
+    @Test("a record reads back as it was written: labels, pins, notes, policies, unforgotten records")
     func codable() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {

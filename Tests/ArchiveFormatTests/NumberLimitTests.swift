@@ -17,7 +17,7 @@ struct NumberLimitTests {
         return (try? Snapshot(decoding: snapshot.encoded())) == snapshot
     }
 
-    @Test("a snapshot has at most 2^63 - 1 bytes and 2^48 of anything else")
+    @Test("a snapshot has at most 2^63 - 1 bytes, and other counts are at most 2^48")
     func snapshots() {
         #expect(isRead { $0.storedBytes = Self.sum })
         #expect(!isRead { $0.storedBytes = Self.sum + 1 })
@@ -33,7 +33,7 @@ struct NumberLimitTests {
         #expect(!isRead { $0.changes.removed = .max })
     }
 
-    @Test("a child has at most 2^48 entries and 2^63 - 1 bytes, and sums go no further")
+    @Test("a child has at most 2^48 entries and 2^63 - 1 bytes, and sums are capped at these limits")
     func children() throws {
         func node(_ entries: UInt64, _ bytes: UInt64) -> Node {
             .inner(

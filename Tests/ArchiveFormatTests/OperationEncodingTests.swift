@@ -1,4 +1,4 @@
-// The bytes of operations, and what is refused.
+// The bytes of operations, and the operations that are refused.
 
 import ArchiveFormat
 import FileIO
@@ -22,7 +22,7 @@ struct OperationRuleTests {
         #expect(OperationKind.allCases.map(\.rawValue) == ["restore", "undo", "redo", "run", "mark", "completion"])
     }
 
-    @Test("an operation without its root, kind or time is refused, and one with a default written out")
+    @Test("an operation without its root, kind or time, or with a default written out, is refused")
     func required() throws {
         #expect(try OperationRecord(decoding: hex("a3" + fields.joined())).kind == .restore)
         for missing in fields.indices {
@@ -40,7 +40,7 @@ struct OperationRuleTests {
     }
 
     @Test(
-        "what takes back or completes an operation names it",
+        "an undo, a redo or a completion must name its target",
         arguments: ["64756e646f", "647265646f", "6a636f6d706c6574696f6e"])
     func target(kind: String) throws {
         let start = " 00 412f 02 \(kind) 03 8105"
@@ -50,7 +50,7 @@ struct OperationRuleTests {
         #expect(named.target?.hex == String(repeating: "ab", count: 32))
     }
 
-    @Test("a mark has a name and names the snapshot with the state then")
+    @Test("a mark has a name and must name a snapshot")
     func mark() throws {
         let start = " 00 412f 02 646d61726b 03 8105"
         #expect(throws: FormatError.self) { try OperationRecord(decoding: hex("a3" + start)) }
@@ -60,7 +60,7 @@ struct OperationRuleTests {
         #expect(mark.encoded() == bytes)
     }
 
-    @Test("a kind of operation that is not known is kept as it is")
+    @Test("an unknown kind of operation is kept unchanged")
     func unknownKind() throws {
         let bytes = hex("a3 00 412f 02 65717569 6574 03 8105")
         let operation = try OperationRecord(decoding: bytes)

@@ -1,4 +1,4 @@
-// Gaps and exclusions, and what later programs may add to records without locking this one out.
+// Gaps and exclusions, and fields that later programs may add without making a record unreadable to this one.
 
 import ArchiveFormat
 import Exclusions
@@ -23,7 +23,7 @@ struct GapRuleTests {
             GapCause.allCases.map(\.rawValue) == ["overflow", "downtime", "suspend", "polling", "unavailable"])
     }
 
-    @Test("a gap without its root, cause, start or end is refused, and one with a default written out")
+    @Test("a gap without its root, cause, start or end, or with a default written out, is refused")
     func required() throws {
         #expect(try GapRecord(decoding: hex("a4" + fields.joined())).cause == .overflow)
         for missing in fields.indices {
@@ -35,7 +35,7 @@ struct GapRuleTests {
         #expect(throws: FormatError.self) { try GapRecord(decoding: hex("a4" + fields.joined() + "00")) }
     }
 
-    @Test("a gap never ends before it starts: such bytes are refused, and a clock that was set back makes it empty")
+    @Test("a gap that ends before it starts is refused, and a clock that was set back makes a gap empty")
     func order() throws {
         let (early, late) = (Timestamp(seconds: 5), Timestamp(seconds: 5, nanoseconds: 1))
         let backward = GapRecord(rootPath: [], host: "", cause: .suspend, start: late, end: early)
@@ -45,7 +45,7 @@ struct GapRuleTests {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(GapRecord.self, from: bytes) }
     }
 
-    @Test("a cause of a gap that is not known is kept as it is")
+    @Test("an unknown cause of a gap is kept unchanged")
     func unknownCause() throws {
         let bytes = hex("a4" + fields.joined().replacing("686f766572666c6f77", with: "65717569 6574"))
         let gap = try GapRecord(decoding: bytes)
@@ -57,16 +57,16 @@ struct GapRuleTests {
 
 @Suite("Rules of all records")
 struct RecordRuleTests {
-    /// A map with one field that came later: a list of `count` empty lists.
+    /// A gap with one later field: a list of `count` empty lists.
     private func record(_ count: Int) -> [UInt8] {
         let fields = "00 412f 02 686f766572666c6f77 03 8105 04 820501"
         return hex("a5" + fields + "18 63 9a") + withUnsafeBytes(of: UInt32(count).bigEndian, Array.init)
             + [UInt8](repeating: 0x80, count: count)
     }
 
-    @Test("a record of more items than one may have is refused before there is memory for them")
+    @Test("a record of too many items is refused before memory for them is allocated")
     func items() throws {
-        // Itself, five keys and values, and two and three numbers of times.
+        // The map, five keys and their values, and the three numbers in the two times.
         let others = 1 + 10 + 3
         #expect(try GapRecord(decoding: record(262_144 - others)).cause == .overflow)
         #expect(throws: FormatError.self) { try GapRecord(decoding: record(262_145 - others)) }
@@ -76,7 +76,7 @@ struct RecordRuleTests {
 
 @Suite("Rules of exclusions")
 struct ExclusionRuleTests {
-    /// The plainest snapshot, with `exclusions` as the value of the field before its last, the sequence.
+    /// The plainest snapshot with `exclusions` as a field before the last one, the sequence.
     private func snapshot(_ exclusions: String) -> [UInt8] {
         let tree = "06 5820" + String(repeating: "00", count: 32)
         let field = exclusions.isEmpty ? "" : "0e" + exclusions
@@ -91,7 +91,7 @@ struct ExclusionRuleTests {
         return snapshot.exclusions
     }
 
-    @Test("exclusions that are not there are the usual ones, and each field is the usual one where it is left out")
+    @Test("missing exclusions, and missing fields of exclusions, have the default values")
     func defaults() throws {
         #expect(try rules("") == ExclusionRules())
         #expect(try rules("a1 00 81 412a") == ExclusionRules(patterns: [[0x2a]]))
@@ -100,7 +100,7 @@ struct ExclusionRuleTests {
         #expect(try rules("a2 03 f5 04 f5") == ExclusionRules(excludesCaches: true, crossesMounts: true))
     }
 
-    @Test("what could be left out of exclusions is refused when it is written out")
+    @Test("a default value of exclusions that is written out is refused")
     func superfluous() {
         let usualName = "01 81 4f" + Hex.string(ExclusionRules.ignoreFileName)
         for fields in ["a0", "a1 00 80", "a1" + usualName, "a1 03 f4", "a1 04 f4", "a2 02 05 03 f4"] {
@@ -108,7 +108,7 @@ struct ExclusionRuleTests {
         }
     }
 
-    @Test("the name of an ignore file is one component of a path", arguments: ["", ".", "..", "a/b", "/", "a\u{0}"])
+    @Test("the name of an ignore file is a single path component", arguments: ["", ".", "..", "a/b", "/", "a\u{0}"])
     func names(name: String) throws {
         let encoded = Hex.string(CBORValue.bytes(Array(name.utf8)).encoded())
         let bytes = snapshot("a1 01 81" + encoded)
@@ -124,7 +124,7 @@ struct LaterAdditionTests {
         try bytes.withUnsafeBytes { try CBORValue(decoding: $0) }
     }
 
-    /// Some fields with keys from `first` on.
+    /// Some fields with keys that start at `first`.
     private func newFields(from first: UInt64, using random: inout SeededGenerator) -> [(CBORValue, CBORValue)] {
         let keys = Set((0..<(1 + random.below(3))).map { _ in max(first, random.number()) })
         return keys.map { key in
@@ -133,7 +133,7 @@ struct LaterAdditionTests {
         }
     }
 
-    /// The map `item`, and the maps in its fields, with more fields than version 1 knows.
+    /// The map `item`, with added fields that version 1 does not know, also in the maps in its fields.
     private func extended(
         _ item: CBORValue, from first: UInt64, inner: [UInt64: UInt64] = [:], using random: inout SeededGenerator
     ) -> CBORValue {
@@ -149,7 +149,7 @@ struct LaterAdditionTests {
         return .map(fields)
     }
 
-    @Test("fields of a snapshot that are not known are passed over, in all its maps")
+    @Test("unknown fields of a snapshot are skipped in all its maps")
     func snapshots() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -164,7 +164,7 @@ struct LaterAdditionTests {
         }
     }
 
-    @Test("a part of a snapshot that holds nothing but fields that are not known is passed over")
+    @Test("a map in a snapshot with only unknown fields is skipped")
     func parts() throws {
         let snapshot = Snapshot(
             time: Timestamp(seconds: 1), rootPath: [0x2f], host: "", cause: .watch, tree: ChunkID(hashing: []),
@@ -172,14 +172,14 @@ struct LaterAdditionTests {
         guard case .map(let pairs) = try item(snapshot.encoded()) else { return }
         for key: UInt64 in [7, 8, 14] {
             let part = CBORValue.map([(.unsigned(20), .null)])
-            // The last is the sequence, behind all of these.
+            // The last field is the sequence, which comes after all of these.
             let later = CBORValue.map(pairs.dropLast() + [(.unsigned(key), part)] + pairs.suffix(1)).encoded()
             #expect(try Snapshot(decoding: later) == snapshot)
             #expect(try CBORDecoder().decode(Snapshot.self, from: later) == snapshot)
         }
     }
 
-    @Test("fields of a gap that are not known are passed over")
+    @Test("unknown fields of a gap are skipped")
     func gaps() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -190,7 +190,7 @@ struct LaterAdditionTests {
         }
     }
 
-    @Test("fields of an operation that are not known are passed over")
+    @Test("unknown fields of an operation are skipped")
     func operations() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -201,7 +201,7 @@ struct LaterAdditionTests {
         }
     }
 
-    @Test("what is passed over is deterministic CBOR all the same, and not nested too deeply")
+    @Test("skipped fields must still be deterministic CBOR and not nested too deeply")
     func strictness() {
         let gap = "00 412f 02 686f766572666c6f77 03 8105 04 8105"
         func isRead(_ field: String) -> Bool {
@@ -211,7 +211,7 @@ struct LaterAdditionTests {
             return fast
         }
         #expect(isRead("07 00"))
-        // Not the shortest, indefinite, a tag, keys out of order, bytes missing, a key repeated.
+        // Not the shortest, indefinite, a tag, keys out of order, missing bytes, a repeated key.
         for field in ["07 1800", "07 9fff", "07 c100", "07 a2 0100 0000", "07 4261", "04 8105"] {
             #expect(!isRead(field), "\(field)")
         }
@@ -222,7 +222,7 @@ struct LaterAdditionTests {
         #expect(!isRead("07" + String(repeating: "81", count: 128) + "00"))
     }
 
-    @Test("a node with a field that is not known is refused: nobody knows what it means for the tree")
+    @Test("a node with an unknown field is refused, because the field could change the tree's meaning")
     func nodes() throws {
         var random = SeededGenerator()
         for _ in 0..<20 {

@@ -1,4 +1,4 @@
-// The bytes of notices of roots, and what is refused; the ids of machines.
+// The bytes of notices of roots, the notices that are refused, and the ids of machines.
 
 import ArchiveFormat
 import FileIO
@@ -22,7 +22,7 @@ struct RootNoticeTests {
         #expect(RootNoticeKind.allCases.map(\.rawValue) == ["moved", "retired"])
     }
 
-    @Test("a notice without its root, kind or time is refused, and one with a default written out, and a move nowhere")
+    @Test("a notice with a missing root, kind, time or new path, or with a default written out, is refused")
     func required() throws {
         #expect(try RootNotice(decoding: hex("a3" + fields.joined())).kind == .retired)
         for missing in fields.indices {
@@ -37,7 +37,7 @@ struct RootNoticeTests {
         #expect(throws: FormatError.self) { try RootNotice(decoding: hex("a3 00 412f 02 656d6f766564 03 8105")) }
     }
 
-    @Test("a machine's id is derived from its secret, which it does not show")
+    @Test("a machine's id is derived from its secret and does not reveal it")
     func machine() {
         let digits = "0123456789abcdef0123456789abcdef"
         let id = MachineID(deriving: Array(digits.utf8))

@@ -1,4 +1,4 @@
-// Records of saved states and of what is forgotten: their bytes, and what is refused.
+// Records of saved states and forgotten records: their bytes, and the values that are refused.
 
 import ArchiveFormat
 import FileIO
@@ -21,7 +21,7 @@ struct StateRecordTests {
         #expect(full.encoded() == hex("a8 00 6167 01 6168 02 8105 03 60 04 6154 05 02" + slices + "07 09"))
     }
 
-    @Test("a record without title, time or content is refused, and one with a default written out")
+    @Test("a record without title, time or content, or with a default written out, is refused")
     func required() throws {
         #expect(try StateRecord(decoding: hex("a3" + fields.joined())).title == "g")
         for missing in fields.indices {
@@ -45,7 +45,7 @@ struct StateRecordTests {
         }
     }
 
-    @Test("the bytes of forgotten records are those of the format document; ids out of order are refused")
+    @Test("the bytes of forgotten records are those of the format document, and ids out of order are refused")
     func forgotten() throws {
         let (low, high) = (ChunkID(hashing: [1]), ChunkID(hashing: [2]))
         let ids = [low, high].sorted()
@@ -69,7 +69,7 @@ struct StateRecordTests {
         }
     }
 
-    @Test("what is written of a record is read again: states and what is forgotten")
+    @Test("a record reads back as it was written: states and forgotten records")
     func codable() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -86,7 +86,7 @@ struct StateRecordTests {
         }
     }
 
-    @Test("fields that are not known are passed over")
+    @Test("unknown fields are skipped")
     func laterFields() throws {
         var random = SeededGenerator()
         for _ in 0..<100 {
@@ -99,7 +99,7 @@ struct StateRecordTests {
         }
     }
 
-    @Test("a record cut short anywhere or damaged is refused, or read and written as it is")
+    @Test("a record that is cut off is refused, and a damaged one is refused or encodes to the same bytes again")
     func damage() throws {
         var random = SeededGenerator()
         let state = random.stateRecord().encoded()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Times as text")
 struct TimestampTextTests {
-    @Test("the civil date is that of the C library, for any time it knows")
+    @Test("the civil date equals that of the C library for any time that it supports")
     func againstLibrary() throws {
         var random = SeededGenerator()
         for _ in 0..<2000 {
@@ -42,7 +42,7 @@ struct TimestampTextTests {
         #expect(Timestamp(rfc3339: text) == time)
     }
 
-    @Test("any time is read as it was written")
+    @Test("any time reads back as it was written")
     func roundTrip() {
         var random = SeededGenerator()
         for _ in 0..<2000 {
@@ -67,7 +67,7 @@ struct TimestampTextTests {
     }
 
     @Test(
-        "anything else is refused",
+        "any other text is refused",
         arguments: [
             "", "1970-01-01", "1970-01-01T00:00:00", "1970-1-01T00:00:00Z", "1970-13-01T00:00:00Z",
             "1970-00-01T00:00:00Z", "1970-01-32T00:00:00Z", "1970-02-29T00:00:00Z", "1900-02-29T00:00:00Z",
@@ -83,7 +83,7 @@ struct TimestampTextTests {
 
 @Suite("Ids and base64")
 struct IdentifierTextTests {
-    @Test("base64 is that of Foundation, and nothing else is read")
+    @Test("base64 equals that of Foundation, and other text is refused")
     func base64() {
         var random = SeededGenerator()
         for _ in 0..<500 {
@@ -97,7 +97,7 @@ struct IdentifierTextTests {
         }
     }
 
-    @Test("a random id is read as it was written, and two differ")
+    @Test("a random id reads back as it was written, and two ids differ")
     func randomID() throws {
         let id = ArchiveID.random()
         #expect(id != ArchiveID.random())
@@ -117,7 +117,7 @@ struct ArchiveManifestTests {
             created: Timestamp(seconds: 1, nanoseconds: 5))
     }
 
-    @Test("the manifest is JSON with sorted keys and a newline, and is read as it was written")
+    @Test("the manifest is JSON with sorted keys and a newline, and reads back as it was written")
     func written() throws {
         let text = """
             {
@@ -137,7 +137,7 @@ struct ArchiveManifestTests {
         #expect(try ArchiveManifest(decoding: Array(text.utf8)) == manifest())
     }
 
-    @Test("seeds are read as they were written")
+    @Test("seeds read back as they were written")
     func seeds() throws {
         let parameters = ArchiveManifest.Parameters(chunkingSeed: .init(0x0102_0304_0506_0708), treeSeed: .init(.max))
         let manifest = ArchiveManifest(id: try manifest().id, created: Timestamp(seconds: 0), parameters: parameters)
@@ -148,13 +148,13 @@ struct ArchiveManifestTests {
         #expect(try ArchiveManifest(decoding: manifest.encoded()) == manifest)
     }
 
-    @Test("a newer version is refused with its number, whatever else it holds")
+    @Test("a newer version is refused by its number, whatever else the file holds")
     func newer() {
         let text = #"{"format": "archiver", "version": 7, "id": {"new": "form"}}"#
         #expect(throws: FormatError.unknownVersion(7)) { try ArchiveManifest(decoding: Array(text.utf8)) }
     }
 
-    @Test("what is no manifest is refused")
+    @Test("a text that is not a manifest is refused")
     func refused() throws {
         let good = String(decoding: try manifest().encoded(), as: UTF8.self)
         let texts = [

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The shape of trees")
 struct TreeShapeTests {
-    /// The rule as the format document words it, with the hash computed by 128-bit arithmetic.
+    /// The rule as the format document states it, with the hash computed in 128-bit arithmetic.
     private func cuts(_ path: String, level: UInt8, seed: UInt64 = 0) -> Bool {
         func times(_ left: UInt64, _ right: UInt64) -> UInt64 {
             UInt64(truncatingIfNeeded: UInt128(left) * UInt128(right))
@@ -19,7 +19,7 @@ struct TreeShapeTests {
         return (hash ^ (hash >> 33)) % 64 == 0
     }
 
-    @Test("a node ends where the hash of level and path says")
+    @Test("the hash of level and path decides where a node ends")
     func rule() {
         for number in 0..<5000 {
             let path = "directory/file \(number)"
@@ -31,7 +31,7 @@ struct TreeShapeTests {
         }
     }
 
-    @Test("with another seed of the archive, other nodes end, as the format document says")
+    @Test("another seed of the archive ends nodes elsewhere, as the format document says")
     func seeds() {
         let shape = TreeShape(seed: 0x0123_4567_89ab_cdef)
         let paths = (0..<5000).map { "directory/file \($0)" }
@@ -41,16 +41,16 @@ struct TreeShapeTests {
             #expect(isCut == cuts(path, level: 1, seed: 0x0123_4567_89ab_cdef))
             if isCut != cuts(path, level: 1) { differing += 1 }
         }
-        // Two cuts in 64 differ, where the two have nothing to do with each other.
+        // With independent cuts, 2 in 64 paths differ.
         #expect((100...220).contains(differing), "\(differing)")
     }
 
-    @Test("the rule never changes: it gives these cuts for ever")
+    @Test("the rule never changes: these cuts are fixed")
     func golden() {
         let cuts = (0..<1000).filter {
             TreeShape.standard.cutsAfter(path: RelativePath(unchecked: Array("\($0)".utf8)), level: 0)
         }
-        // From an implementation of the format document in Python.
+        // Computed by an implementation of the format document in Python.
         let expected = [
             39, 60, 79, 91, 223, 303, 330, 344, 351, 353, 382, 390, 444, 468, 511, 597, 640, 664, 746, 768, 781, 794,
             900,
@@ -59,13 +59,13 @@ struct TreeShapeTests {
         #expect(cuts == expected)
     }
 
-    @Test("one path in 64 cuts, on every level, also when names hardly differ")
+    @Test("one path in 64 cuts on every level, even if names hardly differ")
     func rate() {
         for level in 0..<4 {
             let count = (0..<64_000).count {
                 TreeShape.standard.cutsAfter(path: RelativePath(unchecked: Array("a/\($0)".utf8)), level: level)
             }
-            // 1000 expected, standard deviation 31.
+            // 1000 are expected, with a standard deviation of 31.
             #expect((850...1150).contains(count), "level \(level): \(count)")
         }
     }

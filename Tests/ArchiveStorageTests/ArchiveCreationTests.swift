@@ -1,4 +1,4 @@
-// What is opened as an archive, and what is refused and left alone.
+// Which paths are opened or created as an archive, and which are refused and left unchanged.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Making and opening archives", .blocking)
 struct ArchiveCreationTests {
-    /// An empty archive whose segments are sealed at `segmentBytes`.
+    /// Creates an empty archive whose segments are sealed at `segmentBytes`.
     static func makeArchive(at path: FilePath, segmentBytes: Int) throws {
         let manifest = ArchiveManifest(
             id: .random(), created: .now, parameters: ArchiveManifest.Parameters(segmentBytes: segmentBytes))
@@ -23,7 +23,7 @@ struct ArchiveCreationTests {
         try failure { try ArchiveStore.open(path, creating: creating) }?.code
     }
 
-    @Test("a new archive is made where there is nothing, for its owner only, and opened the next time")
+    @Test("a missing archive is created, accessible to its owner only, and opened the next time")
     func create() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path.appending("a").appending("b")
@@ -35,7 +35,7 @@ struct ArchiveCreationTests {
         #expect(mode == 0o700)
     }
 
-    @Test("an empty directory and one left by an interrupted creation become an archive")
+    @Test("an empty directory, or one left by an interrupted creation, becomes an archive")
     func interrupted() throws {
         let directory = try TemporaryDirectory()
         #expect(try code(directory.path, creating: false) == .noArchive)
@@ -46,7 +46,7 @@ struct ArchiveCreationTests {
         #expect(try code(directory.path, creating: false) == nil)
     }
 
-    @Test("a directory of other files is refused and left as it is", arguments: [true, false])
+    @Test("a directory with other files is refused and left unchanged", arguments: [true, false])
     func otherFiles(creating: Bool) throws {
         let directory = try TemporaryDirectory()
         try directory.path.appending("letter.txt").writeFile(Array("dear".utf8))
@@ -55,7 +55,7 @@ struct ArchiveCreationTests {
         #expect(try directory.path.appending("letter.txt").readFile() == Array("dear".utf8))
     }
 
-    @Test("a file is refused and left as it is", arguments: [true, false])
+    @Test("a file is refused and left unchanged", arguments: [true, false])
     func file(creating: Bool) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path.appending("file")
@@ -65,7 +65,7 @@ struct ArchiveCreationTests {
         #expect(try path.readFile() == [1, 2, 3])
     }
 
-    @Test("a newer format is refused by its number, and nothing is written")
+    @Test("a newer format is refused by its version, and nothing is written")
     func newer() throws {
         let directory = try TemporaryDirectory()
         let manifest = directory.path.appending("archive.json")
@@ -76,7 +76,7 @@ struct ArchiveCreationTests {
         #expect(try directory.path.filesBelow() == ["archive.json"])
     }
 
-    @Test("a damaged archive.json is named, and not written over", arguments: ["", "{", "{}", "[1]", "\u{0}\u{1}"])
+    @Test("a damaged archive.json is named and not overwritten", arguments: ["", "{", "{}", "[1]", "\u{0}\u{1}"])
     func damaged(text: String) throws {
         let directory = try TemporaryDirectory()
         _ = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
@@ -97,7 +97,7 @@ struct ArchiveCreationTests {
         #expect(try ArchiveStore.open(directory.path, creating: false).catalogue.snapshots().count == 1)
     }
 
-    @Test("a segment that was begun and never came to be is cleared away; a file with a segment's name stays")
+    @Test("an unfinished segment is removed, and a damaged file with a segment's name stays")
     func emptySegment() throws {
         let directory = try TemporaryDirectory()
         let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
@@ -109,7 +109,7 @@ struct ArchiveCreationTests {
         let store = try ArchiveStore.open(directory.path, creating: false)
         #expect(try empty.readFile() == Array("ARCH".utf8))
         #expect(store.findings.map(\.kind) == [.damage])
-        #expect(store.findings.first?.message.contains("holds nothing: 4 bytes") == true)
+        #expect(store.findings.first?.message.contains("is too short: it has 4 bytes") == true)
         #expect(try directory.path.appending("segments").filesBelow().count == 2)
         #expect(try store.holds(commit))
     }

@@ -1,4 +1,4 @@
-// The catalogue's write-ahead log: kept short beside the work, gone when nobody uses the archive.
+// The catalogue's write-ahead log: it stays short, and is removed when the last user closes the archive.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -17,7 +17,7 @@ struct CatalogueLogTests {
         try store.catalogue.enter(segment: segment.number, length: segment.indexedLength, chunks: chunks)
     }
 
-    @Test("however much is entered, the log does not grow with it")
+    @Test("the log does not grow with the number of entered rows")
     func staysShort() throws {
         let directory = try TemporaryDirectory()
         let log = directory.path.appending("catalogue.sqlite-wal")
@@ -29,17 +29,17 @@ struct CatalogueLogTests {
             store.catalogue.finishCheckpoints()
             sizes.append(try log.readFile().count)
         }
-        // Each row is in a page of its own, 4 KiB: 12,000 of them would be 48 MB.
+        // In the worst case each row is in its own page of 4 KiB: 12,000 of them would be 48 MB.
         #expect(try #require(sizes.max()) < 6 << 20, "\(sizes)")
         #expect(try store.catalogue.chunkCount() > 12_000)
     }
 
-    @Test("others read and write while the log is moved, and whoever is last leaves none")
+    @Test("others can read and write during a checkpoint, and the last one to close leaves no log")
     func leavesNothingBehind() throws {
         let directory = try TemporaryDirectory()
         try withExtendedLifetime(ArchiveStore.open(directory.path, creating: true)) { store in
             _ = try store.commit(1, [Array("one".utf8)])
-            // Each thread has an archive of its own, which is closed before the thread ends.
+            // Each thread opens the archive itself and closes it before the thread ends.
             let found = try onThreads(2) { thread in
                 let own = try ArchiveStore.open(directory.path, creating: false)
                 for round in 0..<30 { try enter(100, into: own, 100 * thread + round) }

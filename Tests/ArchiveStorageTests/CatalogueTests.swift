@@ -1,4 +1,4 @@
-// The catalogue is disposable: whatever happens to it, the segments give it back.
+// The catalogue is disposable: it can always be rebuilt from the segments.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -51,7 +51,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("listing goes by an index, so that some of many snapshots cost what some cost", arguments: [true, false])
+    @Test("a list uses an index, so that its cost depends only on its own length", arguments: [true, false])
     func plans(newestFirst: Bool) throws {
         let directory = try TemporaryDirectory()
         let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue
@@ -64,7 +64,7 @@ struct CatalogueTests {
                     filter.isByTime = isByTime
                     let plan = try catalogue.plan(filter)
                     #expect(plan.contains { $0.contains("snapshot USING") }, "\(plan)")
-                    // A root with few snapshots has its own sorted.
+                    // The snapshots of a root that has few are sorted.
                     let isSorted = isByTime && root != nil
                     #expect(plan.contains { $0.contains("TEMP B-TREE") } == isSorted, "\(plan)")
                     if isByTime {
@@ -77,7 +77,7 @@ struct CatalogueTests {
         func plan(_ filter: Catalogue.SnapshotFilter) throws -> String {
             try catalogue.plan(filter).joined(separator: "; ")
         }
-        // Those of one root lie side by side, and a list goes on where it stood.
+        // A root's rows are adjacent, so the next page begins with one lookup.
         var next = Catalogue.SnapshotFilter(of: 1, until: time, since: time, newestFirst: newestFirst, limit: 10)
         next.behind = .init(sequence: 5, time: time, id: ChunkID(hashing: []))
         #expect(try plan(next).hasPrefix("SEARCH snapshot USING PRIMARY KEY (root=? AND (sequence,seconds,nanoseconds"))
@@ -90,7 +90,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("the last snapshot of a root before a time is found among few of its own, or by time among those of all")
+    @Test("the last snapshot before a time is found by sorting a small root, or by the index over all roots' times")
     func lastBefore() throws {
         let directory = try TemporaryDirectory()
         let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue
@@ -119,7 +119,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("a list in pieces is the list, whichever times are equal")
+    @Test("the pages of a list add up to the list, even with equal times")
     func pieces() throws {
         let directory = try TemporaryDirectory()
         let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue
@@ -155,7 +155,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("one made anew equals the one that grew with the archive")
+    @Test("a rebuilt catalogue equals the one that grew with the archive")
     func rebuild() throws {
         let archive = try Archive()
         func contents() throws -> ([ListedSnapshot], [ChunkID], [ListedSegment], [ListedRoot], [GapRecord]) {
@@ -184,14 +184,14 @@ struct CatalogueTests {
         #expect(summary.damage.isEmpty && summary.cutBytes == 0)
     }
 
-    @Test("a missing one is made anew on its own")
+    @Test("a missing catalogue is rebuilt automatically")
     func missing() throws {
         let archive = try Archive()
         try archive.file.removeFile()
         try archive.expectWhole()
     }
 
-    @Test("garbage in its place is replaced on its own")
+    @Test("garbage in place of the catalogue is replaced automatically")
     func garbage() throws {
         let archive = try Archive()
         var random = SeededGenerator()
@@ -202,7 +202,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("a page of garbage in it is noticed on opening or on reading, and never gives wrong data")
+    @Test("a damaged page of the catalogue may cause an error but never wrong data")
     func damagedPages() throws {
         let archive = try Archive(commits: 40)
         let good = try archive.file.readFile()
@@ -228,7 +228,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("one that is older than the segments catches up", arguments: [0, 1, 4])
+    @Test("a catalogue older than the segments is brought up to date", arguments: [0, 1, 4])
     func older(known: Int) throws {
         let directory = try TemporaryDirectory()
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 2_000)
@@ -250,7 +250,7 @@ struct CatalogueTests {
         for commit in commits { #expect(try store.holds(commit)) }
     }
 
-    @Test("it is not made anew while somebody uses the archive")
+    @Test("the catalogue is not rebuilt while the archive is in use")
     func inUse() throws {
         let archive = try Archive()
         do {

@@ -1,4 +1,4 @@
-// The filter before the catalogue: it never forgets an id, and seldom takes another for one of its own.
+// The Bloom filter of chunk ids: no false negatives and few false positives.
 
 import ArchiveFormat
 import TestTraits
@@ -9,12 +9,12 @@ import Testing
 @Suite(.blocking) struct ChunkFilterTests {
     private func id(_ text: String) -> ChunkID { ChunkID(hashing: Array(text.utf8)) }
 
-    @Test(arguments: [0, 1, 10_000, 100_000])
-    func whatWasAddedIsFoundAndHardlyAnythingElse(count: Int) {
+    @Test("added ids are always found, other ids hardly ever", arguments: [0, 1, 10_000, 100_000])
+    func membership(count: Int) {
         var filter = ChunkFilter()
         for number in 0..<count {
             filter.insert(id("in \(number)"))
-            // Each layer that is added keeps those before it.
+            // Adding a layer keeps the earlier layers.
             if number % 1_000 == 0 { #expect(filter.mayContain(id("in 0"))) }
         }
         #expect((0..<count).allSatisfy { filter.mayContain(id("in \($0)")) })

@@ -15,7 +15,7 @@ struct ChunkerTests {
             var lengths: [Int] = []
             var start = 0
             while start < buffer.count {
-                // The least that may be given: callers read that much ahead.
+                // The least that callers must pass: they read that much ahead.
                 let ahead = buffer[start..<min(buffer.count, start + chunker.maximum)]
                 let length = chunker.firstChunkLength(in: UnsafeRawBufferPointer(rebasing: ahead))
                 lengths.append(length)
@@ -33,7 +33,7 @@ struct ChunkerTests {
         }
     }
 
-    @Test("chunks are neither shorter nor longer than allowed, and near the wanted length on average")
+    @Test("chunk lengths stay within the limits, and their average is near the target")
     func limits() {
         var random = SeededGenerator()
         let size = 16 << 20
@@ -48,13 +48,13 @@ struct ChunkerTests {
         #expect((96 << 10...192 << 10).contains(average), "TEST_SEED=\(random.seed): \(average)")
     }
 
-    @Test("what is not longer than the minimum is one chunk, and nothing is none")
+    @Test("a file up to the minimum length is one chunk, and an empty file has none")
     func short() {
         for count in [1, 2, 65_535, 65_536] { #expect(lengths([UInt8](repeating: 7, count: count)) == [count]) }
         #expect(lengths([]).isEmpty)
     }
 
-    @Test("a byte put in front of 8 MiB, or into their middle, keeps all but a few chunks")
+    @Test("inserting a byte at the start or in the middle of 8 MiB changes only a few chunks")
     func insertion() {
         var random = SeededGenerator()
         let bytes = random.noise(8 << 20)
@@ -69,7 +69,7 @@ struct ChunkerTests {
         }
     }
 
-    @Test("with another seed of the archive, files are cut elsewhere")
+    @Test("another seed cuts files at different places")
     func seeds() {
         var random = SeededGenerator(seed: 2)
         let bytes = random.noise(8 << 20)
@@ -86,7 +86,7 @@ struct ChunkerTests {
         #expect(ends(7) == ends(7))
     }
 
-    @Test("the cuts never change: files cut by an older version are found again")
+    @Test("chunk boundaries never change, so that chunks of older versions are deduplicated")
     func golden() {
         var random = SeededGenerator(seed: 1)
         let expected = [

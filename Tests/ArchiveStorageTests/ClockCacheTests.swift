@@ -1,4 +1,4 @@
-// The cache of what was used lately, against a naive model of the clock.
+// The cache of recently used values, compared with a naive model.
 
 import ArchiveStorage
 import TestSupport
@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct ClockCacheTests {
-    @Test func keepsWhatFits() {
+    @Test("values that fit are kept, and the first value of a key stays") func fitting() {
         var cache = ClockCache<Int, String>(capacity: 3)
         for key in 1...3 { #expect(cache.insert("\(key)", for: key).isEmpty) }
         for key in 1...3 { #expect(cache.value(for: key) == "\(key)") }
@@ -15,7 +15,7 @@ import Testing
         #expect(cache.value(for: 2) == "2", "the first value of a key stays")
     }
 
-    @Test func whatIsUsedOutlivesWhatIsNot() {
+    @Test("a used value outlives unused ones") func usedValue() {
         var cache = ClockCache<Int, Int>(capacity: 8)
         for key in 0..<1_000 {
             _ = cache.insert(key, for: key)
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    @Test func oneGoesForEachThatComes() {
+    @Test("a full cache evicts one value for each inserted one") func eviction() {
         var cache = ClockCache<Int, Int>(capacity: 100)
         for key in 0..<100 { _ = cache.insert(key, for: key) }
         for key in 100..<1_000 { #expect(cache.insert(key, for: key).count == 1) }
     }
 
-    @Test func whatIsLargerThanAllRoomIsKeptAlone() {
+    @Test("a value larger than the capacity is kept alone") func largeValue() {
         var cache = ClockCache<Int, Int>(capacity: 10)
         for key in 0..<5 { _ = cache.insert(key, for: key, cost: 2) }
         #expect(cache.insert(7, for: 7, cost: 50).count == 5)
@@ -37,8 +37,8 @@ import Testing
         #expect(cache.insert(8, for: 8, cost: 1).map(\.key) == [7])
     }
 
-    @Test(arguments: 0..<8)
-    func neitherLosesNorInventsNorExceeds(seed: Int) {
+    @Test("the cache loses and invents nothing and stays within its capacity", arguments: 0..<8)
+    func model(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var cache = ClockCache<Int, Int>(capacity: 40)
         var kept: [Int: (value: Int, cost: Int)] = [:]

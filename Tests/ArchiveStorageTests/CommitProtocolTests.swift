@@ -1,4 +1,4 @@
-// The commit protocol under a crash at every byte: a snapshot exists if and only if its block is whole.
+// The commit protocol under a crash at every byte: a snapshot exists if and only if its block is complete.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,9 +11,9 @@ import Testing
 
 @Suite("Commits and crashes", .blocking)
 struct CommitProtocolTests {
-    /// What is left of the catalogue after the crash.
+    /// The state of the catalogue after the crash.
     enum CatalogueState: CaseIterable {
-        /// It knows all but the last commit.
+        /// It has all but the last commit.
         case before
         case missing
     }
@@ -43,7 +43,7 @@ struct CommitProtocolTests {
             bytes = try segment.readFile()
         }
 
-        /// Puts the archive into the state of a crash: `bytes` in the segment, and the catalogue as it was.
+        /// Restores the state after a crash: `bytes` in the segment, and the catalogue in `state`.
         func crash(_ bytes: [UInt8], _ state: CatalogueState) throws {
             try segment.writeFile(bytes)
             let file = directory.path.appending("catalogue.sqlite")
@@ -57,7 +57,7 @@ struct CommitProtocolTests {
         func open() throws -> ArchiveStore { try ArchiveStore.open(directory.path, creating: false) }
     }
 
-    @Test("a commit cut off at any byte is as if it had never been", arguments: CatalogueState.allCases)
+    @Test("a commit that is cut off at any byte does not exist", arguments: CatalogueState.allCases)
     func cuts(state: CatalogueState) throws {
         let scene = try Scene()
         for length in (scene.start...scene.bytes.count).sampled {
@@ -80,7 +80,7 @@ struct CommitProtocolTests {
     }
 
     @Test(
-        "a byte wrong anywhere behind what the catalogue knows takes its block, and nothing whole",
+        "a wrong byte in the unindexed part loses only its block",
         arguments: CatalogueState.allCases)
     func garbage(state: CatalogueState) throws {
         let scene = try Scene()
@@ -103,7 +103,7 @@ struct CommitProtocolTests {
     }
 
     @Test(
-        "parts of a commit that power failed in are no damage, and the archive goes on",
+        "parts of a commit that a power failure interrupted are no damage, and new commits work",
         arguments: CatalogueState.allCases)
     func unfinished(state: CatalogueState) throws {
         let scene = try Scene()
@@ -136,7 +136,7 @@ struct CommitProtocolTests {
         return scene.bytes.count - location.offset
     }
 
-    @Test("a commit is seen by nobody before it returns, and by everybody after")
+    @Test("a commit becomes visible to all readers when it returns, and not before")
     func visibility() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -155,7 +155,7 @@ struct CommitProtocolTests {
         #expect(try other.read(chunk.id) == chunk.bytes)
     }
 
-    @Test("what is abandoned is taken back, and the archive goes on")
+    @Test("an abandoned commit is rolled back, and new commits work")
     func abandon() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -176,7 +176,7 @@ struct CommitProtocolTests {
         #expect(try onlySegment(in: directory.path) == segment)
     }
 
-    @Test("what the catalogue was told of is not taken back where the sealing of its segment fails")
+    @Test("indexed blocks stay if sealing their segment fails")
     func failedSealing() throws {
         let directory = try TemporaryDirectory()
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 3_000)
@@ -189,7 +189,7 @@ struct CommitProtocolTests {
         let segment = try onlySegment(in: directory.path)
         let start = try segment.readFile().count
         try writer.append(encoder.encode([chunks[0]]))
-        // The footer is made of the blocks' headers as they are on the disk.
+        // The footer is made from the block headers on disk.
         var bytes = try segment.readFile()
         bytes[start] ^= 0xFF
         let file = try Descriptor.open(segment, O_WRONLY)
@@ -202,13 +202,13 @@ struct CommitProtocolTests {
         #expect(try store.read(chunks[1].id) == chunks[1].bytes)
     }
 
-    @Test("each id is claimed by exactly one of many threads, also while chunks move into the catalogue")
+    @Test("each id is claimed by exactly one of many threads, also while chunks are being indexed")
     func claims() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
         let old = try store.commit(1, (0..<50).map { Array("old \($0)".utf8) })
         let writer = try store.beginCommit()
-        // More than are held back before the catalogue is told.
+        // More chunks than one step holds.
         let chunks = (0..<70_000).map { RawChunk(kind: .content, bytes: Array("new \($0)".utf8)) }
         let taken = try onThreads(4) { thread in
             var random = SeededGenerator(seed: UInt64(thread))
@@ -229,7 +229,7 @@ struct CommitProtocolTests {
         #expect(taken.count == chunks.count)
         #expect(Set(taken) == Set(chunks.map(\.id)))
         writer.abandon()
-        // What was told to the catalogue before the end stays.
+        // Chunks that were indexed before the end stay.
         let kept = try chunks.filter { try store.catalogue.location(of: $0.id) != nil }
         #expect(kept.count > 60_000)
         for chunk in kept.prefix(500) { #expect(try store.read(chunk.id) == chunk.bytes) }

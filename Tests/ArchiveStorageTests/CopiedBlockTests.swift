@@ -1,4 +1,4 @@
-// Blocks in the content of files: they are bytes like others, wherever a reader looks for whole blocks.
+// Blocks inside the contents of files: a scan must not treat them as blocks of the archive.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Copies of blocks inside content", .blocking)
 struct CopiedBlockTests {
-    @Test("a segment in a file's content is never taken for blocks, also behind damage")
+    @Test("a segment inside a file's content is never read as blocks, even after damage")
     func foreignSegment() throws {
         var random = SeededGenerator()
         let other = try TemporaryDirectory()
@@ -27,15 +27,16 @@ struct CopiedBlockTests {
         #expect(try kept.allSatisfy { try reopened.holds($0) })
     }
 
-    /// Commits four snapshots, the middle ones with `copy` and with a copy of the segment so far, in damaged blocks.
+    /// Commits four snapshots; the two in the middle contain `copy` and a copy of the segment so far, in damaged
+    /// blocks.
     ///
-    /// - Returns: the snapshots that are whole.
+    /// - Returns: the undamaged snapshots.
     private func fill(
         _ directory: borrowing TemporaryDirectory, with copy: [UInt8], using random: inout SeededGenerator
     ) throws -> [Commit] {
         let store = try ArchiveStore.open(directory.path, creating: true)
         let first = try store.commit(1, [random.noise(300)])
-        // Noise around it, so that the block is stored as it is.
+        // With noise around it, the block is stored uncompressed.
         let second = try store.commit(2, [random.noise(50_000) + copy + random.noise(50_000)])
         let own = try onlySegment(in: directory.path)
         let third = try store.commit(3, [try own.readFile() + random.noise(20_000)])

@@ -1,4 +1,4 @@
-// Several copies of one chunk: whichever is whole serves, for the chunk and for what stands on it.
+// Several copies of one chunk: any undamaged copy serves the chunk and the deltas against it.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -15,7 +15,7 @@ struct CopyTests {
         case payload, header, segment
     }
 
-    /// An archive with each block in a segment of its own.
+    /// An archive with each block in its own segment.
     private final class Shelf {
         let directory: TemporaryDirectory
         private var encoder: BlockEncoder
@@ -49,7 +49,7 @@ struct CopyTests {
             return block.header
         }
 
-        /// Damages the block that was added as the one of this number.
+        /// Damages the block that was added as number `number`, counted from 0.
         func destroy(_ number: Int, _ damage: Damage) throws {
             let header = try Segment(LocalSegment(at: segments[number])).blockHeader(at: SegmentHeader.byteCount)
             switch damage {
@@ -60,7 +60,7 @@ struct CopyTests {
         }
     }
 
-    /// Opens the archive as it is, and with a catalogue made anew.
+    /// Opens the archive as it is, and with a rebuilt catalogue.
     private func openings(_ path: FilePath, _ body: (ArchiveStore, Comment) throws -> Void) throws {
         try body(try ArchiveStore.open(path, creating: false), "the catalogue as it is")
         _ = try ArchiveStore.rebuildCatalogue(of: path)
@@ -78,7 +78,7 @@ struct CopyTests {
     }
 
     @Test(
-        "a chunk with a copy that is whole is read, whichever copies are damaged and however",
+        "a chunk with one undamaged copy is readable, however the other copies are damaged",
         arguments: Damage.allCases, [0, 1, 2])
     func anyCopy(damage: Damage, whole: Int) throws {
         let shelf = try Shelf()
@@ -97,7 +97,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a false copy of a chunk serves nobody, and the true one everybody", arguments: [true, false])
+    @Test("a false copy of a chunk is never returned, and the true copy is found", arguments: [true, false])
     func falseCopy(isFirst: Bool) throws {
         let shelf = try Shelf()
         var random = SeededGenerator(seed: 13)
@@ -116,7 +116,7 @@ struct CopyTests {
         }
     }
 
-    @Test("copies that stand on each other are read by way of the one that stands alone", arguments: [true, false])
+    @Test("copies that depend on each other are read through a copy without bases", arguments: [true, false])
     func circle(isFirst: Bool) throws {
         let shelf = try Shelf()
         var random = SeededGenerator(seed: 14)
@@ -136,14 +136,14 @@ struct CopyTests {
         }
     }
 
-    @Test("whatever is damaged, a chunk with a true copy on readable bases is read, and none is read wrong")
+    @Test("a chunk with a true copy and readable bases is always read, and no read returns wrong bytes")
     func random() throws {
         var random = SeededGenerator("CopyTests.random")
         for _ in 0..<6 {
             let shelf = try Shelf()
             let text = random.text(2000)
             let chunks = (0..<12).map { _ in RawChunk(kind: .content, bytes: text + random.noise(40)) }
-            /// Copies that are as they were written: the chunk's number, and those of its bases.
+            /// Undamaged true copies: the chunk's number, and the numbers of its bases.
             var whole: [(chunk: Int, bases: [Int])] = []
             do {
                 let store = try shelf.open()
@@ -172,7 +172,7 @@ struct CopyTests {
                     if readable.contains(number) {
                         expect(chunk, in: store, comment)
                     } else {
-                        // What a delta takes nothing from need not be right.
+                        // A base from which the delta copies nothing may be wrong.
                         let error = try failure {
                             let bytes = try store.read(chunk.id)
                             #expect(bytes == chunk.bytes, comment)

@@ -24,7 +24,7 @@ struct DamageTests {
             }
         }
 
-        /// Where it is in a segment of `length` bytes whose middle block, with one base, starts at `offset`.
+        /// Its offset in a segment of `length` bytes whose middle block, with one base, starts at `offset`.
         func offset(_ offset: Int, _ header: BlockHeader, _ length: Int) -> Int {
             switch self {
             case .segmentMagic: 2
@@ -88,7 +88,7 @@ struct DamageTests {
         func open() throws -> ArchiveStore { try ArchiveStore.open(path, creating: false) }
     }
 
-    @Test("a damaged byte is met by those who read it, by name, and by nobody else", arguments: Place.allCases)
+    @Test("a damaged byte makes only the reads that need it fail, and the error names it", arguments: Place.allCases)
     func flip(place: Place) throws {
         let archive = try Archive()
         let length = try archive.segment.readFile().count
@@ -106,13 +106,13 @@ struct DamageTests {
         #expect(try (store.base(archive.middle.id) == nil) == place.touchesMiddle)
     }
 
-    @Test("a new catalogue passes over damage, says so, and keeps what is behind it", arguments: Place.allCases)
+    @Test("a rebuilt catalogue reports damage, skips it and lists everything after it", arguments: Place.allCases)
     func rebuild(place: Place) throws {
         let archive = try Archive()
         let length = try archive.segment.readFile().count
         try archive.segment.flipByte(at: place.offset(archive.middleOffset, archive.middleHeader, length))
         let summary = try ArchiveStore.rebuildCatalogue(of: archive.path)
-        // A payload is looked at when it is read.
+        // A rebuild reads neither payloads nor the index of a sealed segment.
         let isSeen = place != .payload && place != .index
         #expect(!summary.damage.isEmpty == isSeen || place == .trailer, "\(summary.damage)")
         let store = try archive.open()
@@ -128,7 +128,7 @@ struct DamageTests {
         #expect(try archive.open().holds(next))
     }
 
-    @Test("of a deleted segment only its own chunks are gone, and they can be stored again")
+    @Test("a deleted segment loses only its own chunks, and they can be stored again")
     func deleted() throws {
         let archive = try Archive()
         try archive.segment.removeFile()
@@ -143,7 +143,7 @@ struct DamageTests {
         #expect(try store.read(archive.middle.id) == archive.middle.bytes)
     }
 
-    @Test("a segment deleted while the archive is open is named by who reads it")
+    @Test("the error for a segment deleted while the archive is open names the segment")
     func deletedWhileOpen() throws {
         let archive = try Archive()
         let store = try archive.open()
@@ -154,7 +154,7 @@ struct DamageTests {
         #expect(try store.holds(archive.later))
     }
 
-    @Test("of a truncated segment what is before the cut is still read", arguments: [true, false])
+    @Test("a truncated segment is readable up to the cut", arguments: [true, false])
     func truncated(isRebuilt: Bool) throws {
         let archive = try Archive()
         let bytes = try archive.segment.readFile()
@@ -167,7 +167,7 @@ struct DamageTests {
         #expect(try store.holds(store.commit(6, [archive.middle.bytes + [1]])))
     }
 
-    @Test("an open segment that lost its indexed end is indexed anew, and what it lost is stored again")
+    @Test("an open segment that lost its indexed end is indexed again, and lost chunks are stored again")
     func shortenedOpenSegment() throws {
         let directory = try TemporaryDirectory()
         let first = try ArchiveStore.open(directory.path, creating: true).commit(1, [Array("first".utf8)])

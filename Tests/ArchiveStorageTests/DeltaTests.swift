@@ -23,7 +23,7 @@ struct DeltaTests {
         _ = try writer.commit(snapshot, base: nil)
     }
 
-    @Test("40 versions of a text, each on the one before, are small, at most 16 deep, and all read back")
+    @Test("40 versions of a text, each based on the previous one, are small, at most 16 deep, and readable")
     func chain() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -48,7 +48,7 @@ struct DeltaTests {
             try end(writer, number)
             versions.append(chunk)
         }
-        // After the sixteenth base a version goes back to an older one instead of standing alone.
+        // After the sixteenth base a version branches from an older one instead of having no base.
         #expect(Array(depths.prefix(17)) == Array(0...16), "TEST_SEED=\(random.seed)")
         for (depth, next) in zip(depths, depths.dropFirst()) {
             #expect(depth < 16 ? next == depth + 1 : [1, 5, 9, 13].contains(next), "TEST_SEED=\(random.seed)")
@@ -59,7 +59,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("a delta reaches all of its bases, as the format says")
+    @Test("a delta can copy from all its bases, as the format specifies")
     func wholeBases() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -67,7 +67,7 @@ struct DeltaTests {
         var encoder = try BlockEncoder(level: 9)
         let parts = (0..<3).map { _ in RawChunk(kind: .content, bytes: random.noise(200_000)) }
         let joined = Array(parts.map(\.bytes).joined())
-        // From the very beginning, across the joint of two bases, in another order, with noise of their own between.
+        // Copies from the start, across the boundary of two bases and in another order, with new noise in between.
         let own = random.noise(50)
         let like = RawChunk(
             kind: .content, bytes: joined.suffix(30_000) + own + joined.prefix(100) + joined[190_000..<230_000])
@@ -88,7 +88,7 @@ struct DeltaTests {
         #expect(try store.read(unlike.id) == unlike.bytes)
     }
 
-    @Test("what a delta inserts is compressed with the end of its bases as dictionary")
+    @Test("the bytes that a delta inserts are compressed with the end of its bases as dictionary")
     func dictionary() throws {
         var random = SeededGenerator()
         var encoder = try BlockEncoder(level: 9)
@@ -102,7 +102,7 @@ struct DeltaTests {
         #expect(block.header.storedLength < text.bytes.count / 3, "TEST_SEED=\(random.seed)")
     }
 
-    @Test("chunks packed into one block, an empty one among them, are read one by one")
+    @Test("chunks packed into one block, including an empty one, can be read one by one")
     func packed() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -116,7 +116,7 @@ struct DeltaTests {
         for chunk in chunks.shuffled(using: &random) { #expect(try reopened.read(chunk.id) == chunk.bytes) }
     }
 
-    @Test("bases that stand on each other are an error, not an endless loop")
+    @Test("bases that depend on each other cause an error, not an endless loop")
     func cycle() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -173,7 +173,7 @@ struct DeltaTests {
         #expect(try failure { try store.read(ids[0]) }?.code == .damaged)
     }
 
-    @Test("a block whose bytes are not those of its ids is refused though its checksums are right")
+    @Test("a block whose bytes do not match its ids is refused even if its checksums are right")
     func wrongBytes() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -187,7 +187,7 @@ struct DeltaTests {
         #expect(error.message.contains(liar.id.hex))
     }
 
-    /// A block that is right in itself but names bases it was not made with.
+    /// A valid block that names bases it was not compressed against.
     private func crafted(_ id: ChunkID, bases: [ChunkID], depth: Int) throws -> EncodedBlock {
         let text = Array("the same text, so that it shrinks".utf8)
         var encoder = try BlockEncoder(level: 9)

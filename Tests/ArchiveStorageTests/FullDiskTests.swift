@@ -1,4 +1,4 @@
-// Full and read-only file systems: nothing is lost, what can be read is read, and writing goes on later.
+// Full and read-only file systems: nothing is lost, stored data stays readable, and writing works again later.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -9,12 +9,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// A small file system of its own, for root only.
+/// A small temporary file system; mounting it needs root.
 private final class SmallFileSystem {
     private let directory: TemporaryDirectory
     var path: FilePath { directory.path }
 
-    /// Whether this process may mount at all: containers often keep even root from it.
+    /// Whether this process may mount: containers often forbid it even to root.
     static let isPossible = (try? SmallFileSystem(bytes: 1 << 20)) != nil
 
     init(bytes: Int) throws {
@@ -27,7 +27,7 @@ private final class SmallFileSystem {
     }
 
     deinit {
-        // Detached: files that are still open end with their owners.
+        // Lazily: the kernel completes it when the last open file is closed.
         try? SmallFileSystem.run("umount", ["--lazy", path.string])
     }
 
@@ -44,7 +44,7 @@ private final class SmallFileSystem {
 
 @Suite("Full and read-only disks", .enabled(if: CurrentProcess.isRoot && SmallFileSystem.isPossible), .blocking)
 struct FullDiskTests {
-    @Test("a commit that does not fit fails whole, and the next one that fits succeeds")
+    @Test("a commit that does not fit fails completely, and the next one that fits succeeds")
     func full() throws {
         let disk = try SmallFileSystem(bytes: 8 << 20)
         let path = disk.path.appending("archive")
@@ -69,7 +69,7 @@ struct FullDiskTests {
         #expect(try reopened.catalogue.snapshots().map(\.id) == [first.id, next.id, last.id])
     }
 
-    @Test("wherever space runs out during a commit, the archive stays valid")
+    @Test("the archive stays valid wherever space runs out during a commit")
     func everywhere() throws {
         let disk = try SmallFileSystem(bytes: 2 << 20)
         let path = disk.path.appending("archive")
@@ -99,7 +99,7 @@ struct FullDiskTests {
         for commit in commits { #expect(try store.holds(commit)) }
     }
 
-    @Test("after a failed append nothing more is appended by that commit")
+    @Test("a commit appends nothing after a failed append")
     func stopped() throws {
         let disk = try SmallFileSystem(bytes: 2 << 20)
         let path = disk.path.appending("archive")
@@ -117,7 +117,7 @@ struct FullDiskTests {
         #expect(try store.holds(store.commit(1, [[1]])))
     }
 
-    @Test("gaps that do not fit are not entered, none of them, and are entered once there is room")
+    @Test("gaps that do not fit are not entered, and all are entered once there is space")
     func gaps() throws {
         let disk = try SmallFileSystem(bytes: 4 << 20)
         let path = disk.path.appending("archive")
@@ -160,7 +160,7 @@ struct FullDiskTests {
         #expect(try failure { try store.commit(2, [random.noise(100_000)]) }?.code == .noSpace)
     }
 
-    @Test("an archive on a read-only file system is read, and refuses commits by a typed error")
+    @Test("an archive on a read-only file system can be read, and refuses commits with a typed error")
     func readOnly() throws {
         let disk = try SmallFileSystem(bytes: 4 << 20)
         let path = disk.path.appending("archive")
@@ -179,7 +179,7 @@ struct FullDiskTests {
         #expect(try store.catalogue.gaps() == [gap])
         #expect(try failure { try store.beginCommit() }?.code == .readOnly)
         #expect(try failure { try store.enter([.sample(2)]) }?.code == .readOnly)
-        // What is there already needs no writing.
+        // A gap that is already stored needs no write.
         try store.enter([gap])
         #expect(try failure { try ArchiveStore.open(disk.path.appending("new"), creating: true) }?.code == .readOnly)
         #expect(try failure { try ArchiveStore.rebuildCatalogue(of: path) }?.code == .readOnly)

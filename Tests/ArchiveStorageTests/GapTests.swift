@@ -1,4 +1,4 @@
-// Gaps: entered, listed, and kept or lost as a whole whatever happens to the segment.
+// Gaps: entering, listing, and damage to their segments.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -17,7 +17,7 @@ struct GapTests {
 
     private func open() throws -> ArchiveStore { try ArchiveStore.open(path, creating: true) }
 
-    @Test("gaps are listed by start as they were entered, with whatever they say")
+    @Test("gaps are listed by start with all their fields")
     func listing() throws {
         let time = Timestamp(seconds: -5, nanoseconds: 7)
         let gaps =
@@ -35,7 +35,7 @@ struct GapTests {
         for gap in gaps { #expect(try store.record(ChunkID(hashing: gap.encoded()), as: GapRecord.self) == gap) }
     }
 
-    @Test("gaps are found by root and by the time they reach into")
+    @Test("gaps are found by root and by overlapping time")
     func filters() throws {
         func gap(_ start: Int64, _ end: Int64, root: String = "/a") -> GapRecord {
             GapRecord(
@@ -61,7 +61,7 @@ struct GapTests {
         #expect(try found(nil, 25, 45) == [long, other])
     }
 
-    @Test("the same gap entered again is one record, and nothing is written for it")
+    @Test("entering the same gap again writes nothing")
     func again() throws {
         let gaps = (0..<5).map { GapRecord.sample($0) }
         let store = try open()
@@ -80,7 +80,7 @@ struct GapTests {
         #expect(try SegmentScan(segment).count(of: .gap) == gaps.count + 1)
     }
 
-    @Test("a gap whose chunk is a file's content as well is stored as a gap all the same")
+    @Test("a gap whose bytes are also a file's content is stored as a gap")
     func contentAlike() throws {
         let gap = GapRecord.sample(1)
         let store = try open()
@@ -91,7 +91,7 @@ struct GapTests {
         #expect(try store.catalogue.gaps() == [gap] && store.holds(commit))
     }
 
-    @Test("a root that has only gaps is not among those that have snapshots, until it has one")
+    @Test("a root with only gaps is not listed among the roots with snapshots")
     func roots() throws {
         let store = try open()
         let path = Array("/root".utf8)
@@ -105,7 +105,7 @@ struct GapTests {
         #expect(try store.catalogue.roots() == [root])
     }
 
-    @Test("sizes and numbers of snapshots are those of the files and records")
+    @Test("sizes and numbers of snapshots match the files and records")
     func sizes() throws {
         try ArchiveCreationTests.makeArchive(at: path, segmentBytes: 3_000)
         var random = SeededGenerator()
@@ -138,7 +138,7 @@ struct GapTests {
         }
     }
 
-    @Test("what two writers enter is all there, each gap once")
+    @Test("all gaps that two writers enter are listed, each once")
     func twoWriters() throws {
         let stores = [try open(), try open()]
         let expected = (0..<60).map { GapRecord.sample($0) }
@@ -152,7 +152,7 @@ struct GapTests {
         #expect(try path.appending("segments").filesBelow().count == 2)
     }
 
-    @Test("more gaps than a block takes are entered at once")
+    @Test("more gaps than fit into a block are entered in one commit")
     func many() throws {
         let gaps = (0..<5_000).map { GapRecord.sample($0) }
         do {
@@ -168,14 +168,14 @@ struct GapTests {
 }
 
 extension SegmentScan {
-    /// All of the segment at `path`.
+    /// Scans the entire segment at `path`.
     fileprivate init(_ path: FilePath) throws {
         try self.init(
             of: Segment(LocalSegment(at: path)), from: SegmentHeader.byteCount, verifyingPayloads: true,
             passingDamage: false)
     }
 
-    /// How many records of a kind it holds.
+    /// The number of records of a kind.
     fileprivate func count(of kind: ChunkKind) -> Int { records.count { $0.kind == kind } }
 }
 
@@ -190,7 +190,7 @@ struct GapCrashTests {
         let after: Commit
         let segment: FilePath
         let bytes: [UInt8]
-        /// Where the block of the gaps is.
+        /// The range of the gaps' block.
         let block: Range<Int>
         private let catalogue: [UInt8]
 
@@ -207,7 +207,7 @@ struct GapCrashTests {
             bytes = try segment.readFile()
         }
 
-        /// The archive after a crash that left `bytes` in the segment and the catalogue as it was, or none.
+        /// Opens the archive after a crash that left `bytes` in the segment, and the old catalogue or none.
         func crash(_ bytes: [UInt8], isCatalogueKept: Bool) throws -> ArchiveStore {
             let segments = path.appending("segments")
             for name in try segments.filesBelow() { try segments.pushing(FilePath(name)).removeFile() }
@@ -219,7 +219,7 @@ struct GapCrashTests {
         }
     }
 
-    @Test("gaps cut off at any byte of their block are as if they had never been", arguments: [true, false])
+    @Test("gaps whose block is cut off at any byte do not exist", arguments: [true, false])
     func cuts(isCatalogueKept: Bool) throws {
         let scene = try Scene()
         for length in (scene.block.lowerBound...scene.block.upperBound).sampled {
@@ -235,7 +235,7 @@ struct GapCrashTests {
         }
     }
 
-    @Test("gaps stay whatever is cut off behind them", arguments: [true, false])
+    @Test("gaps stay when later bytes are cut off", arguments: [true, false])
     func cutsBehind(isCatalogueKept: Bool) throws {
         let scene = try Scene()
         for length in (scene.block.upperBound...scene.bytes.count).sampled {
@@ -245,7 +245,7 @@ struct GapCrashTests {
         }
     }
 
-    @Test("a byte wrong anywhere in the gaps' block takes the gaps, and no snapshot; they can be entered anew")
+    @Test("a wrong byte anywhere in the gaps' block loses the gaps and no snapshot, and they can be entered again")
     func garbage() throws {
         let scene = try Scene()
         for offset in scene.block.sampled {
@@ -260,7 +260,7 @@ struct GapCrashTests {
         }
     }
 
-    @Test("a new catalogue names a gap that means nothing, and lists the others")
+    @Test("a rebuilt catalogue reports an undecodable gap and lists the others")
     func nonsense() throws {
         let directory = try TemporaryDirectory()
         let nonsense = RawChunk(kind: .gap, bytes: Array("no gap".utf8))
@@ -276,7 +276,7 @@ struct GapCrashTests {
         #expect(try ArchiveStore.open(directory.path, creating: false).catalogue.gaps() == [.sample(1)])
     }
 
-    @Test("a gap that was lost with its segment stays listed, and is stored again when it is entered again")
+    @Test("a gap lost with its segment stays listed, and is stored again when it is entered again")
     func lostSegment() throws {
         let directory = try TemporaryDirectory()
         let gap = GapRecord.sample(1)
@@ -290,7 +290,7 @@ struct GapCrashTests {
         #expect(try store.catalogue.gaps() == [gap])
     }
 
-    @Test("a block with a kind of chunk that came after this program is kept, also behind what the catalogue knows")
+    @Test("a block with an unknown kind of chunk is kept, also in the unindexed part")
     func laterKinds() throws {
         let scene = try Scene()
         let later = RawChunk(kind: ChunkKind(rawValue: 200), bytes: Array("from the future".utf8))
@@ -313,7 +313,7 @@ struct GapCrashTests {
 }
 
 extension ArchiveStore {
-    /// Appends a block that holds `chunk` alone.
+    /// Appends a block that holds only `chunk`.
     fileprivate func append(_ chunk: RawChunk) throws {
         var encoder = try BlockEncoder(level: 1)
         let writer = try beginCommit()

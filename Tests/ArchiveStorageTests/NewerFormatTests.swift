@@ -1,4 +1,4 @@
-// Segments of a format that came after this program: refused by their version, never passed over.
+// Segments of a newer format: they are refused by their version, never skipped.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Segments of a newer format", .blocking)
 struct NewerFormatTests {
-    @Test("an archive with a segment of a greater version is refused by that version", arguments: [true, false])
+    @Test("an archive with a segment of a newer version is refused with that version", arguments: [true, false])
     func newerSegment(isKnown: Bool) throws {
         let directory = try TemporaryDirectory()
         _ = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
@@ -33,7 +33,7 @@ struct NewerFormatTests {
         #expect(try segment.readFile() == bytes)
     }
 
-    @Test("a damaged version is damage, and refuses nothing")
+    @Test("a damaged version number is reported as damage, and the archive opens")
     func damagedVersion() throws {
         let directory = try TemporaryDirectory()
         let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1, 2, 3]])

@@ -1,4 +1,4 @@
-// Operations: entered, listed, and kept or lost whatever happens to the segment.
+// Operations: entering, listing, and damage to their segments.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -17,7 +17,7 @@ struct OperationTests {
 
     private func open() throws -> ArchiveStore { try ArchiveStore.open(path, creating: true) }
 
-    @Test("operations are listed by time as they were entered, with whatever they say, also by a new catalogue")
+    @Test("operations are listed by time with all their fields, also by a rebuilt catalogue")
     func listing() throws {
         let chunk = ChunkID(hashing: [])
         let records =
@@ -60,7 +60,7 @@ struct OperationTests {
         #expect(try store.catalogue.roots().isEmpty)
     }
 
-    @Test("what two writers enter is all there")
+    @Test("all operations that two writers enter are listed")
     func twoWriters() throws {
         let stores = [try open(), try open()]
         let expected = (0..<60).map { OperationRecord.sample($0) }
@@ -82,7 +82,7 @@ struct OperationCrashTests {
         let after: Commit
         let segment: FilePath
         let bytes: [UInt8]
-        /// Where the block of the operation is.
+        /// The range of the operation's block.
         let block: Range<Int>
         private let catalogue: [UInt8]
 
@@ -99,7 +99,7 @@ struct OperationCrashTests {
             bytes = try segment.readFile()
         }
 
-        /// The archive after a crash that left `bytes` in the segment and the catalogue as it was, or none.
+        /// Opens the archive after a crash that left `bytes` in the segment, and the old catalogue or none.
         func crash(_ bytes: [UInt8], isCatalogueKept: Bool) throws -> ArchiveStore {
             try segment.writeFile(bytes)
             let file = path.appending("catalogue.sqlite")
@@ -109,7 +109,7 @@ struct OperationCrashTests {
         }
     }
 
-    @Test("an operation cut off at any byte of its block is as if it had never been", arguments: [true, false])
+    @Test("an operation whose block is cut off at any byte does not exist", arguments: [true, false])
     func cuts(isCatalogueKept: Bool) throws {
         let scene = try Scene()
         for length in (scene.block.lowerBound...scene.bytes.count).sampled {
@@ -125,7 +125,7 @@ struct OperationCrashTests {
         }
     }
 
-    @Test("a byte wrong anywhere in an operation's block takes the operation, and no snapshot")
+    @Test("a wrong byte anywhere in an operation's block loses the operation and no snapshot")
     func garbage() throws {
         let scene = try Scene()
         for offset in scene.block.sampled {
@@ -137,7 +137,7 @@ struct OperationCrashTests {
         }
     }
 
-    @Test("a new catalogue names an operation that means nothing, and lists the others")
+    @Test("a rebuilt catalogue reports an undecodable operation and lists the others")
     func nonsense() throws {
         let directory = try TemporaryDirectory()
         let nonsense = RawChunk(kind: .operation, bytes: Array("no operation".utf8))

@@ -1,4 +1,4 @@
-// Dropping segments while others commit: what they store again, and what they find.
+// Dropping segments while other commits store and read chunks.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Reclaiming", .blocking)
 struct ReclaimerTests {
-    /// An archive that seals a segment as soon as something large is in it.
+    /// An archive with small segments: one large chunk fills a segment, which is then sealed.
     private struct Scene {
         let directory: TemporaryDirectory
 
@@ -27,7 +27,7 @@ struct ReclaimerTests {
             }
         }
 
-        /// Stores `bytes`, and something that nothing needs in the same segment.
+        /// Stores `bytes`, and unneeded bytes in the same segment.
         @discardableResult
         func store(_ bytes: [UInt8], on base: ChunkID? = nil, beside waste: [UInt8] = []) throws -> ChunkID {
             let store = try open()
@@ -54,7 +54,7 @@ struct ReclaimerTests {
         }
     }
 
-    @Test("a chunk that is stored again on one that stands on it can be read, and so can that one")
+    @Test("a chunk stored again against a delta that depends on it is readable, and so is the delta")
     func copiesOnEachOther() throws {
         let scene = try Scene()
         let (old, new) = (text(0..<500, "old"), text(0..<500, "new"))
@@ -73,7 +73,7 @@ struct ReclaimerTests {
             try scene.store(old, on: second)
         }
         #expect(marks == 2 && result.dropped == 1)
-        store.giveUpWriters()
+        store.releaseWriters()
         for isNew in [false, true] {
             if isNew { scene.removeCatalogue() }
             let reader = try scene.open()
@@ -83,7 +83,7 @@ struct ReclaimerTests {
     }
 
     @Test(
-        "the catalogue becomes shorter by what it does not need any more, with others beside or without",
+        "the catalogue shrinks when rows are removed, whether or not others have the archive open",
         arguments: [1, 2])
     func catalogue(openings: Int) throws {
         let scene = try Scene()
@@ -115,7 +115,7 @@ struct ReclaimerTests {
         #expect(try scene.open().read(kept) == text(0..<500, "kept"))
     }
 
-    @Test("what others store meanwhile is not taken off what was given back")
+    @Test("bytes that others store during the run do not reduce the freed bytes")
     func freedBesideOthers() throws {
         let scene = try Scene()
         let kept = try scene.store(text(0..<500, "kept"), beside: waste(1))
@@ -130,7 +130,7 @@ struct ReclaimerTests {
         #expect(result.freedBytes > 20_000 && result.bytesAfter > result.bytesBefore, "\(result)")
     }
 
-    @Test("what a segment that stays stands on is copied, though nothing lives that needs it")
+    @Test("the bases of a segment that stays are copied, even if no live chunk needs them")
     func supports() throws {
         let scene = try Scene()
         let (old, new) = (text(0..<500, "old"), text(0..<500, "new"))
@@ -145,7 +145,7 @@ struct ReclaimerTests {
         #expect(try reader.read(third) == waste(3))
     }
 
-    @Test("what stood on chunks that go is written anew, against the nearest one that stays")
+    @Test("deltas against dropped chunks are rewritten against the nearest chunk that stays")
     func rewritten() throws {
         let scene = try Scene()
         var versions: [(id: ChunkID, bytes: [UInt8])] = []

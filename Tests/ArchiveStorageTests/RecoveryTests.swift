@@ -1,4 +1,4 @@
-// Opening an archive that a crash, a copy or a stranger left behind: nothing whole is cut, and what is wrong is said.
+// Opening an archive after a crash, a copy or foreign changes: nothing valid is cut off, and damage is reported.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Recovery", .blocking)
 struct RecoveryTests {
-    /// An archive of seven snapshots whose catalogue knows the first alone.
+    /// An archive of seven snapshots whose catalogue has only the first.
     private struct Scene {
         let directory: TemporaryDirectory
         let commits: [Commit]
@@ -41,7 +41,7 @@ struct RecoveryTests {
         func open() throws -> ArchiveStore { try ArchiveStore.open(directory.path, creating: false) }
     }
 
-    @Test("an older catalogue and one byte wrong behind what it knows lose the damaged block and nothing else")
+    @Test("an older catalogue and a wrong byte in the unindexed part lose only the damaged block")
     func olderCatalogue() throws {
         let scene = try Scene()
         // In the content of the second commit.
@@ -53,7 +53,7 @@ struct RecoveryTests {
         #expect(try scene.segment.readFile() == bytes)
         #expect(store.findings.map(\.kind) == [.damage])
         #expect(store.findings.first?.message.contains("byte \(scene.lengths[0]) of") == true)
-        // Nothing is appended to it any more, and it is still said by the next who opens the archive.
+        // Nothing is appended to that segment any more, and the next opening reports the damage again.
         let next = try store.commit(8, [Array("next".utf8)])
         #expect(try scene.segment.readFile() == bytes)
         let again = try scene.open()
@@ -61,7 +61,7 @@ struct RecoveryTests {
         #expect(again.findings.map(\.kind) == [.damage])
     }
 
-    @Test("a tail that is cut off is kept beside, and that is said once")
+    @Test("a torn tail is cut off and saved, and that is reported once")
     func salvage() throws {
         let scene = try Scene()
         let whole = try scene.segment.readFile()
@@ -79,7 +79,7 @@ struct RecoveryTests {
         #expect(try scene.open().findings.isEmpty)
     }
 
-    @Test("a tail of 8 TiB of hole is cut off at once, and holds up nobody", .timeLimit(.minutes(60)))
+    @Test("a torn tail with a hole of 8 TiB is cut off quickly", .timeLimit(.minutes(60)))
     func hole() throws {
         let directory = try TemporaryDirectory()
         let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [Array("one".utf8)])
@@ -93,7 +93,7 @@ struct RecoveryTests {
         #expect(store.findings.map(\.kind) == [.cut])
     }
 
-    @Test("a sealed segment that was shortened is noticed by whoever opens the archive", arguments: [1, 100, 1_500])
+    @Test("opening the archive detects a sealed segment that was shortened", arguments: [1, 100, 1_500])
     func shortened(by count: Int) throws {
         let directory = try TemporaryDirectory()
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 4_000)
@@ -115,7 +115,7 @@ struct RecoveryTests {
         #expect(try ArchiveStore.open(directory.path, creating: false).findings.count == 1)
     }
 
-    @Test("what below segments cannot be read is named by every opening")
+    @Test("every opening reports unreadable files below segments")
     func unread() throws {
         let scene = try Scene()
         let folder = scene.segment.removingLastComponent()
@@ -132,7 +132,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a catalogue whose tables are not ours is made anew", arguments: ["view", "column", "trigger"])
+    @Test("a catalogue with foreign tables is rebuilt", arguments: ["view", "column", "trigger"])
     func foreignTables(what: String) throws {
         let scene = try Scene()
         let catalogue = scene.directory.path.appending("catalogue.sqlite")
@@ -164,7 +164,7 @@ struct RecoveryTests {
         #expect(result == 0)
     }
 
-    @Test("a commit into a segment that was removed fails, and the next one goes into another")
+    @Test("a commit into a removed segment fails, and the next one uses another segment")
     func removedSegment() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -177,7 +177,7 @@ struct RecoveryTests {
         #expect(try ArchiveStore.open(directory.path, creating: false).holds(next))
     }
 
-    @Test("nothing is made in the place of an archive that is gone")
+    @Test("nothing is created at the path of an archive that was moved away")
     func removedArchive() throws {
         let directory = try TemporaryDirectory()
         let place = directory.path.appending("mounted")
@@ -191,7 +191,7 @@ struct RecoveryTests {
         #expect(try place.filesBelow().isEmpty)
     }
 
-    @Test("records whose numbers are the greatest are listed, and end nobody; with greater ones none is stored")
+    @Test("a snapshot with the greatest allowed number is listed, and one with a greater number is refused")
     func greatestNumbers() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)

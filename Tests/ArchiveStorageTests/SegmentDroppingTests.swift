@@ -1,4 +1,4 @@
-// Segments on their way out: condemned, then dropped, which is on record. And what is known of blocks without reading them.
+// Condemned and dropped segments, and the block facts that the catalogue stores.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Segments that are dropped", .blocking)
 struct SegmentDroppingTests {
-    /// Three commits, each in sealed segments of its own; the last stands on the one before.
+    /// Three commits, each in its own sealed segments; the last is compressed against the second.
     private struct Scene {
         let directory: TemporaryDirectory
         let commits: [Commit]
@@ -39,13 +39,13 @@ struct SegmentDroppingTests {
         }
     }
 
-    /// The segment that the newest copy of the chunk `id` is in.
+    /// The segment with the newest copy of the chunk `id`.
     private func segment(of id: ChunkID, _ store: ArchiveStore) throws -> ListedSegment {
         let location = try #require(try store.catalogue.location(of: id))
         return try #require(try store.catalogue.segment(location.segment))
     }
 
-    @Test("a chunk in a condemned segment is stored again and is nobody's base, and can still be read")
+    @Test("a chunk in a condemned segment stays readable, is stored again, and is not used as a base")
     func condemned() throws {
         let scene = try Scene()
         let store = try scene.open()
@@ -80,7 +80,7 @@ struct SegmentDroppingTests {
     }
 
     @Test(
-        "a segment that was dropped is not lost, also for a new catalogue, and a copy that turns up again is not read")
+        "a dropped segment is no loss, also for a rebuilt catalogue, and a copy that reappears is not read")
     func dropped() throws {
         let scene = try Scene()
         let file: FilePath
@@ -110,7 +110,7 @@ struct SegmentDroppingTests {
         }
     }
 
-    @Test("a segment that is missing and was not dropped is lost")
+    @Test("a missing segment that was not dropped is reported as damage")
     func lost() throws {
         let scene = try Scene()
         let file: FilePath
@@ -124,7 +124,7 @@ struct SegmentDroppingTests {
         #expect(try scene.open().findings.map(\.kind) == [.damage])
     }
 
-    @Test("length, depth and bases of every block are known, also to a catalogue made anew")
+    @Test("the length, depth and bases of every block are listed, also in a rebuilt catalogue")
     func blocks() throws {
         let scene = try Scene()
         var isDelta = false

@@ -1,4 +1,4 @@
-// The life of a segment: begun by one writer, left behind, taken over, sealed, and never changed again.
+// The life of a segment: created by a writer, left, taken over by another, sealed, and never changed again.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The life of segments", .blocking)
 struct SegmentLifeTests {
-    /// What must not change in a sealed segment.
+    /// The properties of a sealed segment that must not change.
     private struct Print: Equatable {
         let hash: ChunkID
         let modified: Date?
@@ -26,7 +26,7 @@ struct SegmentLifeTests {
         try store.catalogue.segments().filter(\.isSealed).map { store.segments.path(of: $0.path) }
     }
 
-    @Test("a segment is sealed at 64 MiB, in the middle of a commit, and everything reads back")
+    @Test("a segment is sealed at 64 MiB in the middle of a commit, and all chunks are readable")
     func sealing() throws {
         let directory = try TemporaryDirectory()
         var random = SeededGenerator()
@@ -54,7 +54,7 @@ struct SegmentLifeTests {
         #expect(try Print(first) == print)
     }
 
-    @Test("a footer names every block of its segment, and sealed segments never change")
+    @Test("a footer lists every block of its segment, and sealed segments never change")
     func footers() throws {
         let directory = try TemporaryDirectory()
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 3_000)
@@ -91,7 +91,7 @@ struct SegmentLifeTests {
     }
 
     @Test(
-        "the index of a sealed segment names its chunks although not one block can be read, and the checksum tells so")
+        "the index of a sealed segment lists its chunks even if no block is readable, and the hash reveals the damage")
     func indexAlone() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 500)
@@ -113,7 +113,7 @@ struct SegmentLifeTests {
         #expect(try failure { try Segment(LocalSegment(at: path)).index() }?.code == .damaged)
     }
 
-    @Test("a footer cut off at any byte is cut away, and the segment is sealed again")
+    @Test("a footer cut off at any byte is removed, and the segment is sealed again")
     func tornFooter() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 500)
@@ -137,7 +137,7 @@ struct SegmentLifeTests {
         #expect(try Segment(LocalSegment(at: path)).trailer() != nil)
     }
 
-    @Test("two writers append to segments of their own, and both see everything afterwards")
+    @Test("two writers append to different segments, and each sees all commits afterwards")
     func twoWriters() throws {
         let directory = try TemporaryDirectory()
         let stores = [
@@ -161,7 +161,7 @@ struct SegmentLifeTests {
         }
     }
 
-    @Test("segments begun while others open the archive are never taken for empty ones left behind")
+    @Test("opening an archive never removes segments that other writers are creating")
     func beginnings() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -170,7 +170,7 @@ struct SegmentLifeTests {
                 for _ in 0..<200 { _ = try ArchiveStore.open(directory.path, creating: false) }
                 return [Commit]()
             }
-            // Each is begun while those before it are held, so each begins a segment.
+            // All earlier commits are still held, so each commit creates a segment.
             var holders: [CommitWriter] = []
             var commits: [Commit] = []
             for number in 0..<100 {
@@ -184,7 +184,7 @@ struct SegmentLifeTests {
         for commit in results[0] { #expect(try reopened.holds(commit)) }
     }
 
-    @Test("whatever copy of a chunk that two writers stored is found, it serves those that stand on it")
+    @Test("any copy of a chunk that two writers stored works as a base")
     func copies() throws {
         let directory = try TemporaryDirectory()
         var random = SeededGenerator()
@@ -197,7 +197,7 @@ struct SegmentLifeTests {
             var encoder = try BlockEncoder(level: 9)
             let early = try first.beginCommit()
             let late = try second.beginCommit()
-            // Both are to store the shared chunk: the first writer against an older one, the second alone.
+            // Both store the shared chunk: the first writer against an older one, the second without a base.
             #expect(try early.claim(old.id) && early.claim(shared.id) && late.claim(shared.id) && late.claim(top.id))
             let oldBase = BaseChunk(id: old.id, bytes: old.bytes, depth: 0)
             try late.append(encoder.encode([shared]))
@@ -222,7 +222,7 @@ struct SegmentLifeTests {
         _ = try writer.commit(snapshot, base: nil)
     }
 
-    @Test("a new writer goes on in the newest segment that is free")
+    @Test("a new writer continues the newest segment without a writer")
     func takeOver() throws {
         let directory = try TemporaryDirectory()
         var commits: [Commit] = []
@@ -231,7 +231,7 @@ struct SegmentLifeTests {
             commits.append(try store.commit(number, [Array("\(number)".utf8)]))
         }
         let segment = try onlySegment(in: directory.path)
-        // While one store holds the segment, another begins its own; then that one is the newest.
+        // While one store holds the segment, another creates a new one, which is then the newest.
         let holder = try ArchiveStore.open(directory.path, creating: false)
         commits.append(try holder.commit(5, [Array("5".utf8)]))
         #expect(try onlySegment(in: directory.path) == segment)

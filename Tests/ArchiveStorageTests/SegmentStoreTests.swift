@@ -1,4 +1,4 @@
-// Archives whose segments are in no directory, and a fault at every call of the place where they are.
+// Archives with segments in memory, and a fault at every call of their store.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,14 +11,14 @@ import Threading
 
 @Suite("Places of segments", .blocking)
 struct SegmentStoreTests {
-    /// What a script was promised: each snapshot, from which call on, and to which it was wanted.
+    /// A snapshot that must be readable from call `since` to call `until`.
     private struct Promise {
         let commit: Commit
         let since: Int
         var until = Int.max
     }
 
-    /// Days of an archive: commits in several segments, some that are forgotten, space given back, commits after it.
+    /// A script: commits in several segments, forgetting some snapshots, reclaiming their space, and further commits.
     private struct Script {
         let directory = try? TemporaryDirectory(inMemory: true)
         let segments: MemorySegments
@@ -60,7 +60,7 @@ struct SegmentStoreTests {
         }
     }
 
-    @Test("an archive whose segments are in memory keeps, finds and drops what one in a directory does")
+    @Test("an archive with segments in memory works like one with segments in a directory")
     func memory() throws {
         var script = try Script(MemorySegments())
         try script.run()
@@ -81,7 +81,7 @@ struct SegmentStoreTests {
         #expect(try path.filesBelow().allSatisfy { !$0.hasPrefix("segments") })
     }
 
-    @Test("a new archive makes nothing in its directory for segments that are elsewhere")
+    @Test("a new archive creates no segments directory if its segments are elsewhere")
     func creation() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let (path, segments) = (directory.path.appending("new"), MemorySegments())
@@ -89,12 +89,12 @@ struct SegmentStoreTests {
         #expect(try ArchiveStore.open(path, creating: false, segments: segments).holds(commit))
         #expect(try segments.list().segments.count == 1)
         #expect(FileStatus.size(at: path.appending("segments")) == nil)
-        // Its directory alone is an archive without snapshots.
+        // Without that store, the directory is an archive without snapshots.
         #expect(try ArchiveStore.rebuildCatalogue(of: path).snapshots == 0)
     }
 
     @Test(
-        "whichever call of the store fails, once or for good, all that was promised is there afterwards",
+        "whichever call of the store fails, once or for good, no committed snapshot is lost",
         arguments: [false, true])
     func faults(forGood: Bool) throws {
         let calls = try numberOfCalls()
@@ -112,7 +112,7 @@ struct SegmentStoreTests {
         }
     }
 
-    @Test("whenever power fails, the segments alone have all that was promised until then")
+    @Test("after a power failure at any call, the segments alone hold all snapshots committed until then")
     func power() throws {
         let segments = MemorySegments()
         let survivors = Locked<[[String: MemoryFile]]>([])
@@ -141,9 +141,9 @@ struct SegmentStoreTests {
         return script.segments.calls
     }
 
-    /// That an archive has what was promised, and can go on.
+    /// Expects that an archive has the promised snapshots and accepts commits.
     ///
-    /// - Parameter call: which promises count: those that held then; nil for those that still hold.
+    /// - Parameter call: checks the promises that held after this call; nil for those that still hold.
     private func expectPromises(
         _ promises: [Promise], at call: Int? = nil, in path: FilePath, _ segments: MemorySegments, _ what: Comment
     ) throws {
@@ -153,7 +153,7 @@ struct SegmentStoreTests {
             #expect(try store.holds(promise.commit), what)
         }
         let next = try store.commit(9, [Array("next".utf8)])
-        store.giveUpWriters()
+        store.releaseWriters()
         let reader = try ArchiveStore.open(path, creating: false, segments: segments)
         #expect(try reader.holds(next), what)
     }

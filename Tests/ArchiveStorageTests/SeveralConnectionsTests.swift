@@ -1,4 +1,4 @@
-// Several objects of one archive in one process: none takes the locks of another away.
+// Several objects of one archive in one process: closing one must not release the locks of another.
 
 import FileIO
 import Foundation
@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Several connections of one process", .blocking)
 struct SeveralConnectionsTests {
-    /// The locks that this process has on the file at `path` (proc_locks(5)).
+    /// The locks that this process holds on the file at `path` (proc_locks(5)).
     private func locks(on path: FilePath) throws -> [String] {
         let file = try #require(FileIdentity(at: path))
         return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").compactMap { line in
@@ -24,7 +24,7 @@ struct SeveralConnectionsTests {
         }
     }
 
-    @Test("whoever opens an archive once more and lets it go leaves the catalogue's locks as they are")
+    @Test("opening and closing an archive a second time leaves the catalogue's locks in place")
     func opening() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let place = directory.path.appending("archive")

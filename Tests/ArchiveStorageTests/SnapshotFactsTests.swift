@@ -1,4 +1,4 @@
-// What the catalogue keeps of a snapshot in one column.
+// The facts about a snapshot that the catalogue stores in one column.
 
 import ArchiveFormat
 import FileIO
@@ -30,8 +30,8 @@ import Testing
         [UInt64](repeating: .max, count: 7),
     ]
 
-    @Test(arguments: numbers, [true, false])
-    func comeBackAsTheyWere(_ numbers: [UInt64], hasParent: Bool) throws {
+    @Test("facts are decoded as they were encoded", arguments: numbers, [true, false])
+    func roundTrip(_ numbers: [UInt64], hasParent: Bool) throws {
         for cause in Cause.allCases + [try #require(Cause(rawValue: "of-a-later-program"))] {
             for problems in [0, 7, .max] {
                 let facts = try facts(numbers, problems: problems, parent: hasParent, cause: cause)
@@ -44,9 +44,9 @@ import Testing
         }
     }
 
-    @Test func whatIsCutOffIsRefused() throws {
+    @Test("truncated and invalid bytes are refused") func invalidBytes() throws {
         let bytes = try facts(Self.numbers[1], problems: 3, parent: true, cause: .watch).encoded
-        // Of the cause, the last, every beginning is a word but the empty one.
+        // Up to an empty cause: any longer prefix of the cause, which comes last, is valid.
         for length in 0...(bytes.count - Cause.watch.rawValue.utf8.count) {
             #expect(decoded(Array(bytes.prefix(length))) == nil, "\(length) bytes")
         }
@@ -54,7 +54,7 @@ import Testing
         #expect(decoded([UInt8](repeating: 0xFF, count: 200)) == nil)
     }
 
-    @Test func neighboursOfOtherCausesAreToldApart() throws {
+    @Test("neighbouring rows with different causes are decoded correctly") func changingCauses() throws {
         var causes = Repeated<Cause?>()
         for cause in [Cause.watch, .watch, .capture, .watch, .audit] {
             let bytes = try facts(Self.numbers[0], problems: 0, parent: false, cause: cause).encoded

@@ -1,4 +1,4 @@
-// Saved states: kept or lost as a whole whatever happens to the segment.
+// Saved states when their segment is damaged: each is kept or lost completely.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -17,7 +17,7 @@ struct StateStorageTests {
         let states: [ListedState]
         let segment: FilePath
         let bytes: [UInt8]
-        /// Where the block of the last state is.
+        /// The range of the last state's block.
         let block: Range<Int>
         private let catalogue: [UInt8]
 
@@ -37,7 +37,7 @@ struct StateStorageTests {
             block = start..<bytes.count
         }
 
-        /// The archive after a crash that left `bytes` in the segment and the catalogue as it was, or none.
+        /// Opens the archive after a crash that left `bytes` in the segment, and the old catalogue or none.
         func crash(_ bytes: [UInt8], isCatalogueKept: Bool) throws -> ArchiveStore {
             try segment.writeFile(bytes)
             let file = path.appending("catalogue.sqlite")
@@ -47,7 +47,7 @@ struct StateStorageTests {
         }
     }
 
-    @Test("a state cut off at any byte of its block is as if it had never been", arguments: [true, false])
+    @Test("a state whose block is cut off at any byte does not exist", arguments: [true, false])
     func cuts(isCatalogueKept: Bool) throws {
         let scene = try Scene()
         for length in (scene.block.lowerBound...scene.block.upperBound).sampled {
@@ -59,7 +59,7 @@ struct StateStorageTests {
         }
     }
 
-    @Test("a byte wrong anywhere in a state's block takes that state, and no other")
+    @Test("a wrong byte anywhere in a state's block loses that state and no other")
     func garbage() throws {
         let scene = try Scene()
         for offset in scene.block.sampled {
@@ -71,7 +71,7 @@ struct StateStorageTests {
         }
     }
 
-    @Test("a state is found by an index, however many there are of its title")
+    @Test("a state is found by an index, however many states its title has")
     func plans() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue
@@ -84,13 +84,13 @@ struct StateStorageTests {
         #expect(try index(.init(label: "l", newestFirst: true, limit: 1)).contains("stateByLabel"))
     }
 
-    @Test("what is forgotten stays forgotten, whichever of the two records is found first")
+    @Test("a forgotten state or snapshot stays forgotten, whichever of the two records is found first")
     func forgotten() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         var kept: [ListedState] = []
         do {
             let store = try ArchiveStore.open(directory.path, creating: true)
-            // While one writer has the first segment, the state goes into a second; then it is forgotten in the first.
+            // The state goes into a second segment while a writer holds the first, and is then forgotten in the first.
             let early = try store.beginCommit()
             let later = try store.save(1)
             early.abandon()
@@ -109,7 +109,7 @@ struct StateStorageTests {
 }
 
 extension ArchiveStore {
-    /// Saves a state with the time `number`, and a chunk of its own.
+    /// Saves a state with the time `number` and its own chunk.
     fileprivate func save(_ number: Int) throws -> ListedState {
         let content = RawChunk(kind: .content, bytes: Array("a state, the number of which is \(number)".utf8))
         let writer = try beginCommit()

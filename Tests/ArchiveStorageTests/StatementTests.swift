@@ -1,4 +1,4 @@
-// What is said of snapshots and states after they were made: the latest counts, in whatever order it is found.
+// Statements about snapshots and states after they were made: the latest counts, in whatever order they are found.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("What is said of snapshots later", .blocking)
 struct StatementTests {
-    /// Makes an archive of these commits in this order, each in a segment of its own or all in one, and its catalogue anew.
+    /// Creates an archive of these commits in this order, in one segment or in one each, and rebuilds its catalogue.
     private func archive(
         _ isInOneSegment: Bool, _ commits: [(ArchiveStore) throws -> Void]
     ) throws -> (directory: TemporaryDirectory, store: ArchiveStore) {
@@ -26,7 +26,7 @@ struct StatementTests {
     }
 
     @Test(
-        "of what is said of a record the latest counts, in whatever order it is found",
+        "the latest statement about a record counts, in whatever order statements are found",
         arguments: [true, false])
     func forgotten(isInOneSegment: Bool) throws {
         let snapshot = try StatementTests.snapshot()
@@ -52,7 +52,7 @@ struct StatementTests {
         }
     }
 
-    @Test("what is forgotten and brought back is listed as before, also by a new catalogue")
+    @Test("records that are forgotten and unforgotten are listed as before, also by a rebuilt catalogue")
     func broughtBack() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         var snapshots: [ListedSnapshot] = []
@@ -77,7 +77,7 @@ struct StatementTests {
         #expect(try ArchiveStore.open(directory.path, creating: false).catalogue.snapshots() == snapshots)
     }
 
-    @Test("a clock that is set back does not keep anything from being forgotten or brought back")
+    @Test("records can be forgotten and unforgotten even if the clock was set back")
     func clock() throws {
         let later = Timestamp(seconds: 9_000_000_000)
         var id: ChunkID?
@@ -96,7 +96,7 @@ struct StatementTests {
     }
 
     @Test(
-        "the latest label counts, before the one that a snapshot was made with, in whatever order they are found",
+        "the latest label counts and overrides a snapshot's own, in whatever order they are found",
         arguments: [true, false])
     func labels(isInOneSegment: Bool) throws {
         let target = try StatementTests.snapshot().id.chunk
@@ -116,7 +116,7 @@ struct StatementTests {
         #expect(try store.catalogue.snapshots().map(\.label) == ["first"])
         try store.enter(LabelRecord(target: target, time: .now, label: nil))
         #expect(try store.catalogue.snapshots().map(\.label) == [nil])
-        // What is brought back has the label that was given last.
+        // An unforgotten record has its latest label.
         try store.forget([target])
         try store.enter(LabelRecord(target: target, time: .now, label: "again"))
         try store.unforget([target])
@@ -142,7 +142,7 @@ struct StatementTests {
         }
     }
 
-    @Test("notes and policies follow a root that is moved, also with a new catalogue")
+    @Test("notes and policies follow a moved root, also in a rebuilt catalogue")
     func moved() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let root = Array("/root".utf8)
@@ -189,7 +189,7 @@ struct StatementTests {
     }
 }
 
-/// All orders of the numbers below `count`.
+/// All permutations of the numbers below `count`.
 private func permutations(_ count: Int) -> [[Int]] {
     if count == 0 { return [[]] }
     return permutations(count - 1).flatMap { order in
@@ -202,7 +202,7 @@ private func permutations(_ count: Int) -> [[Int]] {
 }
 
 extension ArchiveStore {
-    /// Appends a record at a time of its own, as another program might have; a new catalogue finds it.
+    /// Appends a record without listing it, as another program might; a rebuilt catalogue finds it.
     fileprivate func append(_ record: some ArchiveRecord) throws {
         let writer = try beginCommit()
         var encoder = try BlockEncoder(level: 1)

@@ -1,4 +1,4 @@
-// The limits of the format hold for writers: what readers would refuse is never announced.
+// Writers respect the limits of the format: nothing is stored that readers would reject.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Limits of writers", .blocking)
 struct WriterLimitTests {
-    @Test("a chunk of more bytes than a block may have is refused by its size, not stored")
+    @Test("a chunk that is too large for a block is refused, and the error names its size")
     func largeChunk() throws {
         let directory = try TemporaryDirectory()
         let store = try ArchiveStore.open(directory.path, creating: true)
@@ -22,7 +22,7 @@ struct WriterLimitTests {
         #expect(error.remedy != nil)
     }
 
-    @Test("snapshots are forgotten however many they are, also for a catalogue made anew")
+    @Test("any number of snapshots can be forgotten, also for a rebuilt catalogue")
     func manyForgotten() throws {
         let directory = try TemporaryDirectory()
         let commits = try { () throws -> [Commit] in
@@ -33,7 +33,7 @@ struct WriterLimitTests {
             ids.insert(commits[2].id.chunk)
             try store.forget(ids)
             #expect(try store.catalogue.snapshots().map(\.id) == [commits[1].id])
-            // More than one chunk may tell of.
+            // More ids than one record may hold.
             let scan = try SegmentScan(
                 of: Segment(LocalSegment(at: onlySegment(in: directory.path))), from: SegmentHeader.byteCount,
                 verifyingPayloads: true, passingDamage: false)
@@ -47,7 +47,7 @@ struct WriterLimitTests {
 }
 
 extension ChunkID {
-    /// An id of its own for each number.
+    /// A distinct id for each number.
     fileprivate init(numbered number: Int) {
         var bytes = [UInt8](repeating: 0, count: 32)
         let spread = UInt64(number) &* 0x9E37_79B9_7F4A_7C15

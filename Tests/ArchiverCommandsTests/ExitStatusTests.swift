@@ -1,4 +1,4 @@
-// The exit codes that the documentation promises.
+// The documented exit codes.
 
 import ArchiverKit
 import TestTraits
@@ -8,10 +8,10 @@ import Testing
 
 @Suite(.blocking)
 struct ExitStatusTests {
-    /// Swift Testing has an `ExitStatus` too.
+    /// Swift Testing also has an `ExitStatus`.
     private typealias Status = ArchiverCommands.ExitStatus
 
-    @Test("The codes are those of the documentation")
+    @Test("exit codes match the documentation")
     func codes() {
         let promised: [Status: Int32] = [
             .done: 0, .failed: 1, .damaged: 2, .incomplete: 3, .noArchive: 10, .locked: 11, .wrongPassphrase: 12,
@@ -22,7 +22,7 @@ struct ExitStatusTests {
     }
 
     @Test(
-        "Each kind of error ends with its code",
+        "each kind of error has its exit code",
         arguments: [
             (.damaged, 2), (.noArchive, 10), (.notAnArchive, 10), (.locked, 11), (.inUse, 11),
             (.malformedSelector, 64), (.noSuchSnapshot, 1), (.ambiguousSelector, 1), (.noSpace, 1), (.permission, 1),
@@ -32,7 +32,7 @@ struct ExitStatusTests {
         #expect(Status(code).rawValue == status)
     }
 
-    @Test("A failure is one line with its remedy, whatever it names")
+    @Test("a failure is reported as one line with its remedy, whatever name it contains")
     func line() {
         let failure = Failure(status: .failed, code: "x", message: "no such directory: a\nb", remedy: "look again")
         #expect(FailureReport(failure).lines == ["archiver: no such directory: a\\x0ab — look again"])

@@ -21,7 +21,7 @@ struct StateComparisonTests {
         }
     }
 
-    @Test("Fields are added, removed and changed, in the order of their names")
+    @Test("added, removed and changed fields are in the order of their names")
     func fields() throws {
         struct Player: Encodable {
             var name = "a"
@@ -44,7 +44,7 @@ struct StateComparisonTests {
         #expect(try lines(["a": Double.nan], ["a": Double.nan]) == [])
     }
 
-    @Test("In lists, what was put in, taken out or changed is told from what moved")
+    @Test("in lists, inserted, removed and changed items are distinguished from moved ones")
     func lists() throws {
         #expect(try lines([1, 2, 3], [0, 1, 2, 3]) == ["+ 0: 0"])
         #expect(try lines([1, 2, 3, 4], [1, 4]) == ["- 1: 2", "- 2: 3"])
@@ -53,7 +53,7 @@ struct StateComparisonTests {
         #expect(try lines(["items": [[1], [2, 3]]], ["items": [[1], [2, 4]]]) == ["~ items.1.1: 3 → 4"])
     }
 
-    @Test("Names that could be misread stand in quotes, and nothing steers the terminal")
+    @Test("ambiguous names are quoted, and nothing controls the terminal")
     func names() throws {
         let keys = ["a.b", "", "a b", "c:", "\"", "é\u{202E}", "🎮", "7", "-1"]
         let left: [String: Int] = [:]
@@ -66,14 +66,14 @@ struct StateComparisonTests {
         #expect(try lines("\u{1B}[2J", "\u{9B}") == ["~ .: \"\\u001b[2J\" → \"\\xc2\\x9b\""])
     }
 
-    @Test("Long values are cut where that is wanted")
+    @Test("long values are cut on request")
     func cutting() throws {
         let long = String(repeating: "x", count: 100)
         #expect(try lines("", long, widest: 10) == ["~ .: \"\" → \"xxxxxxxx…"])
         #expect(try lines("", long) == ["~ .: \"\" → \"\(long)\""])
     }
 
-    @Test("The differences are exactly what turns one list into the other")
+    @Test("applying the differences to one list yields the other")
     func random() throws {
         var random = SeededGenerator("StateComparisonTests")
         for _ in 0..<200 {
@@ -91,10 +91,10 @@ struct StateComparisonTests {
                 case .added, .modified: new[place] = right[place]
                 }
             }
-            // What is not told of is the same on both sides; a changed item takes the place of one not told of.
-            let told = new.compactMap { $0 }.count
-            #expect(old.compactMap { $0 }.count >= right.count - told)
-            if left == right { #expect(told == 0) }
+            // Items without a difference are equal on both sides; a changed item takes the place of an equal one.
+            let reported = new.compactMap { $0 }.count
+            #expect(old.compactMap { $0 }.count >= right.count - reported)
+            if left == right { #expect(reported == 0) }
         }
     }
 }

@@ -1,4 +1,4 @@
-// Unified diffs: what GNU patch makes of them.
+// Unified diffs, checked with GNU patch.
 
 import FileIO
 import Glibc
@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.blocking)
 struct UnifiedDiffTests {
-    /// Whether there is a `patch` to ask.
+    /// Whether the program `patch` is available.
     private static let hasPatch = access("/usr/bin/patch", X_OK) == 0
 
     @Test("patch turns the old text into the new one", .enabled(if: hasPatch))
@@ -53,7 +53,7 @@ struct UnifiedDiffTests {
         #expect(throws: FileError.self) { try directory.read("new") }
     }
 
-    @Test("The form is that of the manual")
+    @Test("the format matches the manual")
     func form() {
         let old = Array("a\nb\nc\nd\ne\nf\ng\nh\n".utf8)
         let new = Array("a\nb\nc\nD\ne\nf\ng\nh".utf8)
@@ -66,7 +66,7 @@ struct UnifiedDiffTests {
             ])
     }
 
-    @Test("Equal texts give nothing")
+    @Test("equal texts have an empty diff")
     func same() {
         #expect(UnifiedDiff(path("x"), left: Array("a".utf8), right: Array("a".utf8)).lines.isEmpty)
         #expect(UnifiedDiff(path("x"), left: nil, right: []).lines.isEmpty)
@@ -81,7 +81,7 @@ struct UnifiedDiffTests {
             "patch", [Array("-p1".utf8)], directory: directory.path, input: patch)
     }
 
-    /// Lines of few words, sometimes without an end.
+    /// Lines of few words, sometimes without a final line feed.
     private func text(_ random: inout SeededGenerator) -> [UInt8] {
         var bytes = [UInt8]()
         for _ in 0..<Int.random(in: 1...60, using: &random) { bytes += line(&random) }
@@ -90,7 +90,7 @@ struct UnifiedDiffTests {
     }
 
     private func line(_ random: inout SeededGenerator) -> [UInt8] {
-        // Among them lines that look like parts of a patch, and bytes that are no UTF-8.
+        // Among them are lines that look like parts of a patch, and bytes that are not UTF-8.
         let lines = ["", "a", "b", "}", "-- x", "++ y", "@@ -1 +1 @@", "\\ No newline", "long line of words", "\t"]
         let line = Array(lines[Int.random(in: 0..<lines.count, using: &random)].utf8)
         return line + (Int.random(in: 0..<10, using: &random) == 0 ? [0xFF, 0x0A] : [0x0A])

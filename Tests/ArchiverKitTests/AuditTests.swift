@@ -1,4 +1,4 @@
-// What no event tells of is found by the audit.
+// An audit finds changes that no event reported.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,8 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct AuditTests {
-    @Test func anAuditFindsAWriteThroughALinkFromOutside() async throws {
+    @Test("an audit finds a write through a hard link outside of the root")
+    func writeThroughOutsideLink() async throws {
         let sandbox = try Sandbox()
         try sandbox.base.write("outside", "before")
         try sandbox.root.makeLink("inside", to: "../outside")
@@ -18,7 +19,7 @@ import Testing
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try sandbox.base.write("outside", "after")
         await watcher.service.settle()
-        #expect(try sandbox.archive.snapshots().count == 1, "no event told of it")
+        #expect(try sandbox.archive.snapshots().count == 1, "no event reported it")
 
         let result = try #require(try await watcher.service.audit()[sandbox.root.directory])
         #expect(result.found == 1)
@@ -32,7 +33,8 @@ import Testing
         #expect(watcher.names == ["starting", "watching", "snapshot", "audited", "stopped"])
     }
 
-    @Test func anAuditFindsWhatIsWrittenThroughAnOpenMemoryMap() async throws {
+    @Test("an audit finds a write through an open memory map")
+    func openMemoryMap() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", [UInt8](repeating: 0, count: 4096))
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -40,7 +42,7 @@ import Testing
         let map = try #require(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0))
         map.storeBytes(of: 7, as: UInt8.self)
         await watcher.service.settle()
-        #expect(try sandbox.archive.snapshots().count == 1, "no event tells of a map that is still open")
+        #expect(try sandbox.archive.snapshots().count == 1, "no event reports a write to a map that is still open")
         #expect(try await watcher.service.audit()[sandbox.root.directory]?.found == 1)
         let latest = try sandbox.archive.snapshot(.latest)
         let target = sandbox.base.directory.appending("restored")
@@ -50,12 +52,13 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test func anAuditOfWhatWasToldFindsNothing() async throws {
+    @Test("an audit finds nothing if all changes were reported")
+    func reportedChanges() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
             ($0.settings.settle, $0.settings.maxDelay) = (.seconds(600), .seconds(600))
         }
-        // The event is there, the capture is not: that is nothing missed.
+        // The event has arrived and the capture has not run yet: nothing was missed.
         try sandbox.root.write("file", "x")
         let (archive, path) = (sandbox.archive, sandbox.root.directory)
         let result = try await onThread { try archive.audit(path) }
@@ -69,7 +72,8 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test func auditsRepeatByThemselves() async throws {
+    @Test("audits repeat automatically")
+    func repeats() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
             $0.settings.auditInterval = .milliseconds(20)

@@ -1,4 +1,4 @@
-// Which snapshot a capture builds on, which one is the latest, and whose rules hold.
+// Which snapshot a capture builds on, which one is the latest, and which rules apply.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -42,7 +42,7 @@ struct BaseTests {
         return try store.beginCommit().commit(snapshot, base: nil)
     }
 
-    @Test("a clock that jumped forward and back: the latest snapshot is the last that was made")
+    @Test("after a clock jumped forward and back, the latest snapshot is the last one made")
     func clock() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("f", "past")
@@ -55,17 +55,17 @@ struct BaseTests {
         let root = try #require(try sandbox.archive.root(at: sandbox.root.directory))
         #expect(try sandbox.archive.snapshot(.latest, of: root) == present)
         #expect(try sandbox.archive.snapshots(SnapshotQuery(root: root)) == [first, future, present])
-        // The tree is as it was, so there is nothing to capture.
+        // The tree is unchanged, so there is nothing to capture.
         #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
         try sandbox.root.write("f", "later")
         _ = try sandbox.archive.restore(sandbox.archive.snapshot(.latest, of: root))
         #expect(try sandbox.root.read("f") == Array("present".utf8))
-        // What a reader finds whose clock differs, or in an archive of two that were merged.
+        // As in a reader with another clock, or in an archive merged from two.
         let rebuilt = try sandbox.reopened()
         #expect(try rebuilt.snapshots(SnapshotQuery(root: root)).map(\.sequence) == [1, 2, 3, 4, 5])
     }
 
-    @Test("a snapshot at the end of time and of all numbers has successors all the same")
+    @Test("a snapshot with the greatest time and sequence number can have successors")
     func endOfNumbers() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("f", "1")
@@ -78,7 +78,7 @@ struct BaseTests {
         #expect(next.sequence == Snapshot.sequenceLimit && next.totals.bytes == 2)
     }
 
-    @Test("when the latest snapshot is forgotten, the next capture builds on the one before")
+    @Test("when the latest snapshot is forgotten, the next capture builds on the previous one")
     func forgotten() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("a", "1")
@@ -91,7 +91,7 @@ struct BaseTests {
         let second = try await watcher.nextSnapshot { $0.totals.files == 3 }
         let all = try sandbox.archive.snapshots().filter { $0.sequence > first.sequence }
         try sandbox.archive.store.forget(Set(all.map(\.id.chunk)))
-        // Only `b` changes, so that is all the watcher is told of.
+        // Only `b` changes, so the watcher gets events for `b` only.
         try sandbox.root.write("b", "333")
         let third = try await watcher.nextSnapshot { $0.id != second.id && $0.totals.bytes == 8 }
         #expect(third.parent == first.id && third.sequence == 2)
@@ -101,7 +101,7 @@ struct BaseTests {
         try sandbox.expectCleanArchive()
     }
 
-    @Test("a capture with other exclusions beside a watcher takes nothing from the watcher's snapshots")
+    @Test("a capture with other exclusions does not change the snapshots of a running watcher")
     func exclusionsBeside() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("f", "1")
@@ -125,7 +125,7 @@ struct BaseTests {
         try sandbox.expectCleanArchive()
     }
 
-    @Test("a capture of all beside a watcher that leaves something out brings nothing stale into its snapshots")
+    @Test("a capture without exclusions adds nothing stale to the snapshots of a watcher that has exclusions")
     func moreBeside() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("f", "1")
@@ -134,14 +134,14 @@ struct BaseTests {
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
             $0.exclusions = BaseTests.noBuild
         }
-        // Without options, what the watcher leaves out is left out.
+        // Without options, the watcher's exclusions apply.
         #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
         let all = try #require(
             try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: ExclusionRules())).snapshot)
         #expect(all.isAside)
         #expect(try paths(all, in: sandbox) == ["build", "build/o", "f"])
         try sandbox.root.write("build/o", "changed")
-        // What it holds is compared with its own rules.
+        // Its entries are compared by its own rules.
         var found: [String] = []
         try sandbox.archive.differences(from: all, toDirectory: sandbox.root.directory) { difference in
             found.append("\(difference.path)")
@@ -154,7 +154,7 @@ struct BaseTests {
         try await watcher.stop()
     }
 
-    @Test("a watcher that is started again leaves out what the one before left out, until it is told otherwise")
+    @Test("a restarted watcher keeps the exclusions of the previous one unless it gets others")
     func remembered() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("f", "1")
@@ -174,7 +174,7 @@ struct BaseTests {
         }
     }
 
-    @Test("what another process captured beside a watcher, unable to read something, is put right by the watcher")
+    @Test("a watcher corrects the snapshot of another process that could not read everything")
     func otherBase() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("f", "1")
@@ -182,7 +182,7 @@ struct BaseTests {
         try sandbox.root.write("d/g", "1")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         let latest = try #require(try sandbox.archive.snapshots().last)
-        // As made by a user who may not read `d`, and with an entry that is none any more.
+        // As captured by a user who cannot read `d`, and with an entry that no longer exists.
         var editor = try TreeEditorOfTest(latest, sandbox)
         let other = try editor.commit(removing: ["d", "d/g"], adding: ["ghost"])
         #expect(try paths(other, in: sandbox) == ["f", "ghost"])
@@ -193,7 +193,7 @@ struct BaseTests {
         try sandbox.restored(next).expect(equals: TreeListing(of: sandbox.root.directory), "the watcher's snapshot")
     }
 
-    @Test("an archive that was opened by a relative path is found wherever the process goes")
+    @Test("an archive opened by a relative path is found after a change of the working directory")
     func relativePath() throws {
         let sandbox = try Sandbox()
         let here = FilePath(FileManager.default.currentDirectoryPath)
@@ -208,7 +208,7 @@ struct BaseTests {
         #expect(FilePath("/a").absolute == "/a")
     }
 
-    @Test("a tree without a directory of its entries is no base: the whole root is read again")
+    @Test("a tree that lacks a directory of its entries is not used as a base: the whole root is read again")
     func orphans() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
@@ -227,7 +227,7 @@ struct BaseTests {
     }
 }
 
-/// Makes trees that no capture makes.
+/// Commits trees that no capture makes.
 private struct TreeEditorOfTest {
     let latest: ListedSnapshot
     let sandbox: Sandbox

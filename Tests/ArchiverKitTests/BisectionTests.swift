@@ -1,4 +1,4 @@
-// The order of a bisection's questions.
+// The questions of a bisection, and their order.
 
 import TestSupport
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct BisectionTests {
     @Test(
-        "among 100,000 places a planted bug is found with 17 questions",
+        "a planted bug among 100,000 places is found with 17 questions",
         arguments: [1, 2, 3, 17, 49_999, 99_998, 99_999])
     func count(firstBad: Int) {
         var bisection = Bisection(good: 0, bad: 99_999)
@@ -21,9 +21,9 @@ import Testing
         #expect(questions <= 17)
     }
 
-    @Test("whatever is skipped, the culprit is among the suspects, and nothing is asked twice")
+    @Test("with any places skipped, the culprit is among the suspects, and nothing is asked twice")
     func skipping() {
-        var random = SeededGenerator("whatever is skipped, the culprit is among the suspects")
+        var random = SeededGenerator("with any places skipped, the culprit is among the suspects")
         for _ in 0..<200 {
             let count = 2 + random.below(40)
             let firstBad = 1 + random.below(count - 1)

@@ -1,4 +1,4 @@
-// Files that change or vanish while they are captured: never an error, and never a mixture of states without a word.
+// Files that change or vanish during a capture: never an error, and never an unmarked mixture of states.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -18,7 +18,7 @@ import Threading
     private static let blockCount = 16
     private static let captures = 30
 
-    /// A thread that works on files until it is told to stop.
+    /// A thread that changes files until it is stopped.
     private final class Writer: Sendable {
         private let isStopping = Atomic(false)
         private let failure = Locked<(any Error)?>(nil)
@@ -46,9 +46,11 @@ import Threading
         }
     }
 
-    /// Every write of a block carries its number, and the order of the blocks is known: so a state that existed can be
-    /// told from a mixture of several.
-    @Test func contentIsAStateThatExistedOrMarked() async throws {
+    /// Every written block contains the number of the write, and the order of the blocks is known.
+    ///
+    /// So the test can distinguish a state that existed from a mixture of several.
+    @Test("captured content is a state that existed, or is marked as unstable")
+    func stateOrUnstable() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write(
             "file", [UInt8](repeating: 0, count: BusyFileTests.blockCount * BusyFileTests.blockBytes))
@@ -59,14 +61,14 @@ import Threading
             block[0] = number
             pwrite(
                 file, block, BusyFileTests.blockBytes, BusyFileTests.block(ofWrite: number) * BusyFileTests.blockBytes)
-            // Now and then there is a moment in which a whole state can be read.
+            // Pause from time to time, so that a consistent state can be read.
             if number % 512 == 0 { for _ in 0..<4096 { sched_yield() } }
         }
         let results = try await onThread {
             let results = try (0..<BusyFileTests.captures).map { _ in
                 try sandbox.archive.capture(sandbox.root.directory)
             }
-            // Here, as other tests may keep this one from going on for long.
+            // Stop it here: other tests may delay this one's next step for long.
             try writer.stop()
             return results
         }
@@ -78,10 +80,11 @@ import Threading
             }
             let numbers = try BusyFileTests.numbers(in: entry, sandbox)
             #expect(
-                numbers == BusyFileTests.state(after: numbers.max() ?? 0), "a mixture was taken for a state: \(numbers)"
+                numbers == BusyFileTests.state(after: numbers.max() ?? 0),
+                "a mixture was treated as a state: \(numbers)"
             )
         }
-        // Once it is quiet it is captured as it is.
+        // After the writes have ended, it is captured as it is.
         let last = try await onThread { try sandbox.archive.capture(sandbox.root.directory) }
         #expect(last.problemCount == 0)
         let wanted = try TreeListing(of: sandbox.root.directory)
@@ -89,16 +92,17 @@ import Threading
         try sandbox.expectCleanArchive()
     }
 
-    @Test func whatIsCutOffVanishesOrTurnsIsNoError() async throws {
+    @Test("files that are truncated, removed or replaced during a capture cause no error")
+    func busyTree() async throws {
         let sandbox = try Sandbox()
-        let seed = SeededGenerator("whatIsCutOffVanishesOrTurnsIsNoError").seed
+        let seed = SeededGenerator("files that change during a capture cause no error").seed
         let edits = Locked(RandomEdits(sandbox.root, SeededGenerator(seed: seed)))
         let writer = Writer { _ in _ = try edits.withLock { try $0.edit() } }
         let snapshots = try await onThread {
             let snapshots = try (0..<BusyFileTests.captures).compactMap { _ in
                 try sandbox.archive.capture(sandbox.root.directory).snapshot
             }
-            // Here, as other tests may keep this one from going on for long.
+            // Stop it here: other tests may delay this one's next step for long.
             try writer.stop()
             return snapshots
         }
@@ -110,10 +114,10 @@ import Threading
         try sandbox.expectCleanArchive()
     }
 
-    /// Which block the write number `number` goes to.
+    /// The block that the write number `number` changes.
     private static func block(ofWrite number: UInt64) -> Int { Int(number % UInt64(blockCount)) * 5 % blockCount }
 
-    /// The number of the last write of each block when `last` writes were done.
+    /// The number of the last write to each block after `last` writes.
     private static func state(after last: UInt64) -> [UInt64] {
         var state = [UInt64](repeating: 0, count: blockCount)
         for number in (last > UInt64(blockCount) ? last - UInt64(blockCount) + 1 : 1)..<(last + 1) {
@@ -122,7 +126,7 @@ import Threading
         return state
     }
 
-    /// The numbers of the writes that a captured file's blocks come from.
+    /// The numbers of the writes in a captured file's blocks.
     private static func numbers(in entry: Entry, _ sandbox: Sandbox) throws -> [UInt64] {
         var bytes: [UInt8] = []
         try sandbox.archive.forEachPiece(of: entry) { piece in

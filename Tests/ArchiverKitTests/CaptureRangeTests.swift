@@ -1,4 +1,4 @@
-// Captures of ranges, as a watcher asks for them: all that changed is in some range, and the whole state comes out.
+// Captures of ranges, as a watcher requests them: if every change is in a range, the snapshot is complete.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -15,10 +15,11 @@ import Testing
 @testable import Capturing
 
 @Suite(.blocking) struct CaptureRangeTests {
-    /// Every changed path is in a range of its own; further ranges hold it too, or hold nothing that changed.
-    @Test(arguments: 1...3) func rangesThatHoldAllChangesGiveTheWholeState(run: Int) throws {
+    /// Every changed path has a range of its own; further ranges cover it too, or cover no change.
+    @Test("a capture of ranges with all changes captures the complete state", arguments: 1...3)
+    func completeRanges(run: Int) throws {
         let sandbox = try Sandbox()
-        var random = SeededGenerator("rangesThatHoldAllChangesGiveTheWholeState \(run)")
+        var random = SeededGenerator("ranges with all changes, run \(run)")
         let seed = random.seed
         var edits = RandomEdits(sandbox.root, SeededGenerator(seed: random.next()))
         for _ in 0..<30 { _ = try edits.edit() }
@@ -47,8 +48,9 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    /// Ranges one inside the other, as they come when other names of a hard-linked file are added.
-    @Test func overlappingRangesCountOnce() throws {
+    /// Nested ranges, as they occur when other names of a hard-linked file are added.
+    @Test("overlapping ranges are counted once")
+    func overlappingRanges() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d/sub/deep")
         try sandbox.root.write("d/file", "x")
@@ -73,8 +75,9 @@ import Testing
         try sandbox.restored(snapshot).expect(equals: listing, "the snapshot")
     }
 
-    /// A directory that was renamed holds one name of a file, and the other is where it was.
-    @Test func aRenamedDirectoryWithALinkToAFileBesideIt() throws {
+    /// The renamed directory has one name of a file; the other name is outside and unchanged.
+    @Test("a renamed directory with a hard link to a file outside of it is captured")
+    func renamedDirectoryWithLink() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("a")
         try sandbox.root.write("a/name", "x")
@@ -87,7 +90,7 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    @Test("a file that lost its second name and gets another one has both names in the snapshot")
+    @Test("a file that lost its second name and gets a new one has both names in the snapshot")
     func linkedAgain() throws {
         let sandbox = try Sandbox()
         let links = LinkIndex()
@@ -105,13 +108,13 @@ import Testing
         try capture("c")
     }
 
-    @Test("a file that says nothing of its inode and gets another name has both")
+    @Test("a file without a known inode that gets another name has both names in the snapshot")
     func linkedUnsettled() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("a", "x")
         try sandbox.root.write("c", "x")
         try sandbox.capture()
-        // As it is where a file had changed just before it was read.
+        // As if the file had changed just before it was read.
         try sandbox.removeSignature(of: "a")
         try sandbox.root.makeLink("b", to: "a")
         let result = try sandbox.capture([.entry(.root), .entry(.at("b"))])
@@ -119,7 +122,7 @@ import Testing
         try sandbox.restored(try #require(result.snapshot)).expect(equals: listing, "after the link")
     }
 
-    @Test("names of one file that were read in different states are looked at once more")
+    @Test("names of one file that were read in different states are scanned again")
     func torn() throws {
         func change(_ name: FilePath, _ group: UInt64?, changed: Int64?) throws -> ScanChange {
             let signature = changed.map { Signature(inode: group ?? 1, changed: Timestamp(seconds: $0)) }
@@ -138,7 +141,7 @@ import Testing
         #expect(links.torn.sorted() == expected)
     }
 
-    @Test("a directory's time makes a snapshot only where the snapshot before should have had it")
+    @Test("a directory's time makes a snapshot only if the previous snapshot should have had it")
     func missedDirectoryTimes() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
@@ -154,15 +157,15 @@ import Testing
         }
         _ = try comeAndGo()
         try sandbox.root.write("other", "22")
-        // As if the directory had been looked at before that.
+        // As if the directory had been scanned before that change.
         let second = try sandbox.capture([.entry(.at("other"))], .watch)
         #expect(second.snapshot != nil)
-        let third = try sandbox.capture([.entry(.at("d"))], .watch, lastLook: LastLook(second))
+        let third = try sandbox.capture([.entry(.at("d"))], .watch, lastScan: LastScan(second))
         let listing = try TreeListing(of: sandbox.root.directory)
         try sandbox.restored(try #require(third.snapshot)).expect(equals: listing, "the third snapshot")
-        // The kernel's clock for files is some milliseconds behind.
-        while try comeAndGo() <= third.lookedUntil {}
-        #expect(try sandbox.capture([.entry(.at("d"))], .watch, lastLook: LastLook(third)).snapshot == nil)
+        // The kernel's clock for files is a few milliseconds behind.
+        while try comeAndGo() <= third.scannedUntil {}
+        #expect(try sandbox.capture([.entry(.at("d"))], .watch, lastScan: LastScan(third)).snapshot == nil)
     }
 }
 
@@ -187,17 +190,17 @@ extension Sandbox {
 
     /// Captures ranges of the root, in walk order.
     fileprivate func capture(
-        _ ranges: [PathRange], _ cause: Cause = .capture, lastLook: LastLook? = nil,
+        _ ranges: [PathRange], _ cause: Cause = .capture, lastScan: LastScan? = nil,
         linkIndex: LinkIndex = LinkIndex()
     ) throws -> CaptureResult {
         var capture = Capture(into: archive.nodes, CaptureOptions(cause: cause))
-        (capture.linkIndex, capture.lastLook) = (linkIndex, lastLook)
+        (capture.linkIndex, capture.lastScan) = (linkIndex, lastScan)
         return try capture.run(RootDirectory.open(root.directory), ranges: ranges)
     }
 }
 
 extension Archive {
-    /// What a capture changed but for links, by path; nothing where it made no snapshot.
+    /// The changes of a capture except those of links, by path; empty if it made no snapshot.
     fileprivate func changes(from parent: SnapshotID?, to result: CaptureResult) throws -> [String: Difference.Kind] {
         guard let snapshot = result.snapshot else { return [:] }
         let before = try #require(try snapshots().first { $0.id == parent })

@@ -1,4 +1,4 @@
-// What check says of the catalogue: it must agree with the segments.
+// Checks of the catalogue: it must agree with the segments.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Check and the catalogue", .blocking)
 struct CatalogueCheckTests {
-    @Test("check finds blocks that the catalogue has otherwise, and segments that only the catalogue takes for dropped")
+    @Test("check finds blocks that differ from the catalogue, and segments that only the catalogue lists as dropped")
     func catalogue() throws {
         for statements in [
             "UPDATE block SET depth = depth + 1;", "DELETE FROM block;", "UPDATE block SET bases = zeroblob(20);",
@@ -29,7 +29,7 @@ struct CatalogueCheckTests {
         }
     }
 
-    @Test("check finds labels, pins, notes, policies and forgotten records that the catalogue does not have")
+    @Test("check finds labels, pins, notes, policies and forgotten records that are missing from the catalogue")
     func statements() throws {
         for statements in [
             "DELETE FROM lateLabel;", "DELETE FROM pin;", "DELETE FROM note;", "DELETE FROM policy;",
@@ -57,7 +57,7 @@ struct CatalogueCheckTests {
     }
 
     @Test(
-        "a byte changed in the footer of a sealed segment is found by a check of all bytes",
+        "a check of all bytes finds a changed byte in the footer of a sealed segment",
         arguments: [10, 60, 95, 130])
     func footer(fromEnd: Int) throws {
         let base = Files(try TemporaryDirectory.create())
@@ -77,7 +77,7 @@ struct CatalogueCheckTests {
         #expect(result.findingCount >= 1 && result.goodSnapshots == 1, "\(result.findings)")
     }
 
-    @Test("a segment that was dropped is no damage, and one that is missing is", arguments: [false, true])
+    @Test("a dropped segment is not damage, but a missing one is", arguments: [false, true])
     func dropped(isOnRecord: Bool) throws {
         let base = Files(try TemporaryDirectory.create())
         try base.makeDirectory("archive")
@@ -87,7 +87,7 @@ struct CatalogueCheckTests {
         let sandbox = try Sandbox(in: base.directory)
         try sandbox.root.write("file", "content")
         try sandbox.capture()
-        // A segment of its own, with a chunk that nobody needs.
+        // A segment of its own, with a chunk that nothing refers to.
         let store = sandbox.archive.store
         let chunk = RawChunk(kind: .content, bytes: Array("not needed".utf8))
         let writer = try store.beginCommit()

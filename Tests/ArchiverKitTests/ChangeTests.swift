@@ -1,4 +1,4 @@
-// What a capture costs: nothing changed, nothing is read or stored; one file changed, that file is.
+// The cost of a capture: without changes, nothing is read or stored; after a change of one file, only that file is.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -12,7 +12,8 @@ import Testing
 import Threading
 
 @Suite(.blocking) struct ChangeTests {
-    @Test func noChangeGivesNoSnapshot() throws {
+    @Test("a capture without changes makes no snapshot")
+    func noChange() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         let first = try sandbox.capture()
@@ -23,14 +24,16 @@ import Threading
         #expect(try sandbox.archive.snapshots().count == 1)
     }
 
-    @Test func anUnchangedTreeIsNotRead() throws {
+    @Test("an unchanged tree is not read")
+    func unchangedTree() throws {
         let sandbox = try Sandbox()
         for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: 1, count: 1000)) }
         try sandbox.capture()
         #expect(try sandbox.bytesRead() == 0)
     }
 
-    @Test func aChangeReadsThatFileOnly() throws {
+    @Test("a capture after one change reads only that file")
+    func oneChange() throws {
         let sandbox = try Sandbox()
         for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: 1, count: 1000)) }
         try sandbox.capture()
@@ -40,7 +43,8 @@ import Threading
         #expect(try sandbox.bytesRead() == 0)
     }
 
-    @Test func whatARestoreWroteIsNotReadAgain() throws {
+    @Test("restored files are not read again")
+    func restoredFiles() throws {
         let sandbox = try Sandbox()
         for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: 1, count: 1000)) }
         let snapshot = try sandbox.capture()
@@ -49,8 +53,9 @@ import Threading
         #expect(try sandbox.bytesRead() == 0)
     }
 
-    /// A file written right before it is captured could change again without its time showing it.
-    @Test func aChangeRightAfterTheCaptureIsFound() throws {
+    /// A file that was written right before a capture could change again without a new time.
+    @Test("a change right after a capture is found")
+    func immediateChange() throws {
         let sandbox = try Sandbox()
         for number in 0..<30 {
             try sandbox.root.write("file", "content \(number % 10)")
@@ -66,7 +71,8 @@ import Threading
         }
     }
 
-    @Test func aRewriteOfEqualSizeAndTimeIsFound() throws {
+    @Test("a rewrite with the same size and time is found")
+    func equalSizeAndTime() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "before")
         try sandbox.root.setTime("file", 1_000_000_000, 5)
@@ -78,7 +84,8 @@ import Threading
         #expect(after.parent == before.id)
     }
 
-    @Test func everyKindOfChangeIsCounted() throws {
+    @Test("every kind of change is counted")
+    func changeKinds() throws {
         let sandbox = try Sandbox()
         for name in ["kept", "edited", "removed", "chmodded", "turned"] as [FilePath] {
             try sandbox.root.write(name, "x")
@@ -111,7 +118,8 @@ import Threading
             ])
     }
 
-    @Test func oneChangeAmongManyFilesStoresLittle() throws {
+    @Test("one change among many files stores little")
+    func smallChange() throws {
         let sandbox = try Sandbox()
         for directory in 0..<20 {
             try sandbox.root.makeDirectory("\(directory)")
@@ -124,7 +132,7 @@ import Threading
         #expect(snapshot.storedBytes < 10 << 10)
     }
 
-    @Test("whoever observes the progress of a capture is told of it while it goes on, and nobody else pays for it")
+    @Test("an observer gets the progress of a running capture, and without observers it costs nothing")
     func progressIsObserved() throws {
         let sandbox = try Sandbox()
         for number in 0..<50 { try sandbox.root.write("\(number)", [UInt8](repeating: UInt8(number), count: 5_000)) }
@@ -133,16 +141,16 @@ import Threading
         let subscription = progress.readings.subscribe { reading in readings.withLock { $0.append(reading) } }
         _ = try sandbox.archive.capture(sandbox.root.directory, progress: progress)
         subscription.cancel()
-        let told = readings.withLock { $0 }
-        #expect(!told.isEmpty)
-        #expect(zip(told, told.dropFirst()).allSatisfy { $0.entries <= $1.entries })
-        #expect(told.allSatisfy { $0.entries <= progress.reading.entries && $0.bytes <= 250_000 })
+        let reported = readings.withLock { $0 }
+        #expect(!reported.isEmpty)
+        #expect(zip(reported, reported.dropFirst()).allSatisfy { $0.entries <= $1.entries })
+        #expect(reported.allSatisfy { $0.entries <= progress.reading.entries && $0.bytes <= 250_000 })
         #expect(!progress.readings.isObserved)
     }
 }
 
 extension Sandbox {
-    /// Captures the root and tells how many bytes of files that read.
+    /// Captures the root and returns how many bytes of files were read.
     fileprivate func bytesRead() throws -> UInt64 {
         let progress = OperationProgress()
         _ = try archive.capture(root.directory, progress: progress)

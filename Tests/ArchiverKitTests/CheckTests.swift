@@ -1,4 +1,4 @@
-// Checking an archive: what is damaged is named, and what is whole stays usable.
+// Checks of an archive: damage is reported by name, and everything intact stays usable.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,10 +11,11 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct CheckTests {
-    /// Two snapshots of different files in segments of their own; then a byte in the content of the first is turned over.
-    @Test func damageIsNamedAndTheRestIsUsable() throws {
+    /// Two snapshots of different files; then a bit in the content of the first one is flipped.
+    @Test("check names the damage, and the rest stays usable")
+    func damage() throws {
         let sandbox = try Sandbox()
-        var random = SeededGenerator("damageIsNamedAndTheRestIsUsable")
+        var random = SeededGenerator("check names the damage, and the rest stays usable")
         let first = random.noise(50_000)
         try sandbox.root.write("first", first)
         let damaged = try sandbox.capture()
@@ -46,9 +47,10 @@ import Testing
         #expect(outcome.problems.first?.message.contains(segment.lastComponent?.string ?? "-") == true)
     }
 
-    @Test func aDamagedSnapshotInPlaceLeavesWhatIsThere() throws {
+    @Test("a restore in place of damaged content does not touch the present file")
+    func damageInPlace() throws {
         let sandbox = try Sandbox()
-        var random = SeededGenerator("aDamagedSnapshotInPlaceLeavesWhatIsThere")
+        var random = SeededGenerator("a restore in place of damaged content")
         let content = random.noise(50_000)
         try sandbox.root.write("file", content)
         let snapshot = try sandbox.capture()
@@ -64,14 +66,15 @@ import Testing
         #expect(try sandbox.root.names() == ["file"])
     }
 
-    @Test func theCatalogueIsMadeAnew() throws {
+    @Test("a rebuilt catalogue lists the same snapshots")
+    func rebuiltCatalogue() throws {
         let sandbox = try Sandbox()
         for number in 0..<5 {
             try sandbox.root.write("\(number)", "file \(number)")
             try sandbox.capture(label: "\(number)")
         }
         let before = try sandbox.archive.snapshots()
-        // A copy, as the archive is in use here.
+        // Use a copy, as the archive is open here.
         _ = system(
             "cp -a '\(sandbox.archive.directory)' '\(sandbox.base.full("copy"))'; rm '\(sandbox.base.full("copy"))'/catalogue*"
         )

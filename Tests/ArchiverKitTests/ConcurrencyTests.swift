@@ -1,4 +1,4 @@
-// Several users of one archive at the same time, each with an archive object of its own as processes have.
+// Several users of one archive at the same time; each has its own archive object, like a separate process.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,9 +10,10 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct ConcurrencyTests {
-    @Test func differentRootsAreCapturedAtOnce() async throws {
+    @Test("different roots can be captured at the same time")
+    func differentRoots() async throws {
         let sandbox = try Sandbox()
-        let seed = SeededGenerator("differentRootsAreCapturedAtOnce").seed
+        let seed = SeededGenerator("different roots can be captured at the same time").seed
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<4 {
                 group.addTask {
@@ -27,7 +28,7 @@ import Testing
         #expect(try sandbox.reopened().roots().count == 4)
     }
 
-    /// Edits and captures a root of its own again and again, then restores all its snapshots.
+    /// Edits and captures its own root repeatedly, then restores all its snapshots.
     private static func editAndCapture(_ sandbox: Sandbox, _ name: FilePath, _ seed: UInt64) throws {
         try sandbox.base.makeDirectory(name)
         let root = Files(sandbox.base.full(name))
@@ -42,8 +43,9 @@ import Testing
         for (snapshot, listing) in states { try sandbox.restored(snapshot).expect(equals: listing, "seed \(seed)") }
     }
 
-    /// One restores two states in turn while another captures: only whole states are ever captured.
-    @Test func captureAndRestoreOfOneRootTakeTurns() async throws {
+    /// One thread restores two states in turn while another captures: every snapshot has a complete state.
+    @Test("captures and restores of one root take turns")
+    func captureAndRestore() async throws {
         let sandbox = try Sandbox()
         var states: [(snapshot: ListedSnapshot, listing: TreeListing)] = []
         for state in 0..<2 {
@@ -53,7 +55,7 @@ import Testing
             states.append((try sandbox.capture(), listing))
             try sandbox.root.remove("only in \(state)")
         }
-        // The last removal is a state, too.
+        // The last removal is a state too.
         states.append((try sandbox.capture(), try TreeListing(of: sandbox.root.directory)))
         let snapshots = states.map(\.snapshot)
         async let restoring: Void = onThread {

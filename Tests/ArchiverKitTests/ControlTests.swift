@@ -1,4 +1,4 @@
-// The control socket: whatever clients do, the others are answered.
+// The control socket: no client can prevent answers to the others.
 
 import ArchiveStorage
 import FileIO
@@ -19,14 +19,14 @@ import Testing
         sandbox = try Sandbox()
     }
 
-    /// A server that gives the same answer to every question.
+    /// A server that sends the same answer to every request.
     private func server(patience: Duration = .seconds(5), answers: String = "fine") throws -> ControlServer {
         try ControlServer(at: path, patience: patience) { _ in
-            ControlResponse(failure: WatcherStatus.Trouble(message: answers))
+            ControlResponse(failure: Finding(answers))
         }
     }
 
-    /// The answer's text, or why there was none; nil where nobody listens.
+    /// Returns the answer's text, or the error's message; nil if nobody listens.
     private func ask(patience: Duration = .seconds(1500)) async throws -> String? {
         let path = path
         return try await onThread {
@@ -44,7 +44,8 @@ import Testing
 
     // MARK: The server
 
-    @Test func answersReachWhoAsks() async throws {
+    @Test("an answer reaches the client that asked")
+    func answers() async throws {
         let server = try ControlServer(at: path) { request in
             ControlResponse(
                 audit: AuditResult(
@@ -61,7 +62,8 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test func theServersEndIsSeen() async throws {
+    @Test("a client sees that the server has ended")
+    func serverEnd() async throws {
         do {
             let server = try server()
             #expect(try await ask() == "fine")
@@ -75,7 +77,7 @@ import Testing
         let name: String
         let bytes: [UInt8]
         var closes = false
-        /// Whether the server has something to say to that.
+        /// Whether the server answers it.
         var isAnswered = false
 
         var testDescription: String { name }
@@ -97,7 +99,8 @@ import Testing
         Hostile(name: "two questions", bytes: Array("{\"action\":\"status\"}\n{\"action\":\"status\"}\n".utf8)),
     ]
 
-    @Test(arguments: hostile) func whateverAClientSendsOthersAreAnswered(_ hostile: Hostile) async throws {
+    @Test("input from one client does not affect other clients", arguments: hostile)
+    func hostileClient(_ hostile: Hostile) async throws {
         let server = try server()
         let client = try Client(path)
         let said: [UInt8]? = try await onThread {
@@ -113,7 +116,8 @@ import Testing
         withExtendedLifetime((server, client)) {}
     }
 
-    @Test func aHundredClientsAtOnceAreAnswered() async throws {
+    @Test("a hundred clients at the same time are answered")
+    func manyClients() async throws {
         let server = try server()
         try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<100 { group.addTask { try await ask() } }
@@ -122,16 +126,18 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test func aHundredSilentClientsKeepNobodyWaiting() async throws {
-        // Longer than the test may take.
+    @Test("a hundred silent clients do not delay others")
+    func silentClients() async throws {
+        // Longer than the test can take.
         let server = try server(patience: .seconds(600))
         let clients = try (0..<100).map { _ in try Client(path) }
         #expect(try await ask() == "fine")
         withExtendedLifetime((server, clients)) {}
     }
 
-    /// More than there are places for: they make room when their time is over.
-    @Test func silentClientsAreGivenUp() async throws {
+    /// More clients than the server accepts: the timeout makes room for others.
+    @Test("silent clients are disconnected after a timeout")
+    func silentClientTimeout() async throws {
         let server = try server(patience: .seconds(1))
         let path = path
         let clients = try await onThread { try (0..<400).map { _ in try Client(path) } }
@@ -139,12 +145,13 @@ import Testing
         withExtendedLifetime((server, clients)) {}
     }
 
-    /// Nor does an answer that takes long, an audit's for one, hold up the others.
-    @Test func aSlowAnswerHoldsUpNobody() async throws {
+    /// An answer that takes long, such as an audit's, must not delay the others.
+    @Test("a slow answer does not delay other clients")
+    func slowAnswer() async throws {
         let (waiting, release) = AsyncStream.makeStream(of: Void.self)
         let server = try ControlServer(at: path) { request in
             if request.action == .audit { for await _ in waiting {} }
-            return ControlResponse(failure: WatcherStatus.Trouble(message: "fine"))
+            return ControlResponse(failure: Finding("fine"))
         }
         let client = try Client(path)
         client.send(Array("{\"action\":\"audit\"}\n".utf8))
@@ -154,10 +161,11 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test func aClientThatNeverReadsIsGivenUp() async throws {
-        // More than a socket holds at once.
+    @Test("a client that never reads is disconnected")
+    func unreadAnswer() async throws {
+        // More than a socket buffers.
         let long = String(repeating: "long ", count: 200_000)
-        // Whoever does read has to get its share of a busy machine in this time.
+        // The client that reads must get its answer in this time, also on a busy machine.
         let server = try server(patience: .seconds(4), answers: long)
         let clients = try (0..<200).map { _ in try Client(path) }
         for client in clients { client.send(Array("{\"action\":\"status\"}\n".utf8)) }
@@ -175,26 +183,30 @@ import Testing
         return listener
     }
 
-    @Test(arguments: ["", "nonsense", "{\"status\":{\"process\":1}}", "[]"])
-    func anAnswerThatIsNotUnderstoodIsSaidToBe(answer: String) async throws {
+    @Test(
+        "an answer that is not understood is reported",
+        arguments: ["", "nonsense", "{\"status\":{\"process\":1}}", "[]"])
+    func unknownAnswer(answer: String) async throws {
         let listener = try listener { connection in
             _ = try? connection.readLine()
             try? connection.writeLine(Array(answer.utf8))
         }
-        #expect(try await ask() == "the process that watches /root answers in words that are not understood")
+        #expect(try await ask() == "the process that watches /root sent an answer that is not understood")
         listener.socket.stopListening()
     }
 
-    @Test func aConnectionThatEndsIsNoAnswer() async throws {
+    @Test("a closed connection counts as no answer")
+    func closedConnection() async throws {
         let listener = try listener { _ in }
         #expect(try await ask() == Self.silence)
         listener.socket.stopListening()
     }
 
-    @Test func aWatcherThatAcceptsNothingIsGivenUp() async throws {
+    @Test("a client gives up on a watcher that accepts no connection")
+    func fullQueue() async throws {
         let listener = Client(try LocalSocket.listen(at: path))
         #expect(try await ask(patience: .milliseconds(50)) == Self.silence)
-        // The kernel's queue is full: there is not even a connection.
+        // The kernel's queue is full, so not even a connection is possible.
         let path = path
         let clients = await onThreadUntilRefused { try Client(path, by: .now + .milliseconds(50)) }
         #expect(try await ask(patience: .milliseconds(50)) == Self.silence)
@@ -212,12 +224,13 @@ import Testing
 
     // MARK: A running watcher
 
-    @Test func aRunningWatcherBearsThemAll() async throws {
+    @Test("a running watcher survives all hostile clients")
+    func hostileClients() async throws {
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
         let clients = try Self.hostile.map { hostile in
             let client = try Client(socket)
-            // What does not fit would have to wait for the watcher.
+            // More bytes than fit into the buffer would block until the watcher reads.
             client.send(Array(hostile.bytes.prefix(50_000)))
             if hostile.closes { client.close() }
             return client
@@ -229,11 +242,12 @@ import Testing
         #expect(status.roots.first?.snapshotCount == 2)
         try await watcher.stop()
         withExtendedLifetime(clients) {}
-        #expect(!Files("/").exists(socket), "a watcher that ends in peace leaves no socket behind")
+        #expect(!Files("/").exists(socket), "a watcher that ends normally leaves no socket behind")
     }
 
-    /// As on a file system that has no sockets.
-    @Test func whereThereCanBeNoSocketWatchingGoesOn() async throws {
+    /// As on a file system without sockets.
+    @Test("watching continues if no socket can be created")
+    func noSocket() async throws {
         let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
         #expect(mkdir(socket.string, 0o700) == 0)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -247,8 +261,9 @@ import Testing
         try await watcher.stop()
     }
 
-    /// A watcher that was killed leaves its socket's file.
-    @Test func aSocketLeftBehindIsReplaced() async throws {
+    /// A watcher that was killed leaves the file of its socket.
+    @Test("a socket left behind by a killed watcher is replaced")
+    func staleSocket() async throws {
         let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
         do { _ = try LocalSocket.listen(at: socket) }
         #expect(Files("/").exists(socket))
@@ -273,7 +288,7 @@ private final class Client: Sendable {
 
     private struct NobodyListens: Error {}
 
-    /// Sends `bytes` without a line feed; whoever ends the connection meanwhile ends that.
+    /// Sends `bytes` without a line feed; stops if the connection is closed.
     func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,5 +1,5 @@
-// What the main operations cost, counted in blocks, nodes, waits for the disk and files opened: by what changed, and not
-// by what exists.
+// The cost of the main operations in blocks, nodes, disk flushes and opened files: it depends on the changes, not on
+// the size of the tree.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -15,7 +15,7 @@ import Testing
 @testable import ArchiverKit
 
 @Suite("What operations cost", .blocking) struct CostTests {
-    /// A root of `count` small files in one directory each hundred, captured.
+    /// A captured root of `count` small files, a hundred in each directory.
     private static func sandbox(files count: Int) throws -> Sandbox {
         let sandbox = try Sandbox()
         for directory in 0..<(count / 100) {
@@ -33,7 +33,7 @@ import Testing
         try archive.nodes.node(snapshot.tree, level: nil).level + 1
     }
 
-    /// What `body` makes the archive do.
+    /// Counts the archive's operations during `body`.
     private static func counts(
         _ archive: Archive, _ body: () throws -> Void
     ) rethrows -> StorageCounters.Counts {
@@ -51,13 +51,13 @@ import Testing
     }
 
     @Test(
-        "one change costs a node a level, one wait for the disk and one transaction, among however many files",
+        "one change costs one node per level and a fixed number of disk flushes, among any number of files",
         arguments: [1_000, 10_000])
     func oneChange(files count: Int) throws {
         let sandbox = try CostTests.sandbox(files: count)
         let first = try #require(try sandbox.archive.snapshots().first)
 
-        // Each time as a process has it that knows nothing yet.
+        // Reopen the archive each time, as a new process without caches would.
         var archive = try sandbox.reopened()
         try sandbox.root.write("d5/f50", "as it is now\n")
         var second = first
@@ -67,12 +67,13 @@ import Testing
         let height = try CostTests.height(of: second, in: archive)
         #expect(height == 3)
         #expect(save.nodesWritten == height)
-        #expect(save.blocksWritten == 2, "that of the nodes and that of the snapshot")
-        #expect(save.synchronizations == 2, "the snapshot is written when the nodes are durable")
-        #expect(save.transactions == 2, "a segment of its own is entered first: the other archive object has one")
+        #expect(save.blocksWritten == 2, "one of the nodes and one of the snapshot")
+        #expect(save.synchronizations == 2, "the snapshot is written after the nodes are durable")
+        #expect(
+            save.transactions == 2, "its own segment is added first: the other archive object holds the existing one")
         #expect(save.blocksRead <= height && save.lookups <= 4 * height)
 
-        // What was read and written just now is known.
+        // Nodes that were just read or written are cached.
         try sandbox.root.write("d5/f50", "as it is later\n")
         let next = try CostTests.counts(archive) {
             _ = try CostTests.capture("d5/f50", of: sandbox, in: archive)
@@ -98,16 +99,16 @@ import Testing
         }
         #expect(entry.blocksRead <= height && entry.lookups <= height)
 
-        // The first capture came a moment after the last directory was filled. An entry whose time could not tell of a
-        // further change yet gets its signature with the next snapshot that looks at it; after that, all is known.
+        // The first capture came a moment after the last directory was filled. An entry whose time was not settled then
+        // gets its signature with the next snapshot that scans it; after that, all entries have one.
         try sandbox.root.write("d6/f60", "as it is later\n")
         try sandbox.capture()
 
-        // All of the tree is compared with the directory, but no more is written.
+        // The whole tree is compared with the directory, but no more is written.
         try sandbox.root.write("d7/f70", "as it is later\n")
         archive = try sandbox.reopened()
         let whole = try CostTests.counts(archive) { _ = try archive.capture(sandbox.root.directory) }
-        // Nodes that stand on chains of other lengths do not share a block.
+        // Nodes whose bases have different depths do not share a block.
         #expect(whole.nodesWritten == height && whole.blocksWritten <= height + 1)
         #expect(whole.synchronizations == 2 && whole.transactions <= 2)
 
@@ -120,7 +121,7 @@ import Testing
         #expect(diff.blocksWritten + entry.blocksWritten == 0 && diff.transactions + entry.transactions == 0)
     }
 
-    @Test("opening an archive and listing it read no block, however many snapshots there are")
+    @Test("opening and listing an archive read no block, with any number of snapshots")
     func openingAndListing() throws {
         let sandbox = try Sandbox()
         for number in 0..<20 {
@@ -138,7 +139,7 @@ import Testing
         #expect(counts.blocksWritten == 0 && counts.synchronizations == 0)
     }
 
-    @Test("a capture opens the files that may have changed, a restore none but those that differ")
+    @Test("a capture opens only files that may have changed, and a restore only files that differ")
     func openedFiles() throws {
         let sandbox = try Sandbox()
         let names = (0..<100).map { "f\($0)" }
@@ -158,7 +159,7 @@ import Testing
         let result = try sandbox.archive.restore(first)
         #expect(result.warnings.isEmpty)
         let restored = opened.take()
-        // One under a temporary name for each that differs; these themselves may be looked into before.
+        // One temporary file for each file that differs; these files themselves may be opened before.
         #expect(restored.count { !names.contains($0) } == changed.count)
         #expect(Set(restored).intersection(names).isSubset(of: changed))
         #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)

@@ -13,31 +13,36 @@ import Testing
     // MARK: Kernel and process
 
     @Test(
+        "kernel versions are judged",
         arguments: [
             ("6.12.1-arch1", .good, nil), ("5.6.0", .good, nil), ("10.0", .good, nil),
             ("5.4.0-150-generic", .note, "5.6"), ("4.19.0", .note, "5.6"), ("unheard of", .note, nil),
             (nil, .note, nil),
-        ] as [(String?, Finding.Verdict, String?)])
-    func kernels(release: String?, verdict: Finding.Verdict, remedy: String?) {
+        ] as [(String?, DoctorFinding.Verdict, String?)])
+    func kernels(release: String?, verdict: DoctorFinding.Verdict, remedy: String?) {
         let finding = KernelExamination.kernel(release)
         #expect(finding.verdict == verdict)
         if let release { #expect(finding.message.contains(release)) }
         #expect(remedy.map { finding.remedy?.contains($0) == true } ?? (finding.remedy == nil))
     }
 
-    @Test func thisKernelIsKnown() {
+    @Test("this machine's kernel is recognised")
+    func thisKernel() {
         #expect(KernelExamination.kernel().message.hasPrefix("Linux "))
     }
 
-    @Test func clocks() {
+    @Test("an unsynchronised clock is noted")
+    func clocks() {
         #expect(KernelExamination.clock(isKept: true).verdict == .good)
         #expect(KernelExamination.clock(isKept: nil).verdict == .note)
         let unkept = KernelExamination.clock(isKept: false)
         #expect(unkept.verdict == .note && unkept.remedy != nil)
     }
 
-    @Test(arguments: [(0, .bad), (255, .bad), (256, .good), (1 << 20, .good)] as [(UInt64, Finding.Verdict)])
-    func openFiles(limit: UInt64, verdict: Finding.Verdict) {
+    @Test(
+        "a low limit of open files is bad",
+        arguments: [(0, .bad), (255, .bad), (256, .good), (1 << 20, .good)] as [(UInt64, DoctorFinding.Verdict)])
+    func openFiles(limit: UInt64, verdict: DoctorFinding.Verdict) {
         let finding = KernelExamination.openFiles(limit: limit)
         #expect(finding.verdict == verdict)
         #expect((finding.remedy == nil) == (verdict == .good))
@@ -45,7 +50,7 @@ import Testing
 
     // MARK: Watching
 
-    /// Limits as the kernel would tell them, by the path below /proc/sys.
+    /// Limits as the kernel would report them, by the path below /proc/sys.
     private func limits(_ values: [FilePath: Int], in sandbox: Sandbox) throws -> KernelLimits {
         for (path, value) in values {
             try sandbox.base.makeDirectory(FilePath("sys").pushing(path.removingLastComponent()))
@@ -60,7 +65,7 @@ import Testing
         let limits: [FilePath: Int]
         var use = InotifyUse()
         var directories: Int?
-        let verdict: Finding.Verdict?
+        let verdict: DoctorFinding.Verdict?
         var message = ""
         var remedy: String?
 
@@ -76,14 +81,14 @@ import Testing
 
     static let cases: [Case] = [
         Case(
-            name: "watches that no one counts", topic: "watches", limits: usual, verdict: .good,
+            name: "watches without a number of directories", topic: "watches", limits: usual, verdict: .good,
             message: "0 of 1000 watches are in use"),
         Case(
             name: "watches that just suffice", topic: "watches", limits: usual,
             use: InotifyUse(instances: 1, watches: 400), directories: 600, verdict: .good,
             message: "400 of 1000 watches are in use, 600 more are needed"),
         Case(
-            name: "watches of which one is missing", topic: "watches", limits: usual,
+            name: "one watch too few", topic: "watches", limits: usual,
             use: InotifyUse(instances: 1, watches: 400), directories: 601, verdict: .bad,
             message: "400 of 1000 watches are in use, 601 more are needed",
             remedy: "'sysctl fs.inotify.max_user_watches=524288'"),
@@ -91,31 +96,32 @@ import Testing
             name: "watches for a very large tree", topic: "watches", limits: usual, directories: 1_000_000,
             verdict: .bad, remedy: "'sysctl fs.inotify.max_user_watches=2000000'"),
         Case(
-            name: "watches that a namespace limits", topic: "watches",
+            name: "watches limited by a namespace", topic: "watches",
             limits: usual(but: "user/max_inotify_watches", 10), directories: 11, verdict: .bad,
             message: "0 of 10 watches", remedy: "'sysctl user.max_inotify_watches="),
         Case(
-            name: "no inotify", topic: "watches", limits: [:], directories: 1, verdict: .bad, message: "not to be had",
+            name: "no inotify", topic: "watches", limits: [:], directories: 1, verdict: .bad, message: "not available",
             remedy: "--backend poll"),
         Case(
-            name: "an instance that is left", topic: "instances", limits: usual,
+            name: "one instance left", topic: "instances", limits: usual,
             use: InotifyUse(instances: 127, watches: 0), verdict: .good, message: "127 of 128"),
         Case(
-            name: "no instance that is left", topic: "instances", limits: usual,
+            name: "no instance left", topic: "instances", limits: usual,
             use: InotifyUse(instances: 128, watches: 0), verdict: .bad, message: "128 of 128",
             remedy: "'sysctl fs.inotify.max_user_instances=1024'"),
         Case(
-            name: "no instance in a namespace", topic: "instances",
+            name: "no instance left in a namespace", topic: "instances",
             limits: usual(but: "user/max_inotify_instances", 2), use: InotifyUse(instances: 2, watches: 0),
             verdict: .bad, message: "2 of 2", remedy: "'sysctl user.max_inotify_instances=1024'"),
-        Case(name: "instances that are not told", topic: "instances", limits: [:], verdict: nil),
+        Case(name: "an unknown limit of instances", topic: "instances", limits: [:], verdict: nil),
         Case(name: "the usual queue", topic: "queue", limits: usual, verdict: .good, message: "16384 events"),
         Case(
             name: "a short queue", topic: "queue", limits: usual(but: "fs/inotify/max_queued_events", 16_383),
             verdict: .note, message: "16383 events", remedy: "max_queued_events=16384"),
     ]
 
-    @Test(arguments: cases) func limitsOnWatching(_ test: Case) throws {
+    @Test("limits on watching are judged, with a remedy", arguments: cases)
+    func watchLimits(_ test: Case) throws {
         let limits = try limits(test.limits, in: try Sandbox())
         let examination = WatchExamination(limits: limits, use: test.use, directories: test.directories)
         let finding = examination.findings.first { $0.topic == test.topic }
@@ -124,8 +130,9 @@ import Testing
         #expect(finding?.remedy?.contains(test.remedy ?? "") ?? (test.remedy == nil))
     }
 
-    /// Lines of other kinds begin alike, and a line may lie across two reads.
-    @Test func linesOfWatchesAreToldFromOthers() throws {
+    /// Other lines begin in a similar way, and a line may be split between two reads.
+    @Test("only the lines of watches in fdinfo are counted")
+    func fdinfoLines() throws {
         let sandbox = try Sandbox()
         let others = "pos:\t0\nino:\t1063\ninotif\n inotify\nflags:\tinotify\n\n"
         let line = "inotify wd:2 ino:d0a sdev:fe00000 mask:fc6 ignored_mask:0 fhandle-bytes:8\n"
@@ -136,7 +143,8 @@ import Testing
         #expect(InotifyUse.watches(in: sandbox.base.full("none").string) == 0)
     }
 
-    @Test func watchesInUseAreCounted() throws {
+    @Test("watches in use are counted")
+    func watchesInUse() throws {
         let sandbox = try Sandbox()
         let instance = Descriptor(owning: inotify_init1(CInt(IN_CLOEXEC)))
         try #require(instance.number >= 0)
@@ -147,17 +155,18 @@ import Testing
         }
         var own = InotifyUse()
         own.add("self")
-        // Other tests watch too, but no such number of directories.
+        // Other tests watch too, but not that many directories.
         #expect(own.instances >= 1 && (1000..<3000).contains(own.watches))
         #expect(InotifyUse.ofUser().watches >= 1000)
         withExtendedLifetime(sandbox) {}
     }
 
-    /// Limits are for each user: what others have in use takes nothing away.
-    @Test(.enabled(if: isRoot)) func watchesOfOthersDoNotCount() async throws {
+    /// Limits apply per user: watches of other users do not count.
+    @Test("watches of other users do not count", .enabled(if: isRoot))
+    func watchesOfOthers() async throws {
         let instance = Descriptor(owning: inotify_init1(CInt(IN_CLOEXEC)))
         try #require(instance.number >= 0)
-        // The thread is another user's, the process root's.
+        // The thread runs as another user, and the process as root.
         let use = try await asOrdinaryUser { InotifyUse.ofUser() }
         #expect(use.instances == 0)
         withExtendedLifetime(instance.number) {}

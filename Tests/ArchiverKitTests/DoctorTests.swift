@@ -1,4 +1,4 @@
-// The doctor on a directory and on an archive's place.
+// The doctor's findings on a directory and on the place of an archive.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -16,17 +16,18 @@ import Testing
     /// The findings on `topic`.
     private static func findings(
         _ topic: String, archive: FilePath, directory: FilePath? = nil, rules: ExclusionRules = ExclusionRules()
-    ) throws -> [Finding] {
+    ) throws -> [DoctorFinding] {
         try Doctor(archive: archive, directory: directory, rules: rules).examine().filter { $0.topic == topic }
     }
 
-    private static func findings(_ topic: String, _ sandbox: Sandbox) throws -> [Finding] {
+    private static func findings(_ topic: String, _ sandbox: Sandbox) throws -> [DoctorFinding] {
         try findings(topic, archive: sandbox.archive.directory, directory: sandbox.root.directory)
     }
 
     // MARK: The directory
 
-    @Test func aDirectoryIsCounted() throws {
+    @Test("the directory's entries and bytes are counted")
+    func counts() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("a/b")
         try sandbox.root.setSize("a/large", 3 << 20)
@@ -40,7 +41,8 @@ import Testing
         #expect(directory.map(\.verdict) == [.good])
     }
 
-    @Test func whatIsLeftOutIsNotCounted() throws {
+    @Test("excluded paths are not counted")
+    func exclusions() throws {
         let sandbox = try Sandbox(archive: "root/archive")
         try sandbox.root.makeDirectory("build/deep")
         try sandbox.root.write("build/deep/file", "x")
@@ -49,7 +51,8 @@ import Testing
         #expect(try Self.findings("size", sandbox).map(\.message) == ["1 directories, 2 files, 0 MiB"])
     }
 
-    @Test func whatCannotBeReadIsNamed() async throws {
+    @Test("unreadable paths are reported")
+    func unreadable() async throws {
         try await asOrdinaryUser {
             let sandbox = try Sandbox()
             try sandbox.root.makeDirectory("closed/inner")
@@ -64,21 +67,25 @@ import Testing
         }
     }
 
-    @Test func whatTheKernelMakesUpIsNoDirectoryToWatch() throws {
+    @Test("a pseudo file system cannot be watched")
+    func pseudoFileSystem() throws {
         let findings = try Self.findings("directory", archive: "/tmp/no-archive", directory: "/proc")
         #expect(findings.map(\.verdict) == [.bad])
         #expect(try Self.findings("size", archive: "/tmp/no-archive", directory: "/proc").isEmpty)
     }
 
-    @Test func aDirectoryThatIsNotThereIsAnError() throws {
+    @Test("a missing directory is an error")
+    func missingDirectory() throws {
         let sandbox = try Sandbox()
         ArchiverError.expect(.noSuchDirectory) {
             _ = try Doctor(archive: sandbox.archive.directory, directory: sandbox.root.full("no")).examine()
         }
     }
 
-    /// Each directory is closed before its siblings are opened: more may be there than may be open.
-    @Test func theWalkHoldsOneDirectoryALevel() throws {
+    /// Each directory is closed before its siblings are opened: a tree may have more directories than open files are
+    /// allowed.
+    @Test("the walk holds one open directory per level")
+    func openDirectories() throws {
         let sandbox = try Sandbox()
         let root = try RootDirectory.open(sandbox.root.directory)
         for outer in 0..<40 {
@@ -90,8 +97,9 @@ import Testing
         #expect(survey.files == 40)
     }
 
-    /// What is watched already is among the watches in use.
-    @Test func aWatchedDirectoryNeedsNoFurtherWatches() async throws {
+    /// A watched directory's watches are already among those in use.
+    @Test("a directory that is watched already needs no further watches")
+    func watchedDirectory() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("a/b/c")
         func needed() async throws -> String {
@@ -105,7 +113,8 @@ import Testing
 
     // MARK: The archive
 
-    @Test func anArchiveOfOnesOwnIsGood() throws {
+    @Test("a private archive is good")
+    func ownArchive() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         try sandbox.capture()
@@ -116,7 +125,8 @@ import Testing
         #expect(try Self.findings("clock", sandbox).allSatisfy { $0.verdict != .bad })
     }
 
-    @Test func othersMustNotLookIntoTheArchive() throws {
+    @Test("an archive that other users can access is bad")
+    func accessByOthers() throws {
         let sandbox = try Sandbox()
         for permissions in [0o755, 0o710, 0o701] as [mode_t] {
             try Files(sandbox.archive.directory).setPermissions("", permissions)
@@ -126,12 +136,13 @@ import Testing
         }
     }
 
-    @Test func anArchiveThatIsNotThereIsToBeMade() throws {
+    @Test("a missing archive will be created")
+    func missingArchive() throws {
         let sandbox = try Sandbox()
         for path in ["new", "new/deep/archive"] as [FilePath] {
             let archive = sandbox.base.full(path)
             let findings = try Self.findings("archive", archive: archive)
-            #expect(findings == [Finding("archive", .good, "\(archive) will be made")])
+            #expect(findings == [DoctorFinding("archive", .good, "\(archive) will be created")])
         }
         try sandbox.base.makeDirectory("empty")
         try sandbox.base.setPermissions("empty", 0o700)
@@ -140,7 +151,8 @@ import Testing
         #expect(try Files(sandbox.base.full("empty")).names() == [], "examining changes nothing")
     }
 
-    @Test func whatIsNoArchiveIsSaidToBeNone() throws {
+    @Test("a directory or file that is not an archive is reported")
+    func notAnArchive() throws {
         let sandbox = try Sandbox()
         try sandbox.root.setPermissions("", 0o700)
         try sandbox.root.write("file", "x")
@@ -151,7 +163,8 @@ import Testing
         #expect(file.first?.message.contains("is not a directory") == true)
     }
 
-    @Test func aPlaceThatCannotBeWrittenToIsBad() async throws {
+    @Test("a place that cannot be written to is bad")
+    func readOnlyPlace() async throws {
         try await asOrdinaryUser {
             let sandbox = try Sandbox()
             let archive = Files(sandbox.archive.directory)
@@ -169,16 +182,17 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatIsLargerThanTheRoomForItIsBad() throws {
+    @Test("a directory larger than the free space is bad")
+    func room() throws {
         let sandbox = try Sandbox()
         let free = try FileSystem.freeBytes(of: Descriptor.open(sandbox.root.directory, O_RDONLY | O_DIRECTORY))
-        // A hole takes no room.
+        // A hole takes no space.
         try sandbox.root.setSize("large", Int(free) + (1 << 40))
         let new = sandbox.base.full("new")
         let room = try Self.findings("room", archive: new, directory: sandbox.root.directory)
         #expect(room.map(\.verdict) == [.bad])
         #expect(room.first?.message.contains("the directory holds") == true)
-        // What is in an archive already need not find room again.
+        // A root that is already in the archive needs no space again.
         #expect(try Self.findings("room", sandbox).map(\.verdict) == [.good])
         let rules = ExclusionRules(largerThan: 1 << 30)
         #expect(
@@ -186,13 +200,15 @@ import Testing
                 == [.good])
     }
 
-    @Test func oneDiskForBothIsWorthANote() throws {
+    @Test("an archive on the same disk as the directory is noted")
+    func oneDisk() throws {
         let sandbox = try Sandbox()
         #expect(try Self.findings("disk", sandbox).map(\.verdict) == [.note])
         #expect(try Self.findings("disk", archive: sandbox.archive.directory, directory: "/proc").isEmpty)
     }
 
-    @Test func aSnapshotOfATimeToComeIsBad() throws {
+    @Test("a latest snapshot dated in the future is bad")
+    func futureSnapshot() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         let store = sandbox.archive.store
@@ -201,6 +217,6 @@ import Testing
         snapshot.time = Timestamp.now.advanced(byNanoseconds: 3_600_000_000_000)
         _ = try store.beginCommit().commit(snapshot, base: nil)
         let finding = try #require(try Self.findings("clock", sandbox).first { $0.verdict == .bad })
-        #expect(finding.message.contains("a time to come"))
+        #expect(finding.message.contains("dated in the future"))
     }
 }

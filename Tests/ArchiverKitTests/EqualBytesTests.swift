@@ -1,4 +1,4 @@
-// Where a file is cut is the writer's choice, and no change of the file.
+// Each writer chooses where to cut a file, so another cut is not a change of the file.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.blocking)
 struct EqualBytesTests {
-    /// The bytes as a content that is cut at random.
+    /// A content with these bytes, cut at random.
     private static func cut(
         _ bytes: [UInt8], in forgery: Forgery, _ random: inout SeededGenerator
     ) throws -> Content {
@@ -36,7 +36,7 @@ struct EqualBytesTests {
         return .sliceLists(lists)
     }
 
-    /// Texts with runs of zeros in them.
+    /// Text with runs of zeros in it.
     private static func bytes(_ random: inout SeededGenerator) -> [UInt8] {
         var bytes = random.text(1 + random.below(random.oneIn(3) ? 96 : 60_000))
         for _ in 0..<random.below(3) {
@@ -47,7 +47,7 @@ struct EqualBytesTests {
         return bytes
     }
 
-    /// Writes an archive whose snapshots are of an empty root, and opens it.
+    /// Writes an archive for an empty root, and opens it.
     private static func forged(_ build: (Forgery) throws -> Void) throws -> (root: Files, archive: Archive) {
         let base = Files(try TemporaryDirectory.create(inMemory: true))
         try base.makeDirectory("root")
@@ -58,7 +58,7 @@ struct EqualBytesTests {
 
     private static func remove(_ root: Files) { try? Files(root.directory.removingLastComponent()).removeAll() }
 
-    @Test("Snapshots in which files are cut in different ways differ where their bytes do")
+    @Test("snapshots with differently cut files differ only where their bytes differ")
     func snapshots() throws {
         var random = SeededGenerator("files cut in different ways")
         for _ in 0..<40 {
@@ -86,7 +86,7 @@ struct EqualBytesTests {
         }
     }
 
-    @Test("A file that another program has cut in another way is captured again only if its bytes changed")
+    @Test("a file that another program cut differently is captured again only if its bytes changed")
     func captures() throws {
         var random = SeededGenerator("files that another program has cut")
         for _ in 0..<20 {

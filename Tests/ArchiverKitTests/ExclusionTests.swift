@@ -1,4 +1,4 @@
-// What is left out: not read, not stored, not touched by a restore, and never taken from earlier snapshots.
+// Excluded paths are not read, not stored, not touched by a restore, and never removed from earlier snapshots.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -14,7 +14,8 @@ import Testing
 @Suite(.blocking) struct ExclusionTests {
     // MARK: Capturing
 
-    @Test func ignoreFilesDecideForTheirDirectoryAndBelow() throws {
+    @Test("ignore files apply to their directory and below")
+    func ignoreFiles() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("build/deep")
         try sandbox.root.makeDirectory("builda")
@@ -34,7 +35,8 @@ import Testing
         #expect(snapshot.totals.directories == 4)
     }
 
-    @Test func optionsLeaveOutByPatternSizeAndCacheTag() throws {
+    @Test("options exclude by pattern, size and cache tag")
+    func options() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("cache/deep")
         try sandbox.root.write("cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# by a test")
@@ -52,8 +54,9 @@ import Testing
         #expect(try sandbox.archive.details(of: result.latest).exclusions == rules)
     }
 
-    /// A directory that nobody may read would be a problem if it were looked into.
-    @Test func whatIsLeftOutIsNotRead() async throws {
+    /// An unreadable directory would cause a problem if it were opened.
+    @Test("excluded paths are not read")
+    func notRead() async throws {
         try await asOrdinaryUser {
             let sandbox = try Sandbox()
             try sandbox.root.makeDirectory("private/deep")
@@ -66,7 +69,8 @@ import Testing
         }
     }
 
-    @Test func aChangeOfAnIgnoreFileTakesEffectAndLeavesHistoryAlone() throws {
+    @Test("a changed ignore file affects new snapshots only")
+    func changedIgnoreFile() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
         try sandbox.root.write("d/a.o", "object")
@@ -83,8 +87,10 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    @Test(arguments: [UInt64(1), 2, 3, .random(in: 4...999_999)])
-    func whatIsCapturedIsWhatGitWouldTake(seed: UInt64) throws {
+    @Test(
+        "with .gitignore files, the captured files are those that git would add",
+        arguments: [UInt64(1), 2, 3, .random(in: 4...999_999)])
+    func sameAsGit(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let sandbox = try Sandbox()
         let names = ["a", "b", "ab", "a.o", "b.o", "build", "x y"]
@@ -95,7 +101,7 @@ import Testing
             let depth = Int.random(in: 0...3, using: &random)
             let directory = (0..<depth).map { _ in names[Int.random(in: 0..<names.count, using: &random)] }
                 .joined(separator: "/")
-            // A file may stand where a directory is wanted, and the other way round.
+            // A file may be in the place of a directory, and vice versa.
             try? sandbox.root.makeDirectory(FilePath(directory))
             let name = names[Int.random(in: 0..<names.count, using: &random)]
             try? sandbox.root.write(FilePath(directory).appending(name), "x")
@@ -109,7 +115,7 @@ import Testing
         #expect(try taken == gitFiles(in: sandbox.root.directory), "seed \(seed)")
     }
 
-    /// The files that `git add .` would take, without ignore files, in walk order.
+    /// The files that `git add .` would add, without ignore files, in walk order.
     private func gitFiles(in directory: FilePath) throws -> [String] {
         let git = Process()
         git.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -132,7 +138,8 @@ import Testing
 
     // MARK: Restoring
 
-    @Test func aRestoreLeavesWhatIsLeftOutAlone() throws {
+    @Test("a restore does not touch excluded paths")
+    func restore() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write(".archiverignore", "*.o\n/build/\n")
         try sandbox.root.makeDirectory("build")
@@ -149,13 +156,14 @@ import Testing
         #expect(try sandbox.root.read("a.o") == Array("object".utf8))
         #expect(try sandbox.root.read("build/out") == Array("built".utf8))
         #expect(!sandbox.root.exists("later/b.c"))
-        // What is left out was not captured before the restore, so its directory has to stay.
+        // The excluded file was not captured before the restore, so its directory must stay.
         #expect(try sandbox.root.read("later/b.o") == Array("object of two".utf8))
         #expect(result.warningCount == 1)
     }
 
-    /// The rules go with the restore: what they left out until now is captured first, and then no exception.
-    @Test("What only the present ignore file leaves out is captured before a restore that removes that file")
+    /// The restore removes the rules: the paths that they excluded are captured first and then restored like all
+    /// others.
+    @Test("paths excluded only by a present ignore file are captured before a restore that removes that file")
     func restoreThatRemovesAnIgnoreFile() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("out")
@@ -182,8 +190,9 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    /// What the wanted snapshot left out may well have been there.
-    @Test func whatWasLeftOutThenIsNotRemovedNow() throws {
+    /// A path that the wanted snapshot excluded may have existed.
+    @Test("a path that was excluded from the snapshot is not removed by a restore")
+    func excludedThen() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("a.c", "one")
         try sandbox.root.write("a.o", "object")
@@ -202,7 +211,8 @@ import Testing
         #expect(result.leftOut == 1)
     }
 
-    @Test func aRestoreElsewhereBringsBackAllThatTheSnapshotHolds() throws {
+    @Test("a restore elsewhere restores everything in the snapshot")
+    func restoreElsewhere() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("a.o", "object")
         let first = try sandbox.capture()
@@ -215,7 +225,8 @@ import Testing
 
     // MARK: Watching
 
-    @Test(.timeLimit(.minutes(60))) func aWatcherHeedsIgnoreFilesAtOnce() async throws {
+    @Test("a watcher applies changed ignore files immediately", .timeLimit(.minutes(60)))
+    func watcher() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("build/deep")
         try sandbox.root.write(".archiverignore", "/build/\n*.o\n")
@@ -223,7 +234,7 @@ import Testing
         try sandbox.root.write("build/deep/out", "x")
         try sandbox.root.write("a.o", "x")
         await watcher.service.settle()
-        #expect(try sandbox.archive.snapshots().count == 1, "nothing happened to what is remembered")
+        #expect(try sandbox.archive.snapshots().count == 1, "only excluded paths changed")
 
         try sandbox.root.write(".archiverignore", "*.o\n")
         await watcher.service.settle()
@@ -248,7 +259,7 @@ import Testing
 }
 
 extension Sandbox {
-    /// The paths of the files that `snapshot` holds, in walk order.
+    /// The paths of the files in `snapshot`, in walk order.
     fileprivate func files(in snapshot: ListedSnapshot) throws -> [String] {
         var paths: [String] = []
         try archive.forEachEntry(in: snapshot) { entry in

@@ -1,4 +1,4 @@
-// What a capture and a restore give back exactly. The oracle lists the trees by plain system calls.
+// Checks that capture and restore reproduce a tree exactly. The oracle lists trees with plain system calls.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -15,12 +15,14 @@ import Testing
 @Suite(.blocking) struct FidelityTests {
     // MARK: Files
 
-    /// 96 bytes are kept in the entry, 97 are not; chunks end at 8, 64 and 512 KiB and files are large from 1 MiB on.
-    @Test(arguments: [
-        0, 1, 96, 97, 4095, 4096, 4097, 8 << 10, (8 << 10) + 1, 64 << 10, (64 << 10) + 1, (512 << 10) - 1, 512 << 10,
-        (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (2 << 20) + 1,
-    ])
-    func filesOfAnySize(size: Int) throws {
+    /// An entry stores up to 96 bytes inline; chunks end at 8, 64 and 512 KiB, and files are large from 1 MiB on.
+    @Test(
+        "files of any size are restored",
+        arguments: [
+            0, 1, 96, 97, 4095, 4096, 4097, 8 << 10, (8 << 10) + 1, 64 << 10, (64 << 10) + 1, (512 << 10) - 1,
+            512 << 10, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (2 << 20) + 1,
+        ])
+    func sizes(size: Int) throws {
         var random = SeededGenerator(seed: UInt64(size))
         let noise = random.noise(size)
         let text = random.text(size)
@@ -31,8 +33,9 @@ import Testing
         }
     }
 
-    @Test func largeFilesOfNoiseAndOfText() throws {
-        var random = SeededGenerator("largeFilesOfNoiseAndOfText")
+    @Test("large files of noise and of text are restored")
+    func largeFiles() throws {
+        var random = SeededGenerator("large files of noise and of text are restored")
         let noise = random.noise(5 << 20)
         let text = random.text(5 << 20)
         try Sandbox().expectRoundTrip { root in
@@ -41,13 +44,15 @@ import Testing
         }
     }
 
-    @Test func manySmallFiles() throws {
+    @Test("many small files are restored")
+    func manySmallFiles() throws {
         try Sandbox().expectRoundTrip { root in
             for number in 0..<1000 { try root.write("\(number)", "this is file number \(number)") }
         }
     }
 
-    @Test func sparseFilesKeepTheirHoles() throws {
+    @Test("sparse files keep their holes")
+    func sparseFiles() throws {
         let block = [UInt8](repeating: 7, count: 4096)
         let sandbox = try Sandbox()
         try sandbox.expectRoundTrip { root in
@@ -61,7 +66,7 @@ import Testing
             try root.write("a hole of odd length", [1, 2, 3], at: 12345)
             try root.setSize("a hole of odd length", 23456)
         }
-        // Not even the zeros of the holes were read.
+        // The zeros of the holes were not read either.
         let progress = OperationProgress()
         try sandbox.root.write("another", "file")
         _ = try sandbox.archive.capture(sandbox.root.directory, progress: progress)
@@ -70,20 +75,23 @@ import Testing
 
     // MARK: Metadata
 
-    @Test(arguments: [0o000, 0o200, 0o400, 0o644, 0o777, 0o1777, 0o2755, 0o4755, 0o6711, 0o7777] as [mode_t])
+    @Test(
+        "permissions are restored",
+        arguments: [0o000, 0o200, 0o400, 0o644, 0o777, 0o1777, 0o2755, 0o4755, 0o6711, 0o7777] as [mode_t])
     func permissions(permissions: mode_t) throws {
         try Sandbox().expectRoundTrip { root in
             try root.write("file", [UInt8](repeating: 1, count: 1000))
             try root.makeDirectory("directory/inner")
             try root.write("directory/file", "x")
-            // An ordinary user's own capture could not read what it may not read.
+            // An ordinary user needs read access for the capture.
             let floor: mode_t = isRoot ? 0 : 0o500
             try root.setPermissions("file", permissions | floor)
             try root.setPermissions("directory", permissions | floor)
         }
     }
 
-    @Test(.enabled(if: isRoot)) func owners() throws {
+    @Test("owners are restored", .enabled(if: isRoot))
+    func owners() throws {
         try Sandbox().expectRoundTrip { root in
             try root.write("file", "x")
             try root.makeDirectory("directory")
@@ -99,11 +107,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (0, 0), (1, 1), (-1, 999_999_999), (-86_400 * 365 * 30, 1), (2_147_483_648, 123_456_789),
-        (4_294_967_296, 999_999_999), (1_700_000_000, 1),
-    ])
-    func timesToTheNanosecond(seconds: Int, nanoseconds: Int) throws {
+    @Test(
+        "times are restored to the nanosecond",
+        arguments: [
+            (0, 0), (1, 1), (-1, 999_999_999), (-86_400 * 365 * 30, 1), (2_147_483_648, 123_456_789),
+            (4_294_967_296, 999_999_999), (1_700_000_000, 1),
+        ])
+    func times(seconds: Int, nanoseconds: Int) throws {
         try Sandbox().expectRoundTrip { root in
             try root.makeDirectory("directory/inner")
             try root.write("directory/file", "x")
@@ -115,7 +125,8 @@ import Testing
         }
     }
 
-    @Test func extendedAttributes() throws {
+    @Test("extended attributes are restored")
+    func extendedAttributes() throws {
         try Sandbox().expectRoundTrip { root in
             try root.write("file", "x")
             try root.write("large", [UInt8](repeating: 3, count: 200))
@@ -135,7 +146,8 @@ import Testing
         }
     }
 
-    @Test func accessControlLists() throws {
+    @Test("access control lists are restored")
+    func accessControlLists() throws {
         // linux/posix_acl_xattr.h: version 2, then entries of tag, permissions and id, all little-endian.
         func list(_ entries: [(tag: UInt8, permissions: UInt8, id: UInt32)]) -> [UInt8] {
             [2, 0, 0, 0]
@@ -163,7 +175,8 @@ import Testing
 
     // MARK: Names
 
-    @Test func namesOfAnyBytes() throws {
+    @Test("names of any bytes are restored")
+    func names() throws {
         let names: [[UInt8]] = [
             Array("with\nnewline".utf8), [0xFF], [0xFF, 0xFE, 0x80], Array(repeating: 0xC3, count: 255),
             Array(repeating: UInt8(ascii: "n"), count: 255), Array("-rf".utf8), Array(" ".utf8), Array("a b ".utf8),
@@ -184,7 +197,8 @@ import Testing
         }
     }
 
-    @Test func pathsLongerThanASystemCallTakes() throws {
+    @Test("paths longer than the limit of a system call are restored")
+    func longPaths() throws {
         let name = String(repeating: "long", count: 50)
         try Sandbox().expectRoundTrip { root in
             try root.makeChain(of: name, depth: 30) { innermost in
@@ -193,7 +207,8 @@ import Testing
         }
     }
 
-    @Test func treesOfFiveHundredLevels() throws {
+    @Test("trees of five hundred levels are restored")
+    func deepTrees() throws {
         try Sandbox().expectRoundTrip { root in
             try root.makeChain(of: "d", depth: 500) { innermost in
                 try FidelityTests.makeOneOfEachKind(in: innermost)
@@ -201,7 +216,7 @@ import Testing
         }
     }
 
-    /// Makes a file, a link, a hard link, a FIFO and an empty directory in an open directory.
+    /// Creates a file, a symbolic link, a hard link, a FIFO and an empty directory in an open directory.
     private static func makeOneOfEachKind(in directory: CInt) throws {
         let file = openat(directory, "file", O_WRONLY | O_CREAT, 0o640)
         defer { close(file) }
@@ -213,8 +228,9 @@ import Testing
         else { throw SystemFailure("make", "one of each kind") }
     }
 
-    /// The promise is for 200,000 files; a debug build shows it with a tenth, `$ARCHIVER_SLOW_TESTS` with all.
-    @Test func directoriesOfManyFiles() throws {
+    /// The promise is for 200,000 files; the test uses a tenth of them, or all with `$ARCHIVER_SLOW_TESTS`.
+    @Test("directories of many files are restored")
+    func manyFiles() throws {
         let count = getenv("ARCHIVER_SLOW_TESTS") == nil ? 20_000 : 200_000
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("many")
@@ -227,7 +243,8 @@ import Testing
 
     // MARK: Other objects
 
-    @Test func emptyDirectoriesAndAnEmptyRoot() throws {
+    @Test("empty directories and an empty root are restored")
+    func emptyDirectories() throws {
         try Sandbox().expectRoundTrip { _ in }
         try Sandbox().expectRoundTrip { root in
             try root.makeDirectory("empty")
@@ -235,7 +252,8 @@ import Testing
         }
     }
 
-    @Test func hardLinks() throws {
+    @Test("hard links are restored")
+    func hardLinks() throws {
         try Sandbox().expectRoundTrip { root in
             try root.write("b", "the same file")
             try root.makeLink("a", to: "b")
@@ -251,7 +269,8 @@ import Testing
         }
     }
 
-    @Test func hardLinksToTheOutside() throws {
+    @Test("a file with a hard link outside of the root is restored")
+    func outsideHardLinks() throws {
         let sandbox = try Sandbox()
         try sandbox.base.write("outside", "content")
         try sandbox.expectRoundTrip { root in
@@ -259,7 +278,8 @@ import Testing
         }
     }
 
-    @Test func symbolicLinks() throws {
+    @Test("symbolic links are restored")
+    func symbolicLinks() throws {
         try Sandbox().expectRoundTrip { root in
             try root.makeDirectory("directory")
             try root.makeSymbolicLink("dangling", to: "no/such/file")
@@ -272,14 +292,16 @@ import Testing
         }
     }
 
-    @Test func namedPipes() throws {
+    @Test("named pipes are restored")
+    func namedPipes() throws {
         try Sandbox().expectRoundTrip { root in
             try root.makeNode("fifo", S_IFIFO)
             try root.setPermissions("fifo", 0o622)
         }
     }
 
-    @Test(.enabled(if: isRoot)) func devices() throws {
+    @Test("devices are restored", .enabled(if: isRoot))
+    func devices() throws {
         try Sandbox().expectRoundTrip { root in
             try root.makeNode("null", S_IFCHR, device: dev_t(clinux_makedev(1, 3)))
             try root.makeNode("block", S_IFBLK, device: dev_t(clinux_makedev(259, 1_000_000)))
@@ -287,7 +309,8 @@ import Testing
         }
     }
 
-    @Test func socketsAreRecordedAndNotRestored() throws {
+    @Test("sockets are recorded but not restored")
+    func sockets() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("run")
         try sandbox.root.makeNode("run/socket", S_IFSOCK)
@@ -301,7 +324,7 @@ import Testing
         #expect(result.warningCount == 1)
         #expect(result.warnings.first?.contains("run/socket") == true)
         try TreeListing(of: target).expect(equals: before.without(S_IFSOCK), "restored elsewhere")
-        // In place a socket that is still there stays.
+        // In place, a socket that still exists stays.
         try sandbox.root.write("run/file", "y")
         let again = try sandbox.archive.restore(snapshot)
         #expect(again.warnings == [])

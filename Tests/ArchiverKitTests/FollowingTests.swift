@@ -11,7 +11,7 @@ import Testing
 @testable import ArchiverKit
 
 @Suite(.blocking) struct FollowingTests {
-    @Test("a subscriber gets every snapshot once, in order, and goes on where it was")
+    @Test("a subscriber gets every snapshot once, in order, and can continue after a given one")
     func following() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -35,7 +35,7 @@ import Testing
             try await watcher.nextSnapshot()
         }
         let all = try archive.snapshots().map(\.id)
-        // One that comes later, and knows some of them.
+        // A later subscriber that already has some of them.
         let rest = try await onThread {
             var ids: [SnapshotID] = []
             try archive.followSnapshots(of: root, after: all[2]) { snapshot in
@@ -49,7 +49,7 @@ import Testing
         #expect(try await followed.value == Array(all.drop { $0 != first.id }.dropFirst()))
     }
 
-    @Test("a subscriber that does not read holds up no capture")
+    @Test("a subscriber that does not read delays no capture")
     func slow() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -74,7 +74,7 @@ import Testing
             try socket.readLine(after: &rest).map { try ControlMessage.decode($0) as ControlNews }?.event == .stopped)
     }
 
-    @Test("a note is written down at the socket, and what is wrong with one is said")
+    @Test("a note can be recorded through the socket, and an invalid one is refused with the reason")
     func notes() async throws {
         let sandbox = try Sandbox()
         let (archive, root) = (sandbox.archive, sandbox.root.directory)
@@ -108,7 +108,7 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test("who names a snapshot that is not there, or asks where nobody watches, is told")
+    @Test("subscribing after an unknown snapshot, or to a root that is not watched, is refused")
     func refused() async throws {
         let sandbox = try Sandbox()
         let (archive, root) = (sandbox.archive, sandbox.root.directory)
@@ -125,7 +125,7 @@ import Testing
     }
 }
 
-/// The message of what `body` throws.
+/// The message of the error that `body` throws; nil if it throws none.
 private func message(_ body: () throws -> Void) -> String? {
     do {
         try body()

@@ -1,4 +1,4 @@
-// What an archive says that no capture wrote: a restore believes nothing that it can check, and names the rest.
+// Restores from forged archives: a restore verifies what it can, and reports the rest.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -13,7 +13,7 @@ import Testing
 @testable import ArchiverKit
 
 @Suite(.blocking) struct ForgedRestoreTests {
-    /// Enters a snapshot of the sandbox's root with `entries`, and slice lists of one hole of 5 bytes.
+    /// Commits a snapshot of the sandbox's root with `entries`, and a slice list with one hole of 5 bytes.
     private func forge(_ sandbox: Sandbox, _ entries: [Entry]) throws -> ListedSnapshot {
         let store = try ArchiveStore.open(sandbox.archive.directory, creating: false)
         let writer = try store.beginCommit()
@@ -36,7 +36,7 @@ import Testing
             modified: Timestamp(seconds: 1_000_000_000), content: content)
     }
 
-    @Test("A link without a target and a size that lies are named, and the rest is restored", arguments: [true, false])
+    @Test("a link without a target and a false size are reported, and the rest is restored", arguments: [true, false])
     func lies(inPlace: Bool) throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("good", "old")
@@ -59,7 +59,7 @@ import Testing
         #expect(!Files(target).exists("lie") && !Files(target).exists("link"))
     }
 
-    @Test("What the catalogue tells of a snapshot is compared with the snapshot before anything is written")
+    @Test("a snapshot's row in the catalogue is compared with the snapshot before anything is written")
     func catalogue() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "old")
@@ -77,7 +77,7 @@ import Testing
         #expect(!sandbox.base.exists("target"))
     }
 
-    @Test("An operation that names a snapshot of another root is not undone")
+    @Test("an operation that names a snapshot of another root is not undone")
     func foreignOperation() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "precious")

@@ -1,4 +1,4 @@
-// A full disk: an error that says so, and everything that was there is still there.
+// A full disk: the error names the cause, and nothing that existed is lost.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,11 +10,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Only root may mount the small file system that these tests fill.
+/// Only root can mount the small file system that these tests fill.
 @Suite(.enabled(if: isRoot), .blocking) struct FullDiskTests {
-    @Test func duringACaptureLeavesTheArchiveValid() throws {
+    @Test("a full disk during a capture leaves the archive valid")
+    func capture() throws {
         let disk = try SmallDisk()
-        var random = SeededGenerator("duringACaptureLeavesTheArchiveValid")
+        var random = SeededGenerator("a full disk during a capture")
         let base = try Sandbox()
         let archive = try Archive.open(disk.files.full("archive"), creating: true)
         try base.root.write("file", "small")
@@ -27,17 +28,18 @@ import Testing
         let target = base.base.full("target")
         _ = try archive.restore(first, RestoreOptions(target: target))
         try TreeListing(of: target).expect(equals: wanted, "the snapshot before")
-        // With room, the next capture succeeds.
+        // With free space, the next capture succeeds.
         try base.root.write("large", random.noise(100_000))
         let second = try #require(try archive.capture(base.root.directory).snapshot)
         #expect(second.parent == first.id)
         #expect(try archive.check(data: true).findings == [])
     }
 
-    @Test func duringARestoreLosesNothing() throws {
+    @Test("a full disk during a restore loses nothing")
+    func restore() throws {
         let disk = try SmallDisk()
         let small = disk.files
-        var random = SeededGenerator("duringARestoreLosesNothing")
+        var random = SeededGenerator("a full disk during a restore")
         let sandbox = try Sandbox()
         let archive = sandbox.archive
         let root = Files(small.full("root"))
@@ -55,7 +57,7 @@ import Testing
         #expect(try root.read("a/large") == Array("now it is small".utf8))
         let after = try TreeListing(of: root.directory)
         for (path, object) in before.objects where object.type == S_IFREG { #expect(after.objects[path] == object) }
-        // With room, the same restore succeeds, and so does its undoing.
+        // With free space, the same restore succeeds, and so does its reversal.
         try small.remove("ballast")
         _ = try archive.restore(snapshot)
         #expect(try root.size("a/large") == 2 << 20)

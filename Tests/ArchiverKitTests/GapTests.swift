@@ -1,4 +1,4 @@
-// Spans in which nobody watched are recorded, and told apart.
+// Spans without a watcher are recorded as gaps, with their causes.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,10 +10,11 @@ import Testing
 import Threading
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct GapTests {
-    @Test func theTimeBetweenTwoWatchersIsAGap() async throws {
+    @Test("the time between two watchers is a gap")
+    func downtime() async throws {
         let sandbox = try Sandbox()
         let first = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        #expect(try sandbox.archive.gaps().isEmpty, "nobody watched before, so nothing was interrupted")
+        #expect(try sandbox.archive.gaps().isEmpty, "there was no watcher before, so nothing was interrupted")
         try await first.stop()
         let stopped = Timestamp.now
         try sandbox.root.write("meanwhile", "x")
@@ -27,14 +28,15 @@ import Threading
         #expect(gap.rootPath == sandbox.root.directory.bytes)
         #expect(gap.start <= stopped && gap.end >= stopped && gap.end <= watching)
         #expect(second.names.prefix(3) == ["starting", "gap", "watching"])
-        // It is in the segments, not only in the catalogue.
+        // The gap is in the segments, not only in the catalogue.
         let archive = try sandbox.reopened()
         #expect(try archive.gaps() == [gap])
         let check = try archive.check(data: true)
         #expect(check.findings == [] && check.gaps == 1)
     }
 
-    @Test func anAbsentRootIsAGap() async throws {
+    @Test("the time in which a root is missing is a gap")
+    func absentRoot() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -51,8 +53,9 @@ import Threading
         #expect(try sandbox.archive.gaps().map(\.cause) == [.unavailable])
     }
 
-    /// A gap that the end of the watching ends is recorded as well.
-    @Test func aGapThatIsStillOpenAtTheEndIsRecorded() async throws {
+    /// The end of watching closes the gap.
+    @Test("a gap that is still open when watching ends is recorded")
+    func openGap() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try sandbox.root.removeAll()
@@ -61,7 +64,7 @@ import Threading
         #expect(try sandbox.archive.gaps().map(\.cause) == [.unavailable])
     }
 
-    @Test("A snapshot is announced although a gap cannot be entered, and the gap is entered with a later one")
+    @Test("a snapshot is announced even if a gap cannot be recorded, and the gap is recorded with a later one")
     func gapsAreKept() async throws {
         let sandbox = try Sandbox()
         try await Watcher(sandbox.archive, roots: [sandbox.root.directory]).stop()

@@ -1,4 +1,4 @@
-// Makes a golden archive: run once for each form of the format, never for an archive that is there.
+// Makes a golden archive: run once for each version of the format, never for an existing archive.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,13 +11,13 @@ import Testing
 
 @testable import ArchiverKit
 
-/// A second version of the state that the golden archive has.
+/// The state that the golden archive has in several versions.
 private struct GoldenState: Codable, Sendable {
     var level: Int
     var items: [String]
 }
 
-/// Where it is made, with what it is made of: nothing is there yet.
+/// The directory for the new archive and its root; it must not exist yet.
 private let place = ProcessInfo.processInfo.environment["ARCHIVER_GOLDEN"].map { FilePath($0) }
 
 @Suite("Making golden archives", .blocking, .enabled(if: place != nil))
@@ -26,7 +26,7 @@ struct GoldenArchiveMaking {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "fixtures/golden-archives/listing.py")
 
-    @Test("a golden archive is made where $ARCHIVER_GOLDEN says")
+    @Test("a golden archive is made in $ARCHIVER_GOLDEN")
     func make() throws {
         let made = Files(try #require(place))
         try Files("/").makeDirectory(made.directory)
@@ -43,7 +43,7 @@ struct GoldenArchiveMaking {
 
         try objects(root)
         try lines += capture(root, archive, "objects")
-        // One chain of differences, as deep as it may be.
+        // A chain of deltas with the greatest depth.
         for number in 0..<18 {
             try root.write("deep", GoldenArchiveMaking.text(changing: number))
             try root.setTime("deep", 1_700_000_000 + number)
@@ -75,7 +75,7 @@ struct GoldenArchiveMaking {
         try root.write("chunk", String(repeating: "more than 96 bytes\n", count: 30))
         try root.write("deep", GoldenArchiveMaking.text(changing: 99))
         try root.write(FilePath(bytes: [0x6e, 0x6f, 0x74, 0xff, 0x75, 0x74, 0x66]), "a name that is not UTF-8")
-        // Twenty runs of data between holes are more slices than an entry has.
+        // Twenty runs of data between holes are more slices than an entry can have.
         for number in 0..<20 {
             try root.write(
                 "lists", Array("run \(number)".utf8) + [UInt8](repeating: 0x61, count: 4000), at: number * 65_536)
@@ -114,7 +114,7 @@ struct GoldenArchiveMaking {
         return [String(decoding: output, as: UTF8.self)]
     }
 
-    /// Operations, gaps, states, what is forgotten, notices of roots, a snapshot with exclusions.
+    /// Adds operations, gaps, states, records of forgetting, root notices, and a snapshot with exclusions.
     private func records(_ root: Files, _ archive: Archive) throws {
         let snapshots = try archive.snapshots()
         _ = try archive.restore(snapshots[3])
@@ -166,7 +166,7 @@ struct GoldenArchiveMaking {
             RootNotice(rootPath: latest.rootPath, host: "golden", kind: .retired, time: .now, machine: latest.machine))
     }
 
-    /// A segment of its own that nobody needs, and that is dropped.
+    /// Adds and drops a segment that nothing refers to.
     private func drop(_ archive: Archive) throws {
         let store = archive.store
         var encoder = try BlockEncoder(level: 1)

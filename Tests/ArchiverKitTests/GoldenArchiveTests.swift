@@ -1,4 +1,4 @@
-// Archives that earlier versions wrote are read as they were written.
+// Archives of earlier versions can be read unchanged.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -19,16 +19,16 @@ struct GoldenArchiveTests {
         .appending(path: "fixtures/golden-archives")
 
     private static let versions = ["version-1"]
-    /// What they had besides snapshots is in them, too.
+    /// The versions whose archives have other records than snapshots too.
     private static let withRecords = ["version-1"]
 
-    @Test("every golden archive is one that these tests read")
+    @Test("these tests read every golden archive")
     func complete() throws {
         let found = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path(percentEncoded: false))
         #expect(found.filter { !$0.contains(".") }.sorted() == Self.versions)
     }
 
-    @Test("an archive of a released version holds what it held", arguments: versions)
+    @Test("an archive of a released version has unchanged content", arguments: versions)
     func read(version: String) throws {
         let source = Self.folder.appending(path: version)
         let scratch = try TemporaryDirectory()
@@ -51,7 +51,7 @@ struct GoldenArchiveTests {
         #expect(check.findings.isEmpty && check.goodSnapshots == check.snapshots)
     }
 
-    @Test("every record of an archive of a released version is read as it was written", arguments: withRecords)
+    @Test("every record of an archive of a released version is read unchanged", arguments: withRecords)
     func records(version: String) throws {
         let source = Self.folder.appending(path: version)
         let scratch = try TemporaryDirectory()

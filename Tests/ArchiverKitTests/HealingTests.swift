@@ -1,4 +1,4 @@
-// A capture after damage: what the root still has is stored again.
+// A capture after damage stores the lost data that the root still has.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,15 +11,15 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct HealingTests {
-    /// How blocks are damaged.
+    /// A kind of damage to blocks.
     enum Damage: CaseIterable, Sendable {
         case payload, header, segment
 
-        /// Whether a check sees it without reading every byte.
+        /// Whether a check must read every byte to find it.
         var needsData: Bool { self == .payload }
     }
 
-    /// What the damaged blocks hold.
+    /// The content of the damaged blocks.
     enum Part: CaseIterable, Sendable {
         case content, node, snapshot, list
 
@@ -33,9 +33,9 @@ import Testing
         }
     }
 
-    /// Damages all blocks of an archive that `isMeant`.
+    /// Damages all blocks of an archive for which `isMeant` returns true.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: how many blocks were damaged.
     @discardableResult
     private func damage(
         _ archive: FilePath, _ damage: Damage, where isMeant: (BlockHeader) -> Bool
@@ -63,7 +63,7 @@ import Testing
         return count
     }
 
-    /// A root with content of all kinds, captured.
+    /// A captured root with content of all kinds.
     private func filledSandbox(_ random: inout SeededGenerator) throws -> Sandbox {
         let sandbox = try Sandbox()
         for number in 0..<200 { try sandbox.root.write("file\(number)", random.noise(300)) }
@@ -75,7 +75,7 @@ import Testing
         return sandbox
     }
 
-    /// Expects the latest snapshot to be the root as it is, with the catalogue that there is and with a new one.
+    /// Expects that the latest snapshot equals the root, with the existing catalogue and with a rebuilt one.
     private func expectLatestIsWhole(_ sandbox: Sandbox, _ comment: String) throws {
         let wanted = try TreeListing(of: sandbox.root.directory)
         let copy = sandbox.base.full("copy")
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "what check found lost is stored anew by the next capture, although nothing changed",
+        "the next capture stores what check found lost again, even if nothing changed",
         arguments: Damage.allCases, Part.allCases)
     func afterCheck(damage: Damage, part: Part) throws {
         var random = SeededGenerator(seed: 31)
@@ -102,7 +102,7 @@ import Testing
         let found = try archive.check(data: damage.needsData)
         #expect(found.findingCount > 0)
         if part == .content, damage != .segment {
-            // What a capture can do about it is said of each file.
+            // Each file's finding says that a capture can repair it.
             let there = found.findings.filter {
                 $0.remedy == "the file is still there: the next capture stores it again"
             }
@@ -112,12 +112,12 @@ import Testing
         try expectLatestIsWhole(sandbox, "\(damage) of \(part)")
         let result = try sandbox.reopened().check(data: true)
         #expect(result.goodSnapshots >= 1)
-        // What can be had again under its id makes the older snapshots whole, too.
+        // Chunks that are stored again under their ids repair the older snapshots too.
         if part != .snapshot, damage != .segment { #expect(result.goodSnapshots == result.snapshots) }
         #expect(try archive.capture(sandbox.root.directory).snapshot == nil)
     }
 
-    @Test("a watcher that runs stores anew what check found lost", arguments: [Part.content, .node])
+    @Test("a running watcher stores what check found lost again", arguments: [Part.content, .node])
     func runningWatcher(part: Part) async throws {
         var random = SeededGenerator(seed: 32)
         let sandbox = try filledSandbox(&random)
@@ -130,13 +130,13 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test("an audit that meets damage stores anew what the root still has", arguments: [Part.content, .node])
+    @Test("an audit that finds damage stores what the root still has again", arguments: [Part.content, .node])
     func audit(part: Part) async throws {
         var random = SeededGenerator(seed: 37)
         let sandbox = try filledSandbox(&random)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == part.kind } }
-        // Content is not read by an audit: a check has to find that it is lost.
+        // An audit does not read content, so a check has to find the loss.
         if part == .content { #expect(try sandbox.reopened().check(data: true).goodSnapshots == 0) }
         let result = try #require(try await watcher.service.audit()[sandbox.root.directory])
         #expect(result.found == 0)
@@ -145,12 +145,12 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test("what opening told of damage is told no more once a check finds everything")
+    @Test("damage reported on opening is no longer reported after a check finds nothing wrong")
     func healedDamageIsNotTold() throws {
         var random = SeededGenerator(seed: 38)
         let sandbox = try filledSandbox(&random)
         try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
-        // In a copy, as nobody else writes to its segments.
+        // Use a copy, as no other archive object writes to its segments.
         let copy = sandbox.base.full("archive-copy")
         _ = system("cp -a '\(sandbox.archive.directory)' '\(copy)'; rm -f '\(copy)'/catalogue*")
         #expect(try Archive.open(copy).findings.contains { $0.kind == .damage })
@@ -161,7 +161,7 @@ import Testing
         #expect(try Archive.open(copy).findings.isEmpty)
     }
 
-    @Test("a lost base that is stored again makes readable what stands on it", arguments: Damage.allCases)
+    @Test("a lost base that is stored again makes its deltas readable", arguments: Damage.allCases)
     func base(damage: Damage) throws {
         let sandbox = try Sandbox()
         var random = SeededGenerator(seed: 33)
@@ -187,14 +187,15 @@ import Testing
         try TreeListing(of: target).expect(equals: wanted, "the version on the lost base")
     }
 
-    @Test("of a segment that is gone, the next capture stores what the root still has, unchanged files too")
+    @Test("after the loss of a segment, the next capture stores what the root still has, including unchanged files")
     func goneSegment() throws {
         let sandbox = try Sandbox()
         var random = SeededGenerator(seed: 34)
         try sandbox.root.write("old", random.noise(20_000))
         try sandbox.capture()
         let segment = try #require(try Files(sandbox.archive.directory).segments().first)
-        // While one archive object holds the segment, another begins its own, with nodes that stand on none of the first.
+        // While one archive object holds the segment, another one begins its own, with nodes that have no base in the
+        // first one.
         let other = try sandbox.reopened()
         for number in 0..<300 { try sandbox.root.write("new\(number)", random.noise(200)) }
         _ = try other.capture(sandbox.root.directory)
@@ -204,7 +205,7 @@ import Testing
         try expectLatestIsWhole(sandbox, "a segment is gone")
     }
 
-    @Test("a state whose content check found lost is stored anew when it is saved again")
+    @Test("a state whose content check found lost is stored again when it is saved again")
     func state() throws {
         let sandbox = try Sandbox()
         var random = SeededGenerator(seed: 35)
@@ -213,12 +214,12 @@ import Testing
         #expect(try sandbox.archive.load([UInt8].self, "numbers") == value)
         try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
         #expect(try sandbox.reopened().check(data: true).findingCount > 0)
-        // This object has read the state before, and remembers it.
+        // This object has read the state before and has it in its cache.
         _ = try sandbox.archive.save(value, as: "numbers")
         #expect(try sandbox.reopened().load([UInt8].self, "numbers") == value)
     }
 
-    @Test("whatever is damaged, check and capture leave a latest snapshot that is the root")
+    @Test("after any damage, check and capture lead to a latest snapshot that equals the root")
     func random() throws {
         var random = SeededGenerator("HealingTests.random")
         let sandbox = try Sandbox()
@@ -239,7 +240,8 @@ import Testing
         }
     }
 
-    @Test func aChangeAfterDamageIsCaptured() throws {
+    @Test("a change after damage is captured")
+    func changeAfterDamage() throws {
         var random = SeededGenerator(seed: 36)
         let sandbox = try filledSandbox(&random)
         try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .node } }

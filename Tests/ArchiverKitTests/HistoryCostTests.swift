@@ -1,4 +1,4 @@
-// What questions about history cost: what belongs to the answer, among however many snapshots.
+// The cost of history queries: it depends on the answer, not on the number of snapshots.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -14,11 +14,12 @@ import Testing
 @testable import ArchiverKit
 
 @Suite("What questions about history cost", .blocking) struct HistoryCostTests {
-    /// The place of each version of the file, of 0 to 100.
+    /// The place of each version of the file, in percent of the snapshots.
     private static let versions = [0, 7, 20, 41, 66, 80, 97]
 
-    /// A root with `count` snapshots that no file system has seen: each changes one of many files, seven of them also the
-    /// file `d/seven`.
+    /// A root with `count` snapshots that exist only in the archive.
+    ///
+    /// Each changes one of many files; seven of them also change the file `d/seven`.
     private static func sandbox(snapshots count: Int) throws -> Sandbox {
         let sandbox = try Sandbox()
         let store = sandbox.archive.store
@@ -69,7 +70,7 @@ import Testing
         return archive.store.counters.counts - before
     }
 
-    @Test("the log of a file with seven versions reads as much among 100 as among 3,000 snapshots")
+    @Test("the log of a file with seven versions reads as much in 100 as in 3,000 snapshots")
     func logReadsItsAnswer() throws {
         var costs: [StorageCounters.Counts] = []
         for count in [100, 3_000] {
@@ -84,7 +85,7 @@ import Testing
                 #expect(versions.last?.change == .added)
             }
             #expect(log.changesRead == 6, "the first version is in the first snapshot's tree")
-            #expect(log.transactions == 0, "commits told what they changed")
+            #expect(log.transactions == 0, "the commits recorded their changes")
             costs.append(log)
 
             let newest = try HistoryCostTests.counts(sandbox) { archive, root in
@@ -108,7 +109,7 @@ import Testing
         #expect(costs[0].lookups == costs[1].lookups)
     }
 
-    @Test("find, and the log of a directory with -n, read names and not versions")
+    @Test("find, and the log of a directory with -n, read names instead of versions")
     func namesAndNotVersions() throws {
         var finds: [StorageCounters.Counts] = []
         for count in [300, 1_500] {
@@ -127,7 +128,7 @@ import Testing
                     let versions = try archive.history(ofDirectory: .at(FilePath(directory)), in: root, query)
                     #expect(versions.map(\.snapshot.sequence) == (0..<5).map { UInt64(count - $0) })
                 }
-                #expect(log.changesRead <= (directory.isEmpty ? 10 : 420), "at most two changes of each of 201 names")
+                #expect(log.changesRead <= (directory.isEmpty ? 10 : 420), "at most two changes for each of 201 names")
                 #expect(log.blocksRead == 0 && log.snapshotsRead <= 6)
             }
         }
@@ -135,7 +136,7 @@ import Testing
         #expect(finds[0].blocksRead == finds[1].blocksRead)
     }
 
-    @Test("deleted reads a row for each answer, among however many changes")
+    @Test("deleted reads one row per answer, among any number of changes")
     func deletedReadsItsAnswers() throws {
         let sandbox = try Sandbox()
         for file in 0..<20 { try sandbox.root.write("f\(file)", "\(file)") }
@@ -170,6 +171,6 @@ import Testing
             let found = try archive.lines(matching: LineQuery(Array("^line".utf8)), in: root)
             #expect(found.lines.count > 40 && found.unreadable.isEmpty)
         }
-        #expect(cost.blocksRead <= written, "\(written) blocks are there")
+        #expect(cost.blocksRead <= written, "there are \(written) blocks")
     }
 }

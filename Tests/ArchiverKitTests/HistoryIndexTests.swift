@@ -1,4 +1,4 @@
-// The index of paths: what commits enter is what comparing trees finds, and what looking at every path finds.
+// The index of paths: commits record the same changes that a comparison of trees and a scan of every path find.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -15,9 +15,9 @@ import Testing
 @testable import History
 
 @Suite("The index of paths", .blocking) struct HistoryIndexTests {
-    @Test("an index made by commits equals one made anew equals a naive scan", arguments: 0..<3)
+    @Test("the index built by commits equals a rebuilt one and a naive scan", arguments: 0..<3)
     func equalsNaiveScan(part: UInt64) throws {
-        let printed = SeededGenerator("an index made by commits equals one made anew, part \(part)")
+        let printed = SeededGenerator("the index built by commits equals a rebuilt one, part \(part)")
         var random = SeededGenerator(seed: printed.seed &+ part)
         let note = Comment(rawValue: "seed \(printed.seed)")
         let sandbox = try Sandbox()
@@ -26,14 +26,14 @@ import Testing
         var edits = places.map { RandomEdits($0, SeededGenerator(seed: random.next())) }
         var kinds: Set<Int> = []
         for step in 0..<60 {
-            // What a root's first capture leaves out, the root leaves out for good.
+            // The first capture's exclusions would become the root's own, so the first steps use none.
             let index = step < 2 ? step : random.below(2)
             let root = places[index].directory
             let kind = step < 2 ? 0 : random.below(12)
             kinds.insert(kind)
             switch kind {
             case 9:
-                // What is left out for once is gone in that snapshot, and back in the next.
+                // Paths excluded from one snapshot are missing in it and present in the next.
                 let options = CaptureOptions(exclusions: ExclusionRules(patterns: [Array("again*".utf8)]))
                 _ = try sandbox.archive.capture(root, options)
             case 10:
@@ -57,7 +57,7 @@ import Testing
         for root in roots {
             let number = try #require(try sandbox.archive.number(of: root))
             let unknown = try sandbox.archive.store.catalogue.unknownHistoryCount(root: number)
-            #expect(unknown == 0, "commits tell what they change; \(note)")
+            #expect(unknown == 0, "commits record their changes; \(note)")
         }
         for root in roots { try expectTruth(root, sandbox, note) }
     }
@@ -73,7 +73,7 @@ import Testing
 
         try catalogue.forgetHistory()
         #expect(try catalogue.unknownHistoryCount(root: number) > 0, note)
-        #expect(try index(of: root, archive) == byCommits, "made anew; \(note)")
+        #expect(try index(of: root, archive) == byCommits, "rebuilt; \(note)")
 
         try expectNames(root, archive, note)
         try expectLimits(root, archive, note)
@@ -83,7 +83,7 @@ import Testing
         #expect(try index(of: root, moved) == byCommits, "opened again; \(note)")
     }
 
-    /// What `find` says of every name is what its history says.
+    /// Expects that `find` agrees with the history of every name.
     private func expectNames(_ root: ArchivedRoot, _ archive: Archive, _ note: Comment) throws {
         let names = try archive.names(matching: Array("*".utf8), in: root)
         #expect(!names.isEmpty, note)
@@ -103,7 +103,7 @@ import Testing
         #expect(larger == expected, note)
     }
 
-    /// The newest versions of a directory are the first of all of them.
+    /// Expects that a limited list of a directory's versions is the beginning of the full list.
     private func expectLimits(_ root: ArchivedRoot, _ archive: Archive, _ note: Comment) throws {
         let directories = try archive.names(matching: Array("*/".utf8), in: root).map(\.path) + [.root]
         for path in directories.suffix(8) {
@@ -127,7 +127,7 @@ import Testing
         return Index(changes: changes, gone: Set(gone))
     }
 
-    /// Every snapshot's entries compared with those of the one before, path by path.
+    /// The changes found by comparing every snapshot's entries with those of the previous one, path by path.
     private func naiveChanges(of root: ArchivedRoot, _ archive: Archive) throws -> [PlacedChange] {
         var found: [PlacedChange] = []
         var before: [RelativePath: Entry]?
@@ -155,7 +155,7 @@ import Testing
         return Set(last.filter { $0.value == .removed }.keys)
     }
 
-    @Test("a snapshot that comes in between, or goes, changes what the one behind it changed")
+    @Test("a snapshot that is inserted or removed changes the changes of the next one")
     func insertionAndRemoval() throws {
         let sandbox = try Sandbox()
         var records: [ListedSnapshot] = []
@@ -182,7 +182,7 @@ import Testing
         #expect(try self.index(of: root, again) == index)
     }
 
-    @Test("more changes than a commit is given are found when somebody asks")
+    @Test("changes beyond a commit's limit are found when a query needs them")
     func overfull() throws {
         var changes = PathChanges(limit: 2)
         for name in ["a", "b"] { changes.add(nil, try entry(FilePath(name))) }
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test("a rename is known by its inode, by content that no other has, or by what is in a directory")
+    @Test("a rename is detected by inode, by unique content, or by a directory's entries")
     func renamesAreKnown() throws {
         #expect(
             try renames(
@@ -222,17 +222,18 @@ import Testing
         #expect(
             try renames(
                 [entry("a", content: "x", at: 1)], [entry("b", content: "x", at: 2), entry("c", content: "x", at: 2)])
-                == [], "which of the two cannot be told")
+                == [], "there are two candidates")
         #expect(
             try renames(
                 [entry("a.txt", inode: 5, content: "x", at: 1)], [entry("b.log", inode: 5, content: "y", at: 2)])
-                == [], "an inode used again")
+                == [], "a reused inode")
         #expect(
-            try renames([entry("a", inode: 5, at: 1)], [entry("b", inode: 6, at: 2)]) == [], "empty files are all alike"
+            try renames([entry("a", inode: 5, at: 1)], [entry("b", inode: 6, at: 2)]) == [],
+            "all empty files have the same content"
         )
         let moved = try renames(
             [entry("d", .directory, inode: 1, at: 1), entry("d/f", inode: 2, content: "f", at: 1)],
             [entry("e", .directory, inode: 1, at: 9), entry("e/f", inode: 2, content: "f", at: 1)])
-        #expect(moved == ["d > e", "d/f > e/f"], "a directory that something came into as well")
+        #expect(moved == ["d > e", "d/f > e/f"], "a directory whose time changed too")
     }
 }

@@ -1,4 +1,4 @@
-// Random histories: every state that was captured comes back, whatever happened in between.
+// Random histories: every captured state can be restored, whatever happened in between.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct HistoryTests {
-    /// A root that was edited at random, its snapshots, and beside them what the tree looked like each time.
+    /// A root that was edited at random, with its snapshots and the listing of the tree for each.
     private struct History {
         let sandbox: Sandbox
         let seed: UInt64
@@ -40,8 +40,9 @@ import Testing
         mutating func anyIndex() -> Int { random.below(states.count) }
     }
 
-    @Test(arguments: 1...3) func everySnapshotRestores(run: Int) throws {
-        let history = try History("everySnapshotRestores \(run)", steps: 50)
+    @Test("every snapshot restores the captured tree", arguments: 1...3)
+    func snapshots(run: Int) throws {
+        let history = try History("every snapshot restores the captured tree, run \(run)", steps: 50)
         #expect(history.states.count > 40)
         for (index, state) in history.states.enumerated() {
             let found = try history.sandbox.restored(state.snapshot)
@@ -52,8 +53,9 @@ import Testing
         #expect(try reopened.snapshots().map(\.id) == history.states.map(\.snapshot.id))
     }
 
-    @Test func differencesAreThoseOfTheTrees() throws {
-        var history = try History("differencesAreThoseOfTheTrees", steps: 40)
+    @Test("differences of snapshots are those of the trees")
+    func differences() throws {
+        var history = try History("differences of snapshots are those of the trees", steps: 40)
         for _ in 0..<200 {
             let left = history.states[history.anyIndex()]
             let right = history.states[history.anyIndex()]
@@ -61,7 +63,7 @@ import Testing
             var order: [RelativePath] = []
             try history.sandbox.archive.differences(from: left.snapshot, to: right.snapshot) { difference in
                 order.append(difference.path)
-                // The oracle knows which names belong to one file, the archive which inode it was: not the same thing.
+                // The oracle knows which names belong to one file, and the archive knows the inode: these differ.
                 if difference.aspects != ["links"] { found[TreeListing.key(difference.path)] = difference.kind }
                 return true
             }
@@ -70,10 +72,11 @@ import Testing
         }
     }
 
-    @Test func restoresInPlaceAndUndo() throws {
-        var history = try History("restoresInPlaceAndUndo", steps: 25)
+    @Test("restores in place are exact and can be undone")
+    func restoreInPlace() throws {
+        var history = try History("restores in place are exact and can be undone", steps: 25)
         for step in 0..<25 {
-            // Sometimes what is lost was never captured.
+            // Sometimes the restore replaces a state that was not captured yet.
             if history.random.below(2) == 0 { try history.editSome() }
             let before = try TreeListing(of: history.sandbox.root.directory)
             let wanted = history.states[history.anyIndex()]
@@ -92,13 +95,14 @@ import Testing
         try history.sandbox.expectCleanArchive()
     }
 
-    @Test func restoresOfOnePathInPlace() throws {
-        var history = try History("restoresOfOnePathInPlace", steps: 25)
+    @Test("a restore of one path in place changes only that path")
+    func restorePath() throws {
+        var history = try History("a restore of one path in place changes only that path", steps: 25)
         for step in 0..<40 {
             if history.random.below(2) == 0 { try history.editSome() }
             let before = try TreeListing(of: history.sandbox.root.directory)
             let wanted = history.states[history.anyIndex()]
-            // A path whose parent is there now: below others the restore has to make what leads to it.
+            // A path whose parent exists now: for others, the restore would have to create the directories above.
             let paths = wanted.listing.objects.keys.sorted().filter { path in
                 guard let slash = path.lastIndex(of: "/") else { return true }
                 return before.objects[String(path[..<slash])]?.type == 0o040000
@@ -118,8 +122,9 @@ import Testing
         try history.sandbox.expectCleanArchive()
     }
 
-    @Test func historyIsAChain() throws {
-        let history = try History("historyIsAChain", steps: 10)
+    @Test("each snapshot's parent is the previous one")
+    func chain() throws {
+        let history = try History("each snapshot's parent is the previous one", steps: 10)
         let snapshots = try history.sandbox.archive.snapshots()
         #expect(snapshots.first?.parent == nil)
         for (earlier, later) in zip(snapshots, snapshots.dropFirst()) {

@@ -1,4 +1,4 @@
-// What changes of large files cost: what changed, not the chunks it lies in.
+// The cost of changes in large files: proportional to the changed bytes, not to the chunks around them.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -24,9 +24,9 @@ import Threading
         return Array(bytes.prefix(count))
     }
 
-    /// Changes pages of a file of noise again and again, and expects each snapshot to store little more than them.
+    /// Changes pages of a file of noise repeatedly, and expects each snapshot to store little more than the pages.
     @Test(
-        "ten changed pages of a file of noise are stored as at most four times as much, snapshot after snapshot",
+        "ten changed pages in a file of noise take at most four times their size per snapshot",
         arguments: [1_500_000, 24_000_000])
     func randomPages(bytes count: Int) throws {
         var random = SeededGenerator()
@@ -61,7 +61,7 @@ import Threading
         }
     }
 
-    @Test("pages that change all the time cost at most four times as much in the long run, too")
+    @Test("pages that change constantly take at most four times their size in the long run")
     func manyRounds() throws {
         var random = SeededGenerator()
         print("pages, again and again: seed \(random.seed)")
@@ -70,7 +70,7 @@ import Threading
         var bytes = LargeFileTests.noise(count, &random)
         try sandbox.root.write("database", bytes)
         try sandbox.capture()
-        // Longer than a chain of differences may get, so that chunks are stored whole again.
+        // More rounds than a delta chain may have links, so that chunks are stored in full again.
         let rounds = 40
         var stored: UInt64 = 0
         for _ in 0..<rounds {
@@ -89,9 +89,9 @@ import Threading
         #expect(try Files(target).read("database") == bytes)
     }
 
-    @Test("an insertion before changed pages hides none of them")
+    @Test("an insertion does not hide the changed pages after it")
     func insertionAndPages() throws {
-        // Another seed may put the insertion into the longest chunks, which costs more and proves no less.
+        // A fixed seed: with another, the insertion may hit the longest chunks, which costs more.
         var random = SeededGenerator(seed: 21)
         let sandbox = try Sandbox()
         var bytes = LargeFileTests.noise(8_000_000, &random)
@@ -104,12 +104,12 @@ import Threading
         }
         try sandbox.root.write("image", bytes)
         let stored = try sandbox.capture().storedBytes
-        #expect(stored < 600_000, "\(stored); the eight chunks alone have a million")
+        #expect(stored < 600_000, "\(stored); the eight chunks alone hold a million")
     }
 }
 
 @Suite("Reading parts of files", .blocking) struct FileRangeTests {
-    /// A file of many lists of short slices, holes among them, and what it holds.
+    /// A file with many lists of short slices and holes, and its content.
     private func scene(_ sandbox: Sandbox) throws -> (entry: Entry, bytes: [UInt8]) {
         let writer = try sandbox.archive.store.beginCommit()
         var encoder = try BlockEncoder(level: 1)
@@ -138,7 +138,7 @@ import Threading
         return (entry, content)
     }
 
-    @Test("a read in the middle of a large file reads one list of its slices and the chunks it touches")
+    @Test("a read in the middle of a large file reads one slice list and the chunks in its range")
     func middle() throws {
         let sandbox = try Sandbox()
         let (entry, bytes) = try scene(sandbox)
@@ -152,7 +152,7 @@ import Threading
         #expect((archive.store.counters.counts - before).blocksRead == 2)
     }
 
-    @Test("whatever range of a file is read, it is those bytes")
+    @Test("reading any range of a file returns its bytes")
     func ranges() throws {
         let sandbox = try Sandbox()
         let (large, bytes) = try scene(sandbox)
@@ -179,15 +179,15 @@ import Threading
         numbers.map { Slice(length: 100, chunk: chunk($0)) }
     }
 
-    @Test("bases are the chunks at the same place, also behind several new chunks, an insertion and a deletion")
+    @Test("bases are the chunks at the same place, also after several new chunks, an insertion and a deletion")
     func places() throws {
         var old = OldVersion(.slices(OldVersionTests.slices(0..<16))) { _ in nil }
         #expect(try old.bases(for: 100) == [OldVersionTests.chunk(0)])
         for new in 100..<103 { old.pass(OldVersionTests.chunk(new), length: 100) }
-        // Three were changed, or the first was cut by an insertion.
+        // Either three were changed, or an insertion has split the first.
         #expect(try old.bases(for: 100) == [0, 3].map(OldVersionTests.chunk))
         #expect(try old.bases(for: 150) == [0, 3, 4].map(OldVersionTests.chunk))
-        // Back at what is common, as if nothing had been inserted; then behind what was deleted.
+        // Common chunks again, as if nothing had been inserted; then those after a deletion.
         old.pass(OldVersionTests.chunk(1), length: 100)
         #expect(try old.bases(for: 100) == [OldVersionTests.chunk(2)])
         old.pass(OldVersionTests.chunk(9), length: 100)
@@ -197,10 +197,10 @@ import Threading
         for new in 200..<210 { old.pass(OldVersionTests.chunk(new), length: 100) }
         #expect(try old.bases(for: 100) == [10].map(OldVersionTests.chunk))
         old.pass(OldVersionTests.chunk(15), length: 100)
-        #expect(try old.bases(for: 100) == [OldVersionTests.chunk(15)], "what is appended is like the end")
+        #expect(try old.bases(for: 100) == [OldVersionTests.chunk(15)], "appended bytes are compared with the end")
     }
 
-    @Test("of many lists a few are kept, and each is read once")
+    @Test("only a few of many lists are held, and each is read once")
     func lists() throws {
         let count = 40
         let ids = (0..<count).map { OldVersionTests.chunk(10_000 + $0) }
@@ -219,7 +219,7 @@ import Threading
         #expect(read.withLock { $0 } == ids)
     }
 
-    @Test("a list that cannot be read, and lengths that no file has, leave less to compress against and nothing else")
+    @Test("an unreadable list and impossible lengths only reduce the bases")
     func damage() throws {
         var old = OldVersion(.sliceLists([ListedSlices(length: 9, list: OldVersionTests.chunk(1))])) { _ in nil }
         #expect(try old.bases(for: 100) == [])

@@ -1,4 +1,4 @@
-// Where gaps stand among listed snapshots, and lists in pieces.
+// The places of gaps among listed snapshots, and lists in pieces.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -39,28 +39,30 @@ import Testing
 
     static let cases: [Case] = [
         Case("no snapshots", [] as [Int64], [(1, 2)], []),
-        Case("between two", [0, 10], [(1, 2)], [[], [1]]),
-        Case("at the next one only", [0, 10, 20], [(1, 2)], [[], [1], []]),
-        Case("over several", [0, 10, 20], [(5, 15)], [[], [], [5]]),
+        Case("between two snapshots", [0, 10], [(1, 2)], [[], [1]]),
+        Case("at the next snapshot only", [0, 10, 20], [(1, 2)], [[], [1], []]),
+        Case("across several snapshots", [0, 10, 20], [(5, 15)], [[], [], [5]]),
         Case("ended by a snapshot", [0, 10], [(1, 10)], [[], [1]]),
-        Case("begun and ended by snapshots", [0, 10, 20], [(0, 0), (0, 10)], [[], [0], []]),
-        Case("before the first, which nothing is listed before", [10, 20], [(1, 2)], [[], []]),
-        Case("after the last", [0, 10], [(11, 12)], [[], []]),
-        Case("several, by their ends", [0, 10, 20], [(3, 9), (4, 5), (6, 10), (6, 11)], [[], [4, 3, 6], [6]]),
+        Case("started and ended by snapshots", [0, 10, 20], [(0, 0), (0, 10)], [[], [0], []]),
+        Case("before the first snapshot", [10, 20], [(1, 2)], [[], []]),
+        Case("after the last snapshot", [0, 10], [(11, 12)], [[], []]),
+        Case(
+            "several gaps, ordered by their ends", [0, 10, 20], [(3, 9), (4, 5), (6, 10), (6, 11)],
+            [[], [4, 3, 6], [6]]),
         Case(
             "of another root", [(0, "ann"), (10, "bob"), (20, "ann")], [(1, 2, "ann"), (3, 4, "bob"), (5, 6, "eve")],
             [[], [], [1]]),
-        Case("only what is listed counts", [0, 10, 20, 30], [(1, 2), (11, 12), (21, 22)], [[], [], [11], []]) {
+        Case("only between listed snapshots", [0, 10, 20, 30], [(1, 2), (11, 12), (21, 22)], [[], [], [11], []]) {
             $0.since = .minute(10)
             $0.until = .minute(20)
         },
-        Case("only labels that are listed count", [0, 10, 20, 30], [(1, 2), (11, 12)], [[], [], [1, 11], []]) {
+        Case("only between snapshots with the label", [0, 10, 20, 30], [(1, 2), (11, 12)], [[], [], [1, 11], []]) {
             $0.label = "even"
         },
     ]
 
-    @Test(arguments: cases)
-    func gapStandsBeforeTheNextSnapshotOfItsRoot(_ test: Case) throws {
+    @Test("a gap is listed before the next snapshot of its root", arguments: cases)
+    func gapPlaces(_ test: Case) throws {
         let sandbox = try Sandbox()
         let store = sandbox.archive.store
         let records = test.snapshots.enumerated().map { index, made in
@@ -84,12 +86,12 @@ import Testing
         #expect(found.count == test.before.filter { !$0.isEmpty }.count)
     }
 
-    @Test(arguments: [false, true])
-    func everySnapshotComesOnceInOrder(newestFirst: Bool) throws {
+    @Test("every snapshot is listed once and in order", arguments: [false, true])
+    func order(newestFirst: Bool) throws {
         let sandbox = try Sandbox()
         let catalogue = sandbox.archive.store.catalogue
         let segment = try catalogue.enterSegment("s", indexedLength: 0).number
-        // More than the first piece and the second hold.
+        // More than the first two pieces hold.
         let records = (0..<9_000).map { ListedSnapshot.made($0, at: .minute(Int64($0 / 3)), root: "ann") }
         try catalogue.enter(segment: segment, length: 0, chunks: [], records: CommitRecords(snapshots: records))
         for limit in [nil, 1, 255, 256, 257, 5_000, 10_000] {

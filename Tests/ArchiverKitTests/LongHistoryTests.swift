@@ -1,4 +1,4 @@
-// A long history of small changes stays small: no change costs what the whole costs, however many came before.
+// A long history of small changes stays small: the cost of a change does not grow with the number of earlier ones.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,9 +11,9 @@ import Testing
 @testable import ArchiverKit
 
 @Suite(.blocking) struct LongHistoryTests {
-    @Test func everySmallChangeStoresLittle() throws {
+    @Test("every small change stores little, however many came before") func smallChanges() throws {
         let sandbox = try Sandbox()
-        var random = SeededGenerator("everySmallChangeStoresLittle")
+        var random = SeededGenerator("small changes")
         for number in 0..<300 { try sandbox.root.write("file \(number)", random.text(300)) }
         try sandbox.root.write("text", random.text(20_000))
         let first = try #require(try sandbox.archive.capture(sandbox.root.directory).snapshot)

@@ -1,4 +1,4 @@
-// Where undoing and redoing stand after any sequence of operations, by table.
+// What undo and redo do next after any sequence of operations, by table.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -14,7 +14,7 @@ import Testing
 struct OperationLogTests {
     /// Operations in words, numbered from 1: "restore", "undo 1", "redo 2", "done 3", "later".
     ///
-    /// A number that no operation has stands for one whose record is lost.
+    /// A number without an operation is one whose record is lost.
     private static func records(_ text: String) -> [StoredOperation] {
         var ids: [Int: OperationID] = [:]
         var records: [StoredOperation] = []
@@ -39,15 +39,15 @@ struct OperationLogTests {
         ("restore,done 1,restore,done 2", "2 1", ""),
         ("restore,done 1,restore,done 2,undo 2,done 3", "1", "3"),
         ("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4", "", "4 3"),
-        // A redo can be undone itself, and what it leaves goes on where it was.
+        // A redo can be undone itself, and the remaining steps stay in place.
         ("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4,redo 4,done 5", "5", "3"),
         ("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4,redo 4,done 5,redo 3,done 6", "6 5", ""),
         ("restore,done 1,undo 1,done 2,redo 2,done 3,undo 3,done 4", "", "4"),
-        // A restore ends what could be redone, also one that was interrupted.
+        // A restore discards the redo steps, even if it was interrupted.
         ("restore,done 1,undo 1,done 2,restore,done 3", "3", ""),
         ("restore,done 1,undo 1,done 2,restore", "3", ""),
         ("restore,done 1,restore,done 2,undo 2,done 3,restore,done 4,undo 4,done 5,undo 1,done 6", "", "6 5"),
-        // What was interrupted is done to its end first; taking it back brings back the state before it first began.
+        // An interrupted operation is completed first; undoing it restores the state before its first start.
         ("restore,done 1,undo 1", "2! ", "2"),
         ("restore,done 1,restore,done 2,undo 2", "3! 1", "3"),
         ("restore,done 1,restore,done 2,undo 2,undo 2", "4! 1", "3"),
@@ -56,17 +56,17 @@ struct OperationLogTests {
         ("restore,done 1,undo 1,done 2,redo 2,redo 2,done 4", "3", ""),
         ("restore,done 1,undo 1,redo 2,done 3", "3", ""),
         ("restore,done 1,undo 1,done 2,redo 2,undo 3", "4!", "4"),
-        // Something that came after this program altered the root too.
+        // An operation of a later version of the program has changed the root, too.
         ("restore,done 1,undo 1,done 2,later,done 3", "3", ""),
         ("later,restore,done 2", "2 1", ""),
-        // Records that are lost are passed over.
+        // Lost records are skipped.
         ("undo 9,done 1", "", "1"),
         ("restore,done 1,redo 9,done 2", "2 1", ""),
         ("done 9,restore,done 1", "1", ""),
         ("restore,done 1,undo 9", "2! 1", "2"),
     ]
 
-    @Test("what is undone and redone next follows from what was done", arguments: table.indices)
+    @Test("the next undo and redo follow from the recorded operations", arguments: table.indices)
     func steps(row: Int) {
         let (text, undo, redo) = Self.table[row]
         let records = Self.records(text)
@@ -87,7 +87,7 @@ struct OperationLogTests {
         #expect(log.operations.filter(\.isComplete).map(\.id) == operations.map(\.id).filter(completions.contains))
     }
 
-    @Test("an operation knows what took it back, and whether it is the next to be")
+    @Test("an operation records its reversal, and whether it is next to be undone or redone")
     func marks() {
         let records = Self.records("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4,redo 4")
         let operations = OperationLog(replaying: records).operations
@@ -95,8 +95,8 @@ struct OperationLogTests {
         #expect(operations.map(\.next) == [nil, nil, .redo, nil, .undo])
     }
 
-    /// The rules against a history of whole states, as an editor keeps one.
-    @Test("any sequence of restores, undos and redos leads where two piles of states lead")
+    /// The model is a history of full states, as in an editor.
+    @Test("any sequence of restores, undos and redos agrees with a model of two stacks")
     func random() throws {
         var random = SeededGenerator("any sequence of restores, undos and redos")
         for _ in 0..<200 {

@@ -1,4 +1,4 @@
-// What reading a file costs in system calls, and that the walk's look, which saves one, hides no change.
+// Reading a file takes few system calls; reusing the walk's status saves one, and hides no change.
 
 import ArchiveFormat
 import FileIO
@@ -24,7 +24,7 @@ import Testing
         reader = EntryReader(FileReader(packer, progress: nil), device: device)
     }
 
-    /// What a walk would find now, once the file's time of change says what it has to.
+    /// What a walk finds now, after waiting until the file's change time is old enough to be reliable.
     private func suspect(_ name: String) throws -> Suspect {
         let status = try #require(try FileStatus.read(CName(name.utf8), in: directory.descriptor))
         while !(status.changed.advanced(byNanoseconds: 50_000_000) < .now) { sched_yield() }
@@ -33,7 +33,7 @@ import Testing
             old: nil)
     }
 
-    /// Calls of read(2) and its like that this thread has made (proc_pid_io(5)).
+    /// How many read(2)-like calls this thread has made (proc_pid_io(5)).
     private func readCalls() throws -> Int {
         let path: FilePath = "/proc/thread-self/io"
         let bytes = try Descriptor.open(path, O_RDONLY).readToEnd(limit: 4096, path: path)
@@ -44,8 +44,8 @@ import Testing
         return try #require(Int(line.dropFirst("syscr: ".count)))
     }
 
-    @Test(arguments: [1, 40, Content.inlineLimit, Content.inlineLimit + 1, 50_000])
-    func aFileIsReadInOneCall(size: Int) throws {
+    @Test("a file is read in one call", arguments: [1, 40, Content.inlineLimit, Content.inlineLimit + 1, 50_000])
+    func oneCall(size: Int) throws {
         let names = (0..<20).map { "file \($0)" }
         for name in names { try sandbox.root.write(FilePath(name), [UInt8](repeating: 7, count: size)) }
         let suspects = try names.map { try suspect($0) }
@@ -59,7 +59,7 @@ import Testing
         #expect(try readCalls() - second - (second - first) == names.count)
     }
 
-    @Test func whatChangedSinceTheWalkIsRead() throws {
+    @Test("a change since the walk is read") func changedSinceWalk() throws {
         try sandbox.root.write("file", "as the walk saw it")
         let suspect = try suspect("file")
         try sandbox.root.write("file", "as it is now")
@@ -72,8 +72,8 @@ import Testing
         #expect(!entry.isUnstable)
     }
 
-    /// A change of the same size and time as the walk saw, as one within a tick of the clock is.
-    @Test func theStatusAfterTheReadingIsKept() throws {
+    /// The new file has the size and possibly the time that the walk saw, as after a change within one clock tick.
+    @Test("the entry records the status after the read") func statusAfterReading() throws {
         try sandbox.root.write("file", "one")
         let suspect = try suspect("file")
         let seen = suspect.status
@@ -84,8 +84,8 @@ import Testing
         #expect(entry.signature.map { $0.inode != seen.inode } ?? true)
     }
 
-    @Test(arguments: [S_IFIFO, S_IFDIR, S_IFLNK])
-    func anotherObjectInTheFilesPlaceIsSeen(type: mode_t) throws {
+    @Test("another object in the file's place is detected", arguments: [S_IFIFO, S_IFDIR, S_IFLNK])
+    func otherObject(type: mode_t) throws {
         try sandbox.root.write("file", "a file")
         let suspect = try suspect("file")
         try sandbox.root.remove("file")

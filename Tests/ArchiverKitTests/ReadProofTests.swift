@@ -1,4 +1,4 @@
-// When a file that a writer closed counts as read although its times are as they were.
+// When a file that a writer has closed need not be read again, if its times are unchanged.
 
 import FileIO
 import Roots
@@ -10,7 +10,7 @@ import Testing
 @testable import Capturing
 
 @Suite(.blocking) struct ReadProofTests {
-    /// A file's status, and moments that lie some seconds after its time of change.
+    /// A file's status, and moments some seconds after its change time.
     private struct Changed {
         let status: FileStatus
         func later(_ seconds: Int64) -> Timestamp { status.changed.advanced(byNanoseconds: seconds * 1_000_000_000) }
@@ -25,7 +25,7 @@ import Testing
 
     struct Case: CustomTestStringConvertible {
         let name: String
-        /// Seconds after the file's change at which it was met, one after another.
+        /// Seconds after the file's change at which a capture visits it, in order.
         let seconds: [Int64]
         let vouched: [Bool]
 
@@ -35,24 +35,28 @@ import Testing
     static let cases: [Case] = [
         Case(name: "a file is read the first time", seconds: [1000], vouched: [false]),
         Case(
-            name: "what was read long after its change need not be read again", seconds: [91, 92],
+            name: "a file read long after its change need not be read again", seconds: [91, 92],
             vouched: [false, true]),
         Case(
-            name: "what was read soon after its change must be", seconds: [0, 1, 89, 90],
+            name: "a file read soon after its change must be read again", seconds: [0, 1, 89, 90],
             vouched: [false, false, false, false]),
-        Case(name: "until it was read late", seconds: [30, 120, 121], vouched: [false, false, true]),
-        Case(name: "a change of a time to come proves nothing", seconds: [-3600, -3600], vouched: [false, false]),
-        Case(name: "a clock that was set back takes no proof away", seconds: [91, -3600], vouched: [false, true]),
+        Case(
+            name: "a file must be read again until it was read late", seconds: [30, 120, 121],
+            vouched: [false, false, true]),
+        Case(name: "a change dated in the future proves nothing", seconds: [-3600, -3600], vouched: [false, false]),
+        Case(
+            name: "setting the clock back does not invalidate a proof", seconds: [91, -3600], vouched: [false, true]),
     ]
 
-    @Test(arguments: cases) func proofs(_ test: Case) throws {
+    @Test("a read proves a file's content only long after its change", arguments: cases)
+    func proofs(_ test: Case) throws {
         let file = try changedFile(in: try Sandbox())
         let proofs = ReadProofs()
         let path = try RelativePath.at("file")
         #expect(test.seconds.map { proofs.meets(path, file.status, at: file.later($0)) } == test.vouched)
     }
 
-    @Test func anotherChangeNeedsAnotherProof() throws {
+    @Test("another change needs another proof") func anotherChange() throws {
         let sandbox = try Sandbox()
         let proofs = ReadProofs()
         let path = try RelativePath.at("file")
@@ -67,7 +71,7 @@ import Testing
         for isKnown in [false, true] { #expect(proofs.meets(path, after.status, at: after.later(91)) == isKnown) }
     }
 
-    @Test func proofsAreOfOnePathEach() throws {
+    @Test("a proof applies to one path") func onePath() throws {
         let file = try changedFile(in: try Sandbox())
         let proofs = ReadProofs()
         for name in ["file", "other"] as [FilePath] {
@@ -75,8 +79,8 @@ import Testing
         }
     }
 
-    @Test("to ask for a proof is none: a file counts as read when it was read")
-    func whatWasNotReadAfterAllProvesNothing() throws {
+    @Test("asking for a proof proves nothing: only reading the file does")
+    func askingProvesNothing() throws {
         let file = try changedFile(in: try Sandbox())
         let proofs = ReadProofs()
         let path = try RelativePath.at("file")
@@ -85,8 +89,8 @@ import Testing
         #expect(proofs.vouches(for: path, file.status))
     }
 
-    /// What is forgotten is read once more, no worse.
-    @Test func memoryIsBounded() throws {
+    /// A file whose proof is forgotten is only read once more.
+    @Test("the number of proofs is bounded") func memory() throws {
         let file = try changedFile(in: try Sandbox())
         let proofs = ReadProofs()
         let paths = (0...ReadProofs.limit).map { RelativePath(unchecked: Array("\($0)".utf8)) }
@@ -97,7 +101,7 @@ import Testing
 }
 
 extension ReadProofs {
-    /// Meets a file as a capture does, which reads it where nothing is proven.
+    /// Visits a file as a capture does, which reads it unless there is a proof.
     ///
     /// - Returns: whether it need not be read.
     fileprivate func meets(_ path: RelativePath, _ status: FileStatus, at now: Timestamp) -> Bool {

@@ -1,4 +1,5 @@
-// What a restore must never do: leave its root, lose what was there, or take what it is not asked for.
+// What a restore must never do: leave its root, lose the present state, or change paths that it was not asked to
+// restore.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -13,7 +14,7 @@ import Testing
 @Suite(.blocking) struct RestoreSafetyTests {
     // MARK: Inside the part
 
-    @Test("A restore of one name of a file leaves the file's other name alone")
+    @Test("a restore of one name of a file leaves the file's other name alone")
     func oneNameOfAFile() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("part", "content")
@@ -31,7 +32,7 @@ import Testing
         #expect(try sandbox.root.read("other") == Array("content".utf8))
     }
 
-    @Test("Names of one file whose metadata comes back are names of one file afterwards")
+    @Test("names of one file still share it after their metadata is restored")
     func allNamesOfAFile() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("a", "content")
@@ -45,8 +46,8 @@ import Testing
 
     // MARK: Inside the root
 
-    /// A directory of the snapshot is a link to the outside now: what is behind it stays.
-    @Test func aLinkToTheOutsideIsNotFollowed() throws {
+    /// A directory of the snapshot is now a link to the outside: the link's target stays as it is.
+    @Test("a link to the outside is not followed") func linkOutside() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d/inner")
         try sandbox.root.write("d/file", "inside")
@@ -62,15 +63,16 @@ import Testing
         let present = try sandbox.capture()
         _ = try sandbox.archive.restore(snapshot)
         try sandbox.expectRoot(equals: before)
-        // And back: what is removed below `d` is not what a link in its place leads to.
+        // And back: removing the files below `d` does not follow the link in its place.
         _ = try sandbox.archive.restore(present)
         #expect(try sandbox.root.status("d").st_mode & S_IFMT == S_IFLNK)
         try TreeListing(of: sandbox.base.full("outside")).expect(equals: outside, "the outside")
     }
 
-    /// The link is put in place between planning and doing, by whoever wants to have the outside overwritten or removed.
-    @Test(arguments: [RestoreAction.Kind.create, .replace, .delete])
-    func aLinkPlantedDuringTheRestoreIsNotFollowed(moment: RestoreAction.Kind) throws {
+    /// An attacker plants the link between planning and applying, to have files outside overwritten or removed.
+    @Test(
+        "a link planted during the restore is not followed", arguments: [RestoreAction.Kind.create, .replace, .delete])
+    func plantedLink(moment: RestoreAction.Kind) throws {
         let sandbox = try Sandbox()
         try sandbox.base.makeDirectory("outside")
         for name in ["outside/deleted", "outside/replaced"] as [FilePath] { try sandbox.base.write(name, "victim") }
@@ -94,7 +96,7 @@ import Testing
         try TreeListing(of: sandbox.base.full("outside")).expect(equals: outside, "the outside")
     }
 
-    @Test func aFileThatChangesDuringTheRestoreIsLeft() throws {
+    @Test("a file that changes during the restore is left as it is") func changedDuringRestore() throws {
         let sandbox = try Sandbox()
         for name in ["a", "b", "c"] as [FilePath] { try sandbox.root.write(name, "old") }
         let snapshot = try sandbox.capture()
@@ -109,13 +111,13 @@ import Testing
         #expect(try root.read("a") == Array("old".utf8))
         #expect(try root.read("b") == Array("newest, and in no snapshot".utf8))
         #expect(try root.read("c") == Array("old".utf8))
-        // Restored again, nothing is in the way; and the newest state was captured first.
+        // The next restore succeeds, and captures the newest state first.
         #expect(try sandbox.archive.restore(snapshot).warnings == [])
         #expect(try root.read("b") == Array("old".utf8))
     }
 
-    /// A name that is back is linked to names of which only the metadata had to be set.
-    @Test func aFurtherNameOfAFileWithOtherPermissionsComesBack() throws {
+    /// The restored name is linked to names that needed only new metadata.
+    @Test("a removed name of a file with changed permissions is restored") func furtherName() throws {
         let sandbox = try Sandbox()
         let root = sandbox.root
         try root.write("a", "x")
@@ -130,13 +132,12 @@ import Testing
         try sandbox.expectRoot(equals: listing)
     }
 
-    /// What has another change time or inode than the latest snapshot knows, and is the same in all else, is no reason to
-    /// leave it alone, nor for a snapshot.
-    @Test func whatOnlyItsSignatureTellsApartIsRestored() throws {
+    /// A file that differs from the latest snapshot only in change time or inode is restored, and makes no snapshot.
+    @Test("a file that differs only in its signature is restored") func changedSignature() throws {
         let sandbox = try Sandbox()
         let root = sandbox.root
         try root.makeDirectory("d")
-        // More than changes of signatures are remembered by a capture that finds nothing else.
+        // More signature changes than a capture without other changes records.
         for number in 0..<5000 { try root.write("d/\(number)", "old") }
         let snapshot = try sandbox.capture()
         for number in 0..<5000 { try root.write("d/\(number)", "new") }
@@ -152,7 +153,7 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    @Test func theStateBeforeComesBack() throws {
+    @Test("the state before a restore is captured and can be restored") func stateBefore() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "first")
         let snapshot = try sandbox.capture()
@@ -167,7 +168,7 @@ import Testing
         try sandbox.expectRoot(equals: before)
     }
 
-    @Test func aDryRunChangesNothing() throws {
+    @Test("a dry run changes nothing") func dryRun() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("kept", "x")
         try sandbox.root.write("edited", "x")
@@ -185,7 +186,7 @@ import Testing
         #expect((result.created, result.replaced, result.deleted, result.metadata) == (1, 1, 1, 2))
         try sandbox.expectRoot(equals: before)
         #expect(try sandbox.archive.snapshots().count == 1)
-        // What was told is what is done.
+        // The restore performs the reported actions.
         let done = Actions()
         _ = try sandbox.archive.restore(snapshot) { done.add($0) }
         #expect(done.texts == actions.texts)
@@ -193,7 +194,7 @@ import Testing
 
     // MARK: A part
 
-    @Test func onlyThePathIsTouched() throws {
+    @Test("a restore of a path changes only that path") func onePath() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
         try sandbox.root.write("d/wanted", "old")
@@ -209,7 +210,7 @@ import Testing
         wanted.objects["d/wanted"] = try TreeListing(of: sandbox.root.directory).objects["d/wanted"]
         #expect(try sandbox.root.read("d/wanted") == Array("old".utf8))
         try sandbox.expectRoot(equals: wanted)
-        // A path that is not there now, and one whose directories are gone too.
+        // A missing path, whose directories are missing too.
         try sandbox.root.remove("d")
         let directory = try TreeListing(of: sandbox.root.directory)
         _ = try sandbox.archive.restore(snapshot, RestoreOptions(path: .at("d/other")))
@@ -221,7 +222,7 @@ import Testing
         #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
     }
 
-    @Test func deepPartsBelowMissingDirectoriesGetTheirMetadata() throws {
+    @Test("missing directories above a restored path get their metadata") func deepParts() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("a/b/c")
         try sandbox.root.write("a/b/c/file", "x")
@@ -235,13 +236,13 @@ import Testing
         try sandbox.root.setTime("", before.objects[""]?.seconds ?? 0, before.objects[""]?.nanoseconds ?? 0)
         _ = try sandbox.archive.restore(snapshot, RestoreOptions(path: .at("a/b/c/file")))
         try sandbox.expectRoot(equals: before)
-        // The same where even the root is gone.
+        // The same if even the root is empty.
         try sandbox.root.removeAll()
         _ = try sandbox.archive.restore(snapshot, RestoreOptions(path: .at("a/b/c/file")))
         try sandbox.expectRoot(equals: before)
     }
 
-    @Test func aPartBelowWhatIsAFileNowIsRefused() throws {
+    @Test("restoring a path below a present file is refused") func partBelowFile() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
         try sandbox.root.write("d/file", "x")
@@ -256,8 +257,8 @@ import Testing
         try sandbox.expectRoot(equals: before)
     }
 
-    /// One name of a file with two is restored: it gets its old content, and the other name keeps the new one.
-    @Test func aPartOfAHardLinkDoesNotChangeTheOther() throws {
+    /// The restored name gets the old content, and the other name keeps the new one.
+    @Test("restoring one name of a changed file leaves the other name as it is") func oneChangedLink() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("a", "old")
         try sandbox.root.makeLink("b", to: "a")
@@ -268,8 +269,8 @@ import Testing
         #expect(try sandbox.root.read("a") == Array("new".utf8))
     }
 
-    /// The other name is as it was: the restored one is a name of that file again.
-    @Test func aPartOfAHardLinkIsLinkedToTheOther() throws {
+    /// The other name is unchanged, so the restored one is linked to it.
+    @Test("a restored name of an unchanged file is linked to the file") func oneLink() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("a", "content")
         try sandbox.root.makeLink("b", to: "a")
@@ -288,7 +289,7 @@ import Testing
         try sandbox.expectRoot(equals: before)
     }
 
-    @Test func aPathThatIsNotInTheSnapshotIsRefused() throws {
+    @Test("a path that is not in the snapshot is refused") func unknownPath() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         let snapshot = try sandbox.capture()
@@ -304,7 +305,7 @@ import Testing
 
     // MARK: The root and the archive
 
-    @Test func aDeletedRootIsMadeAnew() throws {
+    @Test("a deleted root is recreated") func deletedRoot() throws {
         let sandbox = try Sandbox(root: "a/b/root")
         try sandbox.root.makeDirectory("d")
         try sandbox.root.write("d/file", "x")
@@ -318,7 +319,7 @@ import Testing
         #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
     }
 
-    @Test func theArchiveBelowTheRootIsLeftOut() throws {
+    @Test("an archive inside the root is excluded") func archiveInRoot() throws {
         let sandbox = try Sandbox(archive: "root/state/archive")
         try sandbox.root.write("file", "x")
         let snapshot = try sandbox.capture()
@@ -333,8 +334,8 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    /// A snapshot from before the archive was moved below the root wants its directory gone.
-    @Test func theArchiveIsNotRemovedByARestore() throws {
+    /// The archive was moved into the root after the snapshot, which therefore lacks its directory.
+    @Test("a restore does not remove the archive") func archiveStays() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         try sandbox.root.setTime("", 1_000_000)
@@ -351,7 +352,7 @@ import Testing
 
 /// Collects the actions of a restore.
 private final class Actions: @unchecked Sendable {
-    // Unchecked: a restore tells of its actions one after another.
+    // Unchecked: a restore reports its actions one after another.
     private(set) var texts: [String] = []
 
     func add(_ action: RestoreAction) { texts.append("\(action.kind) \(action.path)") }

@@ -1,4 +1,4 @@
-// Restoring into another directory: a new or empty one, or one that the same restore has begun to fill.
+// Restoring into another directory: a new or empty one, or one that the same restore has partly filled.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -12,7 +12,7 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct RestoreTargetTests {
-    @Test func aTargetThatIsNotEmptyIsRefusedAndUntouched() throws {
+    @Test("a target that is not empty is refused and unchanged") func fullTarget() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         let snapshot = try sandbox.capture()
@@ -30,7 +30,7 @@ import Testing
         #expect(try sandbox.base.read("target/file") == Array("mine".utf8))
     }
 
-    @Test func anEmptyAndAMissingTargetAreFilled() throws {
+    @Test("an empty and a missing target are filled") func emptyTarget() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         try sandbox.root.setPermissions("", 0o710)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func partsGoIntoTheTarget() throws {
+    @Test("parts are restored into the target") func parts() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d/inner")
         try sandbox.root.write("d/inner/file", "x")
@@ -57,16 +57,16 @@ import Testing
         let file = try sandbox.restored(snapshot, path: .at("d/inner/file"))
         #expect(Set(file.objects.keys) == ["", "file"])
         #expect(file.objects["file"] == before.objects["d/inner/file"])
-        // The other name of this file is no part of what is restored.
+        // The other name of this file is not restored.
         let name = try sandbox.restored(snapshot, path: .at("d/inner/same"))
         #expect(name.objects["same"]?.data == before.objects["d/inner/same"]?.data)
     }
 
-    /// The restore is killed at a random action; what it leaves behind is what a kill leaves: partial directories, the
-    /// marker, and a temporary file.
-    @Test(arguments: 0..<10) func anInterruptedRestoreResumes(step: Int) throws {
+    /// The restore stops at an action and leaves behind what a kill would: partial directories, the marker, and a
+    /// temporary file.
+    @Test("an interrupted restore resumes", arguments: 0..<10) func resume(step: Int) throws {
         let sandbox = try Sandbox()
-        let seed = SeededGenerator("anInterruptedRestoreResumes \(step)").seed
+        let seed = SeededGenerator("interrupted restore \(step)").seed
         var edits = RandomEdits(sandbox.root, SeededGenerator(seed: seed))
         for _ in 0..<20 { _ = try edits.edit() }
         try sandbox.root.makeDirectory("fixed/d/inner")
@@ -93,7 +93,7 @@ import Testing
         let result = try sandbox.archive.restore(snapshot, RestoreOptions(target: target.directory))
         #expect(result.warnings == [], "seed \(seed)")
         try TreeListing(of: target.directory).expect(equals: before, "seed \(seed), resumed")
-        // Another snapshot's restore does not take it for its own.
+        // A restore of another snapshot refuses the target.
         try sandbox.root.write("one more", "file")
         let other = try sandbox.capture()
         ArchiverError.expect(.targetNotEmpty) {
@@ -101,9 +101,9 @@ import Testing
         }
     }
 
-    /// Lets a number of actions pass, then holds the thread until the test is over.
+    /// Lets a number of actions pass, then blocks the thread until the test is over.
     ///
-    /// Actions are carried out one after another, so this leaves what a kill would leave, but for a temporary file.
+    /// Actions are applied one after another, so this leaves the state after a kill, except for a temporary file.
     private final class Gate: @unchecked Sendable {
         // Unchecked: one thread passes, and the other only uses the semaphores.
         private var left: Int
@@ -136,7 +136,7 @@ import Testing
 }
 
 extension TreeListing {
-    /// The listing with first names that had `prefix` taken off, and none where the other name is elsewhere.
+    /// The listing with `prefix` removed from first names; those without it become nil.
     fileprivate func relinked(_ prefix: String) -> TreeListing {
         var listing = self
         for (path, object) in objects {

@@ -1,4 +1,4 @@
-// Archives whose parameters have seeds: files and trees are cut elsewhere, and everything else is the same.
+// Archives with seeds in their parameters: only the cuts in files and trees differ.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -47,7 +47,7 @@ struct SeedTests {
         return (slices, leaves)
     }
 
-    @Test("with other seeds files and trees are cut elsewhere, and everything restores")
+    @Test("other seeds cut files and trees elsewhere, and everything is restored")
     func seeds() throws {
         var found: [(slices: [UInt64], leaves: [Int])] = []
         for seed in [0, 1, 1 << 63] as [UInt64] {
@@ -66,7 +66,7 @@ struct SeedTests {
         #expect(found.allSatisfy { $0.slices.reduce(0, +) == 1 << 20 && $0.leaves.reduce(0, +) == 302 })
     }
 
-    @Test("where seeds are lost with archive.json, everything still restores, and later captures go on")
+    @Test("if the seeds are lost with archive.json, snapshots can be restored and captures continue")
     func lost() throws {
         let sandbox = try sandbox(7)
         try fill(sandbox.root)
@@ -82,7 +82,7 @@ struct SeedTests {
         #expect(second.changes == ChangeCounts(added: 0, modified: 1, removed: 0))
         let target = sandbox.base.full("target")
         _ = try mended.restore(first, RestoreOptions(target: target))
-        try TreeListing(of: target).expect(equals: wanted, "the snapshot from before")
+        try TreeListing(of: target).expect(equals: wanted, "the earlier snapshot")
         #expect(try mended.check(data: true).findings == [])
     }
 }

@@ -1,4 +1,4 @@
-// How snapshots are named: ids, labels, order and times, and paths behind them.
+// Snapshot selectors: ids, labels, order, times, and paths after them.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -13,7 +13,7 @@ import Testing
 @Suite(.blocking) struct SelectorTests {
     // MARK: Finding
 
-    @Test func snapshotsAreFoundByIdOrderAndLabel() throws {
+    @Test("snapshots are found by id, order and label") func idOrderLabel() throws {
         let sandbox = try Sandbox()
         var snapshots: [ListedSnapshot] = []
         for number in 0..<5 {
@@ -25,7 +25,7 @@ import Testing
         let root = try #require(try archive.roots().first)
         let cases: [(String, Int)] = [
             ("latest", 4), ("latest~0", 4), ("latest~1", 3), ("latest~4", 0), ("label 0", 0), ("label 2", 2),
-            // The newest of those with the label.
+            // The newest snapshot with the label.
             ("label 1", 3),
         ]
         for (text, wanted) in cases {
@@ -45,10 +45,10 @@ import Testing
         }
     }
 
-    @Test func anAmbiguousPrefixNamesItsCandidates() throws {
+    @Test("the error of an ambiguous prefix lists the candidates") func ambiguousPrefix() throws {
         let sandbox = try Sandbox()
         var byDigit: [Character: [ListedSnapshot]] = [:]
-        // Among 17 ids, two begin alike.
+        // Among 17 ids, two begin with the same digit.
         for number in 0..<17 {
             try sandbox.root.write("file", "\(number)")
             let snapshot = try sandbox.capture()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aTimeFindsTheStateOfThatMoment() throws {
+    @Test("a time selects the state at that moment") func time() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "1")
         let first = try sandbox.capture()
@@ -81,7 +81,7 @@ import Testing
         ArchiverError.expect(.noSuchSnapshot) { _ = try sandbox.archive.snapshot(SnapshotSelector("@" + before)) }
     }
 
-    @Test func aRootIsFoundFromWithin() throws {
+    @Test("a root is found from a directory within it") func rootFromWithin() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d/inner")
         try sandbox.capture()
@@ -100,43 +100,54 @@ import Testing
 
     // MARK: Reading
 
-    @Test(arguments: [
-        "", "~", "~1", "latest~x", "latest~-1", "latest~1.5", "a~b~1", "a:b", "@2 hours", "@hours ago", "@2 hoursago",
-        "@next monday", "@mondays", "@", "@10", "@10x", "@m10",
-        "@tomorrow",
-        "@nowhere", "@2h30", "@24:00", "@12:60", "@1:2", "@2026-13-01", "@2026-00-01", "@2026-02-30", "@2025-02-29",
-        "@1900-02-29", "@2026-11-31",
-        "@2026-1-1", "@2026-11-21 25:00", "@2026-11-21T10:00+1", "@10m ", "@ 10m", "@99999999999y", "@-10m",
-    ])
-    func malformedSelectorsAreRefused(text: String) throws {
+    @Test(
+        "malformed selectors are refused",
+        arguments: [
+            "", "~", "~1", "latest~x", "latest~-1", "latest~1.5", "a~b~1", "a:b", "@2 hours", "@hours ago",
+            "@2 hoursago",
+            "@next monday", "@mondays", "@", "@10", "@10x", "@m10",
+            "@tomorrow",
+            "@nowhere", "@2h30", "@24:00", "@12:60", "@1:2", "@2026-13-01", "@2026-00-01", "@2026-02-30", "@2025-02-29",
+            "@1900-02-29", "@2026-11-31",
+            "@2026-1-1", "@2026-11-21 25:00", "@2026-11-21T10:00+1", "@10m ", "@ 10m", "@99999999999y", "@-10m",
+        ])
+    func malformedSelectors(text: String) throws {
         let error = ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector(text) }
         #expect(error?.remedy != nil)
         #expect(error?.message.contains("'\(text)'") == true)
     }
 
-    /// A time without seconds means the whole minute, a day all of it; the oracle is date(1), in a zone with summer time.
-    @Test(arguments: [
-        ("2026-11-21 10:00:30.25", "2026-11-21 10:00:30.25"), ("2026-11-21 10:00:30", "2026-11-21 10:00:30.999999999"),
-        ("2026-11-21 10:00", "2026-11-21 10:00:59.999999999"), ("2026-11-21T10:00", "2026-11-21 10:00:59.999999999"),
-        ("2026-11-21 9:05", "2026-11-21 09:05:59.999999999"), ("2026-11-21", "2026-11-21 23:59:59.999999999"),
-        ("2026-07-01 10:00", "2026-07-01 10:00:59.999999999"), ("2024-02-29", "2024-02-29 23:59:59.999999999"),
-        ("2026-11-21T10:00:00.5Z", "2026-11-21 10:00:00.5 UTC"),
-        ("2026-07-01T10:00Z", "2026-07-01 10:00:59.999999999 UTC"),
-        ("2026-11-21T10:00:00.123456789+05:30", "2026-11-21 10:00:00.123456789 +05:30"),
-        ("2026-11-21 10:00:00.5-08:00", "2026-11-21 10:00:00.5 -08:00"),
-        ("1969-12-31", "1969-12-31 23:59:59.999999999"),
-    ])
-    func timesAreReadAsTheDateProgramDoes(text: String, meaning: String) throws {
+    /// A time without seconds means the end of the minute, a date the end of the day.
+    ///
+    /// The oracle is date(1), in a zone with summer time.
+    @Test(
+        "times are parsed as date(1) parses them",
+        arguments: [
+            ("2026-11-21 10:00:30.25", "2026-11-21 10:00:30.25"),
+            ("2026-11-21 10:00:30", "2026-11-21 10:00:30.999999999"),
+            ("2026-11-21 10:00", "2026-11-21 10:00:59.999999999"),
+            ("2026-11-21T10:00", "2026-11-21 10:00:59.999999999"),
+            ("2026-11-21 9:05", "2026-11-21 09:05:59.999999999"), ("2026-11-21", "2026-11-21 23:59:59.999999999"),
+            ("2026-07-01 10:00", "2026-07-01 10:00:59.999999999"), ("2024-02-29", "2024-02-29 23:59:59.999999999"),
+            ("2026-11-21T10:00:00.5Z", "2026-11-21 10:00:00.5 UTC"),
+            ("2026-07-01T10:00Z", "2026-07-01 10:00:59.999999999 UTC"),
+            ("2026-11-21T10:00:00.123456789+05:30", "2026-11-21 10:00:00.123456789 +05:30"),
+            ("2026-11-21 10:00:00.5-08:00", "2026-11-21 10:00:00.5 -08:00"),
+            ("1969-12-31", "1969-12-31 23:59:59.999999999"),
+        ])
+    func times(text: String, meaning: String) throws {
         _ = SelectorTests.berlin
         let found = try SnapshotSelector.time(text)
         let wanted = try SelectorTests.date(meaning)
         #expect(found == wanted)
     }
 
-    @Test(arguments: [
-        ("0s", 0), ("90s", 90), ("10m", 600), ("2h30m", 9000), ("3d", 259_200), ("1w", 604_800),
-        ("1w1d1h1m1s", 694_861),
-    ])
+    @Test(
+        "a duration means that long before now",
+        arguments: [
+            ("0s", 0), ("90s", 90), ("10m", 600), ("2h30m", 9000), ("3d", 259_200), ("1w", 604_800),
+            ("1w1d1h1m1s", 694_861),
+        ])
     func timesAgo(text: String, seconds: Int64) throws {
         let before = Timestamp.now
         let found = try SnapshotSelector.time(text)
@@ -146,7 +157,7 @@ import Testing
     }
 
     @Test(
-        "A time in words is so long before now",
+        "a time in words means that long before now",
         arguments: [
             ("2 hours ago", 7200), ("an hour ago", 3600), ("10 minutes ago", 600), ("1 day 2 hours ago", 93600),
             ("1 week and 1 second ago", 604_801), ("90 Min ago", 5400), ("10m ago", 600), ("a day ago", 86400),
@@ -158,7 +169,7 @@ import Testing
         #expect(found <= Timestamp.now.advanced(byNanoseconds: -seconds * 1_000_000_000))
     }
 
-    @Test("A weekday is one of the seven days before today, and may have a time of day")
+    @Test("a weekday is one of the seven days before today, and may have a time of day")
     func weekdays() throws {
         _ = SelectorTests.berlin
         let names = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
@@ -179,7 +190,7 @@ import Testing
         #expect(try SnapshotSelector.time("yesterday 14:05") == SelectorTests.date("yesterday 14:05:59.999999999"))
     }
 
-    @Test("A time in the future is refused, and the day that is running is not")
+    @Test("a time in the future is refused, but not today")
     func futureTimes() throws {
         for text in ["@2999-12-31", "@2999-12-31 10:00"] {
             let error = ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector(text) }
@@ -214,10 +225,10 @@ import Testing
     }
 
     @Test(
-        "A label that would be taken for something else is refused with the reason",
+        "a label that could be read as another selector is refused with the reason",
         arguments: [
             ("", "blank"), ("  ", "blank"), (" a", "begins or ends with a blank"), ("-x", "begins with '-'"),
-            ("@noon", "begins with '@'"), ("latest", "meaning of its own"), ("oldest", "meaning of its own"),
+            ("@noon", "begins with '@'"), ("latest", "is reserved"), ("oldest", "is reserved"),
             ("a:b", "':'"), ("a~1", "'~'"), ("deadbeef", "looks like the id"), ("2026", "looks like the id"),
             ("a\u{1B}b", "control characters"),
         ])
@@ -226,8 +237,8 @@ import Testing
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    /// A clock's time is the last one that has come: today's, else yesterday's.
-    @Test func clockTimes() throws {
+    /// The last such moment: today's, or else yesterday's.
+    @Test("a time of day means its last occurrence") func clockTimes() throws {
         _ = SelectorTests.berlin
         for hour in 0..<24 {
             for (text, end) in [("\(hour):07", 59), ("\(hour):07:30", 30)] {
@@ -237,22 +248,22 @@ import Testing
                 var fields = tm()
                 localtime_r(&seconds, &fields)
                 #expect((Int(fields.tm_hour), fields.tm_min, Int(fields.tm_sec)) == (hour, 7, end), "\(text)")
-                // The minute that is running counts as come.
+                // The current minute counts as past.
                 #expect(found.seconds <= before.seconds + 60, "\(text)")
                 #expect(found.seconds > before.seconds - 25 * 3600, "\(text)")
             }
         }
     }
 
-    @Test func daysAsWords() throws {
+    @Test("today and yesterday are days") func daysAsWords() throws {
         _ = SelectorTests.berlin
         #expect(try SnapshotSelector.time("today", isStart: true) == SelectorTests.date("today 00:00"))
         #expect(try SnapshotSelector.time("yesterday", isStart: true) == SelectorTests.date("yesterday 00:00"))
         #expect(try SnapshotSelector.time("yesterday") == SelectorTests.date("yesterday 23:59:59.999999999"))
     }
 
-    /// A selector means the state that a span led to; "since" means the span's beginning.
-    @Test func daysAndMinutesHaveTwoEnds() throws {
+    /// A selector means the state at the end of a span; "since" means the start of the span.
+    @Test("days and minutes can mean their start") func startOfSpan() throws {
         _ = SelectorTests.berlin
         #expect(
             try SnapshotSelector.time("2026-07-01", isStart: true) == SelectorTests.date("2026-07-01 00:00"))
@@ -260,9 +271,10 @@ import Testing
             try SnapshotSelector.time("2026-07-01 10:05", isStart: true) == SelectorTests.date("2026-07-01 10:05"))
     }
 
-    // MARK: Paths behind selectors
+    // MARK: Paths after selectors
 
     @Test(
+        "a path may follow a selector",
         arguments: [
             ("latest", "latest", nil), ("latest:", "latest", ""), ("latest:a/b", "latest", "a/b"),
             ("latest~2:./a//b/", "latest~2", "a/b"), ("3fa9c2:with:colons:", "3fa9c2", "with:colons:"),
@@ -277,19 +289,21 @@ import Testing
         #expect(found.path?.bytes == path.map { Array($0.utf8) })
     }
 
-    @Test func pathsBehindSelectorsAreBytes() throws {
+    @Test("a path after a selector may be any bytes") func pathBytes() throws {
         let found = try SnapshotSelector.parseWithPath(Array("latest:".utf8) + [0xFF, 0x0A, 0x80])
         #expect(found.path?.bytes == [0xFF, 0x0A, 0x80])
     }
 
-    @Test(arguments: ["latest:/absolute", "latest:../up", "latest:a/../b", "nonsense~x:a", ":a", "@10x:a"])
-    func malformedPathsAreRefused(text: String) {
+    @Test(
+        "malformed paths are refused",
+        arguments: ["latest:/absolute", "latest:../up", "latest:a/../b", "nonsense~x:a", ":a", "@10x:a"])
+    func malformedPaths(text: String) {
         ArchiverError.expect(.malformedSelector) { _ = try SnapshotSelector.parseWithPath(Array(text.utf8)) }
     }
 
     // MARK: -
 
-    /// A zone with summer time, for this process and what it starts.
+    /// A time zone with summer time, for this process and its children.
     private static let berlin: Void = {
         setenv("TZ", "Europe/Berlin", 1)
         tzset()
@@ -308,7 +322,7 @@ import Testing
         return String(decoding: text[..<length], as: UTF8.self) + "." + fraction + "Z"
     }
 
-    /// What date(1) takes `text` for.
+    /// The time that date(1) makes of `text`.
     private static func date(_ text: String) throws -> Timestamp {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/date")

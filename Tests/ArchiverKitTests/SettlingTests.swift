@@ -1,4 +1,4 @@
-// How long a time of change does not tell whether there was another change.
+// How long a file's change time may hide another change.
 
 import ArchiveFormat
 import FileIO
@@ -15,7 +15,7 @@ struct SettlingTests {
     private static let second: Int64 = 1_000_000_000
 
     @Test(
-        "a time without nanoseconds is that of a coarse clock, and settled only after two seconds",
+        "a time without nanoseconds is from a coarse clock, and settles only after two seconds",
         arguments: [
             (Timestamp(seconds: 10), Int64(30_000_000), false), (Timestamp(seconds: 10), 1_990_000_000, false),
             (Timestamp(seconds: 10), 2_030_000_000, true), (Timestamp(seconds: 10, nanoseconds: 1), 10_000_000, false),
@@ -29,7 +29,7 @@ struct SettlingTests {
         if later >= 0 { #expect(Settling.isSettled(changed, at: now.advanced(byNanoseconds: wait + 1))) }
     }
 
-    @Test("a link group tells file systems apart that use the same inode numbers")
+    @Test("link groups distinguish file systems that use the same inode numbers")
     func groups() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("f", "1")
@@ -37,7 +37,7 @@ struct SettlingTests {
         let status = try #require(try FileStatus.read(CName("f".utf8), in: root.directory.descriptor))
         #expect(status.linkGroup(besides: status.device) == status.inode)
         let groups = (1...100).map { status.linkGroup(besides: status.device + $0) }
-        // All of them are of this file system, seen from the roots of others.
+        // All groups are of this file system, seen from roots on other file systems.
         #expect(Set(groups).count == 1 && groups[0] >= 1 << 63)
     }
 }

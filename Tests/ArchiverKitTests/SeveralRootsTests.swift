@@ -1,4 +1,4 @@
-// Several roots in one service: side by side, inside one another, not there yet.
+// Several roots in one service: side by side, inside one another, not existing yet.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct SeveralRootsTests {
-    @Test func aRootInsideAnotherIsCapturedOnce() async throws {
+    @Test("a root inside another is captured once") func rootInsideAnother() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("inner/deep")
         let inner = sandbox.root.directory.appending("inner")
@@ -25,7 +25,7 @@ import Testing
         #expect(try sandbox.archive.snapshots().count == 2)
     }
 
-    @Test func aRootThatTheOuterOneLeavesOutIsCapturedByItself() async throws {
+    @Test("a root that the outer one excludes is captured on its own") func excludedRoot() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("inner")
         let inner = sandbox.root.directory.appending("inner")
@@ -40,7 +40,7 @@ import Testing
         #expect(try sandbox.archive.snapshots().count == 3)
     }
 
-    @Test func aRootThatIsNotThereIsAnErrorOrWaitedFor() async throws {
+    @Test("a missing root is an error, or the service waits for it") func missingRoot() async throws {
         let sandbox = try Sandbox()
         let absent = sandbox.base.directory.pushing("not/yet")
         let service = WatchService(sandbox.archive, roots: [absent])
@@ -57,7 +57,7 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test func waitingForARootEndsWhenAsked() async throws {
+    @Test("stopping the service ends the wait for a root") func stopWaiting() async throws {
         let sandbox = try Sandbox()
         let absent = sandbox.base.directory.pushing("never")
         let watcher = try await Watcher(sandbox.archive, roots: [absent], watching: 0) { $0.waitsForRoots = true }

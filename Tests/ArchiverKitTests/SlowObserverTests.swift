@@ -1,4 +1,4 @@
-// Observers of a watch service that take their time.
+// Slow observers of a watch service.
 
 import ArchiveFormat
 import ArchiverKit
@@ -10,7 +10,7 @@ import Testing
 import Threading
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct SlowObserverTests {
-    /// An observer that can be held up.
+    /// An observer that blocks until it is released.
     private final class SlowObserver: Sendable {
         let seen = Locked<[WatchService.Event]>([])
         private let gate = DispatchSemaphore(value: 0)
@@ -27,7 +27,7 @@ import Threading
         }
     }
 
-    @Test("An observer that never returns holds up no capture; what it misses is counted where it is missing")
+    @Test("an observer that never returns delays no capture, and gets the number of missed events in their place")
     func heldUp() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "0")
@@ -41,7 +41,7 @@ import Threading
         let (archive, path) = (sandbox.archive, sandbox.root.directory)
         for number in 1...10 {
             try sandbox.root.write("file", "\(number)")
-            // The watcher answers once that is captured.
+            // The watcher answers after it has captured that.
             _ = try await onThread {
                 while (try? archive.status(of: path, patience: .seconds(1500)))?.roots.first?.watcher?.isCurrent != true
                 {
@@ -59,16 +59,16 @@ import Threading
 
         let seen = observer.seen.withLock { $0 }
         let dropped = seen.compactMap { event -> Int? in
-            if case .dropped(let events, troubles: 0) = event { events } else { nil }
+            if case .dropped(let events, warnings: 0) = event { events } else { nil }
         }
-        let told = seen.count { if case .dropped = $0 { false } else { true } }
+        let reported = seen.count { if case .dropped = $0 { false } else { true } }
         #expect(dropped.count == 1, "\(seen)")
-        // Beside each snapshot after the first: starting, watching, stopped.
-        #expect(told + dropped.reduce(0, +) == count - 1 + 3, "\(seen)")
-        if case .stopped = seen.last {} else { Issue.record("the end is not told: \(seen)") }
+        // One event for each snapshot after the first, and starting, watching, stopped.
+        #expect(reported + dropped.reduce(0, +) == count - 1 + 3, "\(seen)")
+        if case .stopped = seen.last {} else { Issue.record("the end is not reported: \(seen)") }
     }
 
-    @Test("At the end an observer that never returns is waited for, but not for ever")
+    @Test("at the end, the service waits for an observer that never returns, but not for ever")
     func neverReturns() async throws {
         let sandbox = try Sandbox()
         let service = WatchService(sandbox.archive, roots: [sandbox.root.directory])

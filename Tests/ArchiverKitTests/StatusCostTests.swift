@@ -1,4 +1,4 @@
-// What `status` costs: the catalogue is asked for all roots at a time.
+// The cost of `status`: the catalogue is queried for all roots at the same time.
 
 import ArchiveStorage
 import FileIO
@@ -8,8 +8,8 @@ import Testing
 
 @testable import ArchiverKit
 
-@Suite("What status costs", .blocking) struct StatusCostTests {
-    /// How often the catalogue is asked by `body` in an archive of so many roots.
+@Suite("The cost of status", .blocking) struct StatusCostTests {
+    /// Returns how many queries `body` makes to the catalogue of an archive with `count` roots.
     private func questions(roots count: Int, _ body: (Archive) throws -> Int) throws -> Int {
         let sandbox = try Sandbox()
         for number in 0..<count {
@@ -23,11 +23,11 @@ import Testing
         return (archive.store.counters.counts - before).questions
     }
 
-    @Test("the catalogue is asked as often about forty roots as about four")
+    @Test("status makes as many catalogue queries for forty roots as for four")
     func status() throws {
         let few = try questions(roots: 4) { try $0.status().roots.count }
         let many = try questions(roots: 40) { try $0.status().roots.count }
-        // The rest is one question for each segment that is opened.
+        // The allowance is one query for each opened segment.
         #expect(many <= few + 2 && few < 20, "\(few), \(many)")
     }
 }

@@ -1,4 +1,4 @@
-// What a running watcher answers, what a dead one cannot, and what is left behind by each.
+// The status of roots with a running watcher, with an ended one, and without any.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,17 +10,17 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct StatusTests {
-    @Test func aRunningWatcherProvesThatItHasCapturedEverything() async throws {
+    @Test("the answer of a running watcher proves that it has captured everything") func runningWatcher() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) {
-            // Settling alone would take longer than the test: the question must hasten the capture.
+            // Settling would take longer than the test: the request must make the capture due.
             ($0.settings.settle, $0.settings.maxDelay) = (.seconds(600), .seconds(600))
         }
         try sandbox.root.write("d/file", "just now")
         let (archive, path) = (sandbox.archive, sandbox.root.directory)
         var status = try await onThread { try archive.status(of: path) }
-        // On a machine that is busy with other tests the capture may take longer than a watcher lets anybody wait.
+        // On a busy machine, the capture may take longer than the watcher's limit for an answer.
         for _ in 1...10 where status.roots.first?.watcher?.isCurrent == false {
             status = try await onThread { try archive.status(of: path, patience: .seconds(1500)) }
         }
@@ -42,7 +42,7 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test func aRootThatIsNoLongerWatchedIsNotWell() async throws {
+    @Test("a root that is no longer watched is a finding") func unwatchedRoot() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try await watcher.stop()
@@ -52,11 +52,11 @@ import Testing
         #expect(!root.isWatched)
         #expect(root.watcher == nil)
         #expect(root.lastWatched != nil)
-        #expect(root.concerns.map(\.message) == ["it is not being watched"])
+        #expect(root.findings.map(\.message) == ["it is not being watched"])
     }
 
-    /// Nobody said that it is to be watched, so that is no reason for worry; unless somebody asks for it by name.
-    @Test func aRootThatNeverWasWatchedIsAReasonForWorryOnlyIfNamed() throws {
+    /// Nobody has asked to watch it, so it is not reported, unless it is named.
+    @Test("a root that was never watched is a finding only if it is named") func neverWatchedRoot() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         try sandbox.capture()
@@ -64,14 +64,14 @@ import Testing
         #expect(try !sandbox.archive.status(of: sandbox.root.directory).isWell)
     }
 
-    @Test func anUnknownDirectoryIsAnError() throws {
+    @Test("an unknown directory is an error") func unknownDirectory() throws {
         let sandbox = try Sandbox()
         ArchiverError.expect(.notWatched) { _ = try sandbox.archive.status(of: sandbox.base.directory) }
         ArchiverError.expect(.notWatched) { _ = try sandbox.archive.audit(sandbox.root.directory) }
-        #expect(try sandbox.archive.status().concerns.map(\.message) == ["nothing is watched"])
+        #expect(try sandbox.archive.status().findings.map(\.message) == ["nothing is watched"])
     }
 
-    @Test func unreadableFilesAreWorriesUntilTheyCanBeRead() async throws {
+    @Test("unreadable files are findings until they can be read") func unreadableFiles() async throws {
         try await asOrdinaryUserAsync { sandbox in
             try sandbox.root.write("secret", "x")
             try sandbox.root.write("open", "x")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// Root reads everything, so there is nothing to see.
+    /// Root can read everything, so the test is skipped for root.
     private func asOrdinaryUserAsync(_ body: (Sandbox) async throws -> Void) async throws {
         if !isRoot { try await body(try Sandbox()) }
     }

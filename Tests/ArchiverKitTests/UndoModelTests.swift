@@ -1,4 +1,4 @@
-// Random edits, restores, undos and redos against a model that keeps whole copies of what was there.
+// Random edits, restores, undos and redos, compared with a model that holds full copies of the states.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,9 +11,9 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct UndoModelTests {
-    @Test(arguments: 0..<4)
-    func anySequenceLeadsWhereTheModelLeads(part: UInt64) throws {
-        let random = SeededGenerator("anySequenceLeadsWhereTheModelLeads, part \(part)")
+    @Test("any sequence of edits, restores, undos and redos agrees with the model", arguments: 0..<4)
+    func random(part: UInt64) throws {
+        let random = SeededGenerator("undo model, part \(part)")
         var run = try ModelRun(SeededGenerator(seed: random.seed &+ part))
         for _ in 0..<80 { try run.step() }
         #expect(run.undone > 4 && run.redone > 0, "\(run.note): hardly anything was undone")
@@ -21,13 +21,13 @@ import Testing
     }
 }
 
-/// A root, and beside it what undoing and redoing are to lead to.
+/// A root, and a model of the states that undo and redo must restore.
 private struct ModelRun {
     let sandbox: Sandbox
     private var random: SeededGenerator
     private var edits: RandomEdits
     private var states: [(snapshot: ListedSnapshot, listing: TreeListing)] = []
-    /// The state before each operation that can be taken back and the part that it concerned, the next one last.
+    /// The state before each operation that can be undone, and its path, the next one last.
     private var undoable: [Pile] = []
     private var redoable: [Pile] = []
     private var log: [String] = []
@@ -87,7 +87,7 @@ private struct ModelRun {
     }
 
     private mutating func takeBack(isUndo: Bool) throws {
-        // Each time as another process would.
+        // Reopened each time, as by another process.
         let archive = try sandbox.reopened()
         let root = try #require(try archive.roots().first)
         guard let wanted = isUndo ? undoable.popLast() : redoable.popLast() else {
@@ -108,7 +108,7 @@ private struct ModelRun {
         } else {
             undoable.append(Pile(before: before, path: path))
         }
-        // Nothing of what it did is left for a capture to find.
+        // The operation's changes are captured already.
         if random.oneIn(2) {
             let captured = try archive.capture(sandbox.root.directory)
             #expect(captured.snapshot == nil, "\(note): \(captured.changedPaths)")
@@ -116,9 +116,9 @@ private struct ModelRun {
         if isUndo { undone += 1 } else { redone += 1 }
     }
 
-    /// Expects the root to be `wanted` after the part at `path` came back, and to be as `before` elsewhere.
+    /// Expects the root to be `wanted` after the part at `path` was restored, and as `before` elsewhere.
     ///
-    /// A file with names in and outside of the part is one file: what comes back for one name may show at the others.
+    /// A file with names inside and outside the part is one file: restoring one name may change the others.
     private func expect(_ wanted: TreeListing, _ path: String, _ before: TreeListing) throws {
         if path.isEmpty {
             try present().expect(equals: wanted, note)
@@ -130,7 +130,7 @@ private struct ModelRun {
 }
 
 extension TreeListing {
-    /// The listing with what is at `path` in `source`, and the directories that lead to it where there are none.
+    /// The listing with the part at `path` from `source`, and the missing directories above it.
     fileprivate func replacing(_ path: String, from source: TreeListing) -> TreeListing {
         if path.isEmpty { return source }
         var listing = without(below: path)
@@ -144,7 +144,7 @@ extension TreeListing {
         return listing
     }
 
-    /// Names outside of `path` of files that have names there too.
+    /// The names outside `path` of files that also have names inside it.
     fileprivate func sharedNames(outsideOf path: String) -> Set<String> {
         func isInside(_ key: String) -> Bool { key == path || key.hasPrefix(path + "/") }
         let files = objects.filter { $0.value.type != S_IFDIR }
@@ -158,17 +158,17 @@ extension TreeListing {
         return listing
     }
 
-    /// The first path on the way to `path`, or itself, at which nothing is; `path` where something is.
+    /// The first missing path on the way to `path`, or `path` itself.
     fileprivate func firstMissing(onTheWayTo path: String) -> String {
         TreeListing.parents(of: path).first { objects[$0] == nil } ?? path
     }
 
-    /// The first path on the way to `path` that is something else than a directory.
+    /// The first path on the way to `path` that is not a directory.
     fileprivate func obstacle(onTheWayTo path: String) -> String? {
         TreeListing.parents(of: path).first { objects[$0].map { $0.type != S_IFDIR } ?? false }
     }
 
-    /// The paths of the directories that lead to `path`, from the root down.
+    /// The paths of the directories above `path`, from the root down.
     private static func parents(of path: String) -> [String] {
         path.indices.filter { path[$0] == "/" }.map { String(path[..<$0]) }
     }

@@ -1,4 +1,4 @@
-// Undoing what concerned a part of a root, or brought back a root that was gone.
+// Undoing restores of a part of a root, or of a deleted root.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -19,7 +19,7 @@ import Testing
 
     private func listing() throws -> TreeListing { try TreeListing(of: files.directory) }
 
-    /// Makes some directories with files in them, and captures them.
+    /// Creates some directories with files, and captures them.
     private func capture() throws -> ListedSnapshot {
         for path in ["a/b/one", "a/b/two", "a/three", "other/four"] as [FilePath] {
             try files.makeDirectory(path.removingLastComponent())
@@ -28,7 +28,7 @@ import Testing
         return try sandbox.capture()
     }
 
-    @Test func onlyThePartThatWasRestoredIsUndone() throws {
+    @Test("only the restored part is undone") func part() throws {
         let snapshot = try capture()
         try files.write("a/b/one", "changed")
         try files.write("a/b/new", "new")
@@ -45,8 +45,8 @@ import Testing
         try listing().without(below: "a").expect(equals: elsewhere, "outside, again")
     }
 
-    /// A part that was not there is removed, and with it the directories that were made to lead to it.
-    @Test func whatWasNotThereIsRemovedAgain() throws {
+    /// A part that did not exist is removed, with the directories that were created above it.
+    @Test("a part that did not exist before the restore is removed") func missingPart() throws {
         let snapshot = try capture()
         try files.remove("a")
         let before = try listing()
@@ -58,22 +58,22 @@ import Testing
         try sandbox.expectRoot(equals: before)
         _ = try archive.redo(root())
         try sandbox.expectRoot(equals: restored)
-        // Somebody else has removed them already.
+        // The same if they are already removed.
         try files.remove("a")
         _ = try archive.undo(root())
         #expect(!files.exists("a"))
     }
 
-    /// A directory that leads to the part has become a file: it comes back too, and what replaced it is not lost.
-    @Test func aFileInTheWayIsReplaced() throws {
+    /// A directory above the part has become a file: the directory is restored too, and the file is not lost.
+    @Test("a file in place of a directory above the part is replaced") func fileInTheWay() throws {
         let snapshot = try capture()
         try files.write("a/b/one", "changed")
         _ = try archive.restore(snapshot, RestoreOptions(path: .at("a/b/one")))
         try files.remove("a")
         try files.write("a", "in the way")
         let inTheWay = try listing()
-        let told = try archive.undo(root(), ReversalOptions(isDryRun: true))[0].restore
-        #expect(told.replaced == 1 && told.created == 4)
+        let reported = try archive.undo(root(), ReversalOptions(isDryRun: true))[0].restore
+        #expect(reported.replaced == 1 && reported.created == 4)
         let results = try archive.undo(root())
         #expect(try results[0].restore.path == .at("a") && results[0].restore.warnings == [])
         #expect(results[0].restore.replaced == 1 && results[0].restore.created == 4)
@@ -82,7 +82,7 @@ import Testing
         try sandbox.expectRoot(equals: inTheWay)
     }
 
-    @Test func stepsOfDifferentPartsAreTakenOneByOne() throws {
+    @Test("steps of different parts are undone one by one") func steps() throws {
         let first = try capture()
         for path in ["a/b/one", "a/three", "other/four"] as [FilePath] { try files.write(path, "second") }
         let second = try listing()
@@ -90,17 +90,17 @@ import Testing
             _ = try archive.restore(first, RestoreOptions(path: .at(path)))
         }
         let options = ReversalOptions(steps: 3, isDryRun: true)
-        let told = try archive.undo(root(), options)
-        #expect(told.map(\.restore.path.description) == ["a", "other", "a/b"])
-        // What the last step decides about is told there, not by the first.
-        #expect(told.map(\.restore.replaced) == [1, 1, 1])
+        let reported = try archive.undo(root(), options)
+        #expect(reported.map(\.restore.path.description) == ["a", "other", "a/b"])
+        // Each change is reported by the step that makes it, not by the first.
+        #expect(reported.map(\.restore.replaced) == [1, 1, 1])
         let undone = try archive.undo(root(), ReversalOptions(steps: 3))
         #expect(undone.map(\.restore.replaced) == [1, 1, 1])
         try sandbox.expectRoot(equals: second)
         try sandbox.expectCleanArchive()
     }
 
-    @Test func whatIsIgnoredIsNeverTouched() throws {
+    @Test("ignored files are never changed") func ignoredFiles() throws {
         try files.write(".archiverignore", "*.log\n")
         let snapshot = try capture()
         try files.remove("a")
@@ -115,9 +115,9 @@ import Testing
         #expect(try archive.operations().allSatisfy(\.isComplete))
     }
 
-    // MARK: A root that is gone
+    // MARK: A deleted root
 
-    @Test func aRootThatWasGoneIsEmptiedAgain() throws {
+    @Test("undoing the restore of a deleted root empties it") func deletedRoot() throws {
         let snapshot = try capture()
         let root = try root()
         let state = try listing()
@@ -125,9 +125,9 @@ import Testing
         let restored = try archive.restore(snapshot)
         #expect(restored.undo == nil && restored.operation != nil)
         try sandbox.expectRoot(equals: state)
-        let told = try archive.undo(root, ReversalOptions(isDryRun: true))[0].restore
+        let reported = try archive.undo(root, ReversalOptions(isDryRun: true))[0].restore
         let undone = try archive.undo(root)[0]
-        #expect(undone.restore.deleted == 7 && told.deleted == 7 && undone.snapshot == nil)
+        #expect(undone.restore.deleted == 7 && reported.deleted == 7 && undone.snapshot == nil)
         #expect(undone.restore.warnings == [])
         #expect(try files.names().isEmpty, "the root itself stays")
         _ = try archive.redo(root)
@@ -135,7 +135,7 @@ import Testing
         #expect(try files.names() == ["a", "other"] && files.read("a/b/two") == Array("a/b/two".utf8))
     }
 
-    @Test func aPartOfARootThatIsGoneComesBack() throws {
+    @Test("undo restores a part of a deleted root") func partOfDeletedRoot() throws {
         let snapshot = try capture()
         try files.write("a/b/one", "changed")
         let root = try root()
@@ -145,13 +145,13 @@ import Testing
         let undone = try archive.undo(root)[0]
         #expect(undone.restore.created == 3)
         #expect(try files.read("a/b/one") == Array("changed".utf8) && !files.exists("other"))
-        // The state before that: no root.
+        // The state before that has no root.
         _ = try archive.redo(root)
         #expect(try files.names().isEmpty)
     }
 
-    /// A part of it that was not there before need not be removed from nothing.
-    @Test func nothingIsRemovedFromARootThatIsGone() throws {
+    /// A part that did not exist before need not be removed.
+    @Test("undo removes nothing from a deleted root") func nothingToRemove() throws {
         let snapshot = try capture()
         try files.remove("a")
         let root = try root()

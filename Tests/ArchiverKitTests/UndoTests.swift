@@ -1,4 +1,4 @@
-// Undoing and redoing restores: how far, what comes back, what stays.
+// Undoing and redoing restores: how far, what is restored, what stays.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -28,8 +28,8 @@ import Testing
 
     // MARK: How far
 
-    /// Undo is no toggle, and every program that opens the archive goes on where the one before was.
-    @Test func undoingTwiceGoesTwoStepsBack() throws {
+    /// Undo is not a toggle, and every process that opens the archive continues where the last one was.
+    @Test("undoing twice goes two steps back") func twice() throws {
         let (sandbox, snapshots, root) = try Self.states(4)
         for snapshot in snapshots[..<3] { _ = try sandbox.archive.restore(snapshot) }
         // From state 3 the restores led to 0, 1 and 2.
@@ -51,12 +51,12 @@ import Testing
         #expect(try text(sandbox) == "3")
         #expect(try archive.redo(root, ReversalOptions(steps: 2)).compactMap(\.snapshot).count == 2)
         #expect(try text(sandbox) == "1")
-        // Fewer than are asked for: nothing is touched.
+        // More steps than there are: nothing is changed.
         let before = try archive.operations()
         ArchiverError.expect(.nothingToUndo) { _ = try archive.undo(root, ReversalOptions(steps: 3)) }
         #expect(try text(sandbox) == "1" && archive.operations() == before)
         #expect(try archive.undo(root, ReversalOptions(steps: 0)).isEmpty)
-        // A restore ends what could be redone.
+        // A restore discards the redo steps.
         _ = try archive.restore(snapshots[3])
         ArchiverError.expect(.nothingToRedo) { _ = try archive.redo(root) }
         #expect(try archive.undo(root).first?.snapshot != nil)
@@ -64,8 +64,8 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    /// What was done after a restore, or after an undo, comes back by going the other way.
-    @Test func workDoneSinceIsNeverLost() throws {
+    /// Work done after a restore, or after an undo, is restored by going the other way.
+    @Test("work done since is never lost") func laterWork() throws {
         let (sandbox, snapshots, root) = try Self.states(2)
         _ = try sandbox.archive.restore(snapshots[0])
         try sandbox.root.write("file", "work after the restore, never captured")
@@ -81,7 +81,7 @@ import Testing
         try sandbox.expectRoot(equals: afterUndo)
     }
 
-    @Test func theLogTellsWhatWasDone() throws {
+    @Test("the log lists all operations") func log() throws {
         let (sandbox, snapshots, root) = try Self.states(2)
         let archive = sandbox.archive
         #expect(try archive.operations().isEmpty)
@@ -99,7 +99,7 @@ import Testing
         #expect(log.map(\.isComplete) == [true, true])
         #expect(log.map(\.takenBackBy) == [log[1].id, nil] && log.map(\.next) == [nil, .redo])
         #expect(undone[0].operation?.id == log[0].id && undone[0].snapshot == snapshots[1] && !undone[0].isResumed)
-        // A catalogue made anew tells the same.
+        // A rebuilt catalogue has the same log.
         let directory = archive.directory
         let check = try archive.check(data: true)
         #expect(check.findings == [] && check.operations == 4)
@@ -110,7 +110,7 @@ import Testing
         #expect(try Archive.open(copy).operations() == log)
     }
 
-    @Test func whatChangesNothingIsNoOperation() throws {
+    @Test("a restore without changes is not recorded as an operation") func noChange() throws {
         let (sandbox, snapshots, root) = try Self.states(2)
         let archive = sandbox.archive
         let result = try archive.restore(snapshots[1])
@@ -122,7 +122,7 @@ import Testing
         }
         #expect(try archive.operations().isEmpty)
         ArchiverError.expect(.nothingToUndo) { _ = try archive.undo(root) }
-        // Undoing goes on although somebody has put everything back already.
+        // Undo continues even if the state was already restored by hand.
         _ = try archive.restore(snapshots[0])
         try sandbox.root.write("file", "2")
         _ = try archive.restore(snapshots[1])
@@ -132,8 +132,8 @@ import Testing
         #expect(try text(sandbox) == "1")
     }
 
-    /// The log is read in the order of times: a clock that is set back must not change it.
-    @Test func aClockThatIsSetBackChangesNothing() throws {
+    /// The log is ordered by time: setting the clock back must not change the order.
+    @Test("setting the clock back does not change the order of operations") func clock() throws {
         let (sandbox, snapshots, root) = try Self.states(3)
         let future = Timestamp(seconds: 4_000_000_000, nanoseconds: 999_999_999)
         let old = try sandbox.archive.store.enter(
@@ -152,8 +152,10 @@ import Testing
 
     // MARK: Interrupted
 
-    /// What changes while an undo runs is left alone, and the same call again does the rest: it is no further step.
-    @Test func anUndoThatWasNotDoneToItsEndIsDoneToItsEnd() throws {
+    /// A file that changes while an undo runs is skipped.
+    ///
+    /// The next call completes the undo, and is not a further step.
+    @Test("an incomplete undo is completed by the next one") func resumed() throws {
         let (sandbox, snapshots, root) = try Self.states(3)
         let (archive, files) = (sandbox.archive, sandbox.root)
         _ = try archive.restore(snapshots[1])
@@ -169,7 +171,7 @@ import Testing
         let second = try archive.undo(root)
         #expect(second[0].isResumed && second[0].operation?.id == first[0].operation?.id)
         #expect(try text(sandbox) == "1" && archive.operations().last?.isComplete == true)
-        // Redoing brings back the state before the first try, not the one that it left.
+        // Redo restores the state before the first attempt, not the one it left.
         #expect(try archive.redo(root)[0].restore.warnings == [])
         try sandbox.expectRoot(equals: before)
         _ = try archive.undo(root, ReversalOptions(steps: 2))
@@ -177,7 +179,7 @@ import Testing
         ArchiverError.expect(.nothingToUndo) { _ = try archive.undo(root) }
     }
 
-    @Test func anUndoThatWasNotDoneToItsEndCanBeTakenBack() throws {
+    @Test("an incomplete undo can be redone") func incomplete() throws {
         let (sandbox, snapshots, root) = try Self.states(2)
         let (archive, files) = (sandbox.archive, sandbox.root)
         _ = try archive.restore(snapshots[0])
@@ -190,8 +192,8 @@ import Testing
         #expect(try archive.operations().map(\.record.kind) == [.restore, .undo, .redo, .undo])
     }
 
-    /// A state that the archive has lost is named, and nothing is touched.
-    @Test func aStateThatIsLostCannotComeBack() throws {
+    /// The error names the lost snapshot, and nothing is changed.
+    @Test("undo to a lost snapshot is an error") func lostState() throws {
         let (sandbox, snapshots, root) = try Self.states(2)
         let lost = SnapshotID(ChunkID(hashing: [1]))
         _ = try sandbox.archive.store.enter(
@@ -204,9 +206,9 @@ import Testing
         #expect(try text(sandbox) == "1" && sandbox.archive.operations() == before)
     }
 
-    // MARK: At once
+    // MARK: Concurrency
 
-    @Test func twoWhoUndoAtOnceGoTwoStepsBack() async throws {
+    @Test("two concurrent undos go two steps back") func concurrent() async throws {
         let (sandbox, snapshots, root) = try Self.states(4)
         for snapshot in snapshots[..<3] { _ = try sandbox.archive.restore(snapshot) }
         async let one = onThread { try sandbox.reopened().undo(root) }
@@ -218,8 +220,8 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    /// A watcher of the root waits meanwhile, and finds everything captured.
-    @Test func undoingGetsAlongWithARunningWatcher() async throws {
+    /// The root's watcher waits for the undo, and then finds everything captured.
+    @Test("undo works while the root is watched") func watched() async throws {
         let (sandbox, snapshots, root) = try Self.states(2)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         let archive = try sandbox.reopened()

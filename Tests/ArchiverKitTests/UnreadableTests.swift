@@ -1,4 +1,4 @@
-// What may not be read keeps its last known state and is named; all else is captured. Ordinary users meet this.
+// Unreadable files and directories keep their last known state and are reported; everything else is captured.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,7 +11,7 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct UnreadableTests {
-    /// Makes a sandbox of an ordinary user and hands it to `body` on a thread of that user.
+    /// Creates a sandbox as an ordinary user, and calls `body` with it on a thread of that user.
     private func withSandbox(_ body: @escaping @Sendable (Sandbox) throws -> Void) async throws {
         try await asOrdinaryUser {
             let sandbox = try Sandbox()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func anUnreadableFileKeepsItsLastState() async throws {
+    @Test("an unreadable file keeps its last state") func file() async throws {
         try await withSandbox { sandbox in
             try sandbox.root.write("secret", "known")
             try sandbox.root.write("other", "x")
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatNeverCouldBeReadIsLeftOut() async throws {
+    @Test("a file that could never be read is omitted") func neverRead() async throws {
         try await withSandbox { sandbox in
             try sandbox.root.write("secret", "x")
             try sandbox.root.setPermissions("secret", 0o200)
@@ -48,16 +48,16 @@ import Testing
             #expect(result.problemCount == 1)
             #expect(try sandbox.archive.entry(at: .at("secret"), in: result.latest) == nil)
             #expect(try sandbox.archive.entry(at: .at("other"), in: result.latest) != nil)
-            // The problem is told each time, though nothing changed.
+            // The problem is reported each time, even if nothing changed.
             let again = try sandbox.archive.capture(sandbox.root.directory)
             #expect(again.snapshot == nil)
             #expect(again.problemCount == 1)
         }
     }
 
-    /// 0300: may be entered, not listed; 0600: may be listed, not entered.
-    @Test(arguments: [0o000, 0o300, 0o400, 0o600] as [mode_t])
-    func anUnreadableDirectoryKeepsWhatIsKnown(permissions: mode_t) async throws {
+    /// 0300: can be entered, but not listed; 0600: can be listed, but not entered.
+    @Test("an unreadable directory keeps its known content", arguments: [0o000, 0o300, 0o400, 0o600] as [mode_t])
+    func directory(permissions: mode_t) async throws {
         try await withSandbox { sandbox in
             try sandbox.root.makeDirectory("closed/inner")
             try sandbox.root.write("closed/file", "x")
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aRootThatMayNotBeReadIsRefused() async throws {
+    @Test("an unreadable root is refused") func root() async throws {
         try await withSandbox { sandbox in
             try sandbox.root.setPermissions("", 0)
             let error = ArchiverError.expect(.permission) {
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// Owners are root's to give; all else comes back.
-    @Test(.enabled(if: isRoot)) func ownersThatCannotBeSetAreAWarning() async throws {
+    /// Only root can set owners; everything else is restored.
+    @Test("owners that cannot be set cause a warning", .enabled(if: isRoot)) func owners() async throws {
         let target = try TemporaryDirectory.create()
         try Files("/").setOwner(target, uid_t(nobody), gid_t(nobody))
         let sandbox = try Sandbox()
@@ -117,14 +117,14 @@ import Testing
             #expect(found.owner == uid_t(nobody))
             found.owner = object.owner
             found.group = object.group
-            // A program that was to run as another user must not run as this one instead.
+            // A setuid program of another user must not run as this user instead.
             if path == "file" { found.permissions |= 0o4000 }
             #expect(found == object, "\(path)")
         }
         try Files(target).removeAll()
     }
 
-    @Test func directoriesThatMayNotBeWrittenAreRestored() async throws {
+    @Test("read-only directories are restored") func readOnlyDirectories() async throws {
         try await withSandbox { sandbox in
             try sandbox.root.makeDirectory("locked/inner")
             try sandbox.root.write("locked/inner/file", "x")

@@ -1,4 +1,4 @@
-// The versions of files and directories, what is gone, what happened: as the library tells them.
+// The library's history of files and directories: versions, deleted paths, whereabouts.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a file is followed through renames, deletions and a directory's move")
+    @Test("history follows a file through renames, deletions and a directory's move")
     func follows() throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("notes")
@@ -61,7 +61,7 @@ import Testing
         #expect(try sandbox.archive.deletedPaths(in: root(sandbox)).isEmpty)
     }
 
-    @Test("what is missing from a snapshot is told of: deleted, renamed, added later, or nearly called so")
+    @Test("a path missing from a snapshot is explained: deleted, renamed, added later, or misspelt")
     func whereabouts() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("notes.md", "notes, long enough to be known again")
@@ -82,7 +82,7 @@ import Testing
         #expect(try whereabouts("nothing like it", second) == .unknown(nearest: []))
     }
 
-    @Test("a name that was a file and became a directory is both in its log")
+    @Test("the log of a name that changed from file to directory has both")
     func changesKind() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("thing", "a file")
@@ -98,7 +98,7 @@ import Testing
         #expect(names.count == 1 && names.first?.kind == .directory)
     }
 
-    @Test("names of what is gone are found, and of what never changed")
+    @Test("deleted and unchanged names are found")
     func names() throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("old.key", "secret")
@@ -115,7 +115,7 @@ import Testing
         ArchiverError.expect(.malformedSelector) { _ = try sandbox.archive.names(matching: [], in: root(sandbox)) }
     }
 
-    @Test("log names the versions that git log --follow names")
+    @Test("log lists the same versions as git log --follow")
     func agreesWithGit() throws {
         let sandbox = try Sandbox()
         func git(_ arguments: String...) throws -> String {
@@ -135,7 +135,7 @@ import Testing
         }
         _ = try git("init", "-q")
         try sandbox.root.write(".archiverignore", ".git\n")
-        var random = SeededGenerator("log names the versions that git log --follow names")
+        var random = SeededGenerator("log lists the same versions as git log --follow")
         var names = ["a.txt", "b.txt", "c.txt"]
         for name in names {
             try sandbox.root.write(FilePath(name), "\(name)\n" + String(repeating: "\(name) line\n", count: 20))

@@ -1,4 +1,4 @@
-// The watch service live: its events are awaited, and its snapshots compared with the tree.
+// The running watch service: tests wait for its events, and compare its snapshots with the tree.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,7 +10,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The time limit only ends a test whose event never comes.
+/// The time limit only ends a test whose event never arrives.
 @Suite(.timeLimit(.minutes(60)), .blocking) struct WatchServiceTests {
     /// Stops the service and expects the latest snapshot to be the tree.
     private func expectCaptured(
@@ -24,7 +24,7 @@ import Testing
         restored.expect(equals: listing, "the last snapshot", sourceLocation: sourceLocation)
     }
 
-    @Test func anEditGivesASnapshot() async throws {
+    @Test("an edit makes a snapshot") func edit() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
         try sandbox.root.write("d/file", "before")
@@ -40,7 +40,7 @@ import Testing
         #expect(watcher.names == ["starting", "watching", "snapshot", "stopped"])
     }
 
-    @Test func stoppingCapturesTheLastChange() async throws {
+    @Test("stopping captures the last change") func stop() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try sandbox.root.makeDirectory("d/inner")
@@ -48,12 +48,12 @@ import Testing
         try await expectCaptured(watcher, sandbox)
     }
 
-    @Test func nothingHappeningGivesNothing() async throws {
+    @Test("no change makes no snapshot") func idle() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         try sandbox.capture()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        // What comes and goes before it is looked at is no change.
+        // A file that is removed before the visit is not a change.
         try sandbox.root.write("temporary", "x")
         try sandbox.root.remove("temporary")
         try await watcher.stop()
@@ -61,7 +61,7 @@ import Testing
         #expect(try sandbox.archive.snapshots().count == 1)
     }
 
-    @Test func burstsAndRenamesAreCaptured() async throws {
+    @Test("bursts and renames are captured") func bursts() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d/inner")
         for number in 0..<50 { try sandbox.root.write("d/inner/\(number)", "\(number)") }
@@ -81,9 +81,9 @@ import Testing
         try await expectCaptured(watcher, sandbox)
     }
 
-    @Test func randomEditsAreCaptured() async throws {
+    @Test("random edits are captured") func randomEdits() async throws {
         let sandbox = try Sandbox()
-        let random = SeededGenerator("randomEditsAreCaptured")
+        let random = SeededGenerator("random edits")
         try sandbox.root.makeDirectory("tree")
         var edits = RandomEdits(Files(sandbox.root.full("tree")), random)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -99,7 +99,7 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    @Test func changesThroughAnotherNameAreCaptured() async throws {
+    @Test("changes through another name are captured") func hardLink() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
         try sandbox.root.write("d/a", "before")
@@ -112,7 +112,7 @@ import Testing
         try await expectCaptured(watcher, sandbox)
     }
 
-    @Test func aSecondServiceIsRefused() async throws {
+    @Test("a second service is refused") func secondService() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         let second = WatchService(try sandbox.reopened(), roots: [sandbox.root.directory])
@@ -125,13 +125,13 @@ import Testing
             #expect(error.remedy != nil)
         }
         try await expectCaptured(watcher, sandbox)
-        // When the first has ended, another may begin, though the first service is still there.
+        // After the first has ended, another may start, even if the first object still exists.
         let third = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try await third.stop()
         withExtendedLifetime(watcher) {}
     }
 
-    @Test func whatCannotBeWatchedIsRefused() async throws {
+    @Test("a path that cannot be watched is refused") func unwatchable() async throws {
         let sandbox = try Sandbox()
         try sandbox.base.write("file", "x")
         let cases: [(FilePath, ArchiverError.Code)] = [("missing", .noSuchDirectory), ("file", .notDirectory)]
@@ -148,7 +148,7 @@ import Testing
         try await Watcher(sandbox.archive, roots: [sandbox.root.directory]).stop()
     }
 
-    @Test func severalRootsAreWatched() async throws {
+    @Test("several roots are watched") func severalRoots() async throws {
         let sandbox = try Sandbox()
         try sandbox.base.makeDirectory("other")
         let other = Files(sandbox.base.full("other"))
@@ -162,7 +162,7 @@ import Testing
         for _ in 0..<2 { try await watcher.next { if case .stopped = $0 { true } else { false } } }
     }
 
-    @Test func anotherProcessMayCaptureMeanwhile() async throws {
+    @Test("another process may capture a watched root") func otherProcess() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "0")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -183,7 +183,7 @@ import Testing
         try sandbox.expectCleanArchive()
     }
 
-    @Test func aRestoreMeanwhileIsOneChange() async throws {
+    @Test("a restore of a watched root is one change") func restore() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "first")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -199,7 +199,7 @@ import Testing
         try sandbox.expectRoot(equals: listing)
     }
 
-    @Test func aRootThatIsGoneIsNotAnEmptyRoot() async throws {
+    @Test("a missing root is not an empty root") func missingRoot() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
@@ -221,19 +221,19 @@ import Testing
         try sandbox.restored(sandbox.archive.snapshot(.latest)).expect(equals: listing, "the last snapshot")
     }
 
-    @Test func aServiceWhoseRootIsGoneStops() async throws {
+    @Test("a service stops even if its root is missing") func stopWithoutRoot() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try sandbox.root.removeAll()
         try await watcher.next { if case .unavailable = $0 { true } else { false } }
         try await watcher.stop()
-        // The directory was emptied before it was removed: that may have been seen, but not its absence.
+        // The directory was emptied before it was removed: the service may have captured that, but not its absence.
         #expect(try sandbox.archive.snapshots().allSatisfy { $0.totals.directories == 1 })
     }
 
-    /// Memory, time and storage of a change are those of the change, not of the tree.
-    @Test func aChangeCostsWhatChanged() async throws {
+    /// The memory, time and storage for a change depend on the change, not on the tree.
+    @Test("the cost of a change depends on the change alone") func cost() async throws {
         let sandbox = try Sandbox()
         for directory in 0..<100 {
             try sandbox.root.makeDirectory("\(directory)")

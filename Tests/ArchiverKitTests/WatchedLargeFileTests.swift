@@ -16,9 +16,9 @@ import Threading
 @testable import ArchiverKit
 @testable import Capturing
 
-/// The time limit only ends a test whose event never comes.
+/// The time limit only ends a test whose event never arrives.
 @Suite("Large files of a watched root", .timeLimit(.minutes(60)), .blocking) struct WatchedLargeFileTests {
-    /// Holds up what comes by, from when it is closed until it is opened.
+    /// Blocks callers of `pass` while it is closed.
     private final class Gate: Sendable {
         private let isClosed = Locked(false)
         private let reached = DispatchSemaphore(value: 0)
@@ -32,7 +32,7 @@ import Threading
             opened.wait()
         }
 
-        /// Waits until somebody is held up.
+        /// Waits until a caller is blocked.
         func waitForSomebody() async throws {
             let reached = reached
             try await onThread { reached.wait() }
@@ -46,13 +46,13 @@ import Threading
 
     fileprivate static let smallest = 100_000
 
-    /// Noise that counts as large.
+    /// Noise that is long enough for a large file.
     fileprivate static func noise(_ more: Int) -> [UInt8] {
         var random = SeededGenerator(seed: UInt64(more))
         return (0..<(smallest + more)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 
-    /// A sandbox with a large file, and settings by which it waits for an hour.
+    /// A sandbox with a large file, and settings that postpone it for an hour.
     private static func scene() throws -> (Sandbox, WatchSettings) {
         let sandbox = try Sandbox()
         try sandbox.root.write("large", noise(0))
@@ -77,7 +77,7 @@ import Threading
         try archive.details(of: snapshot).problems.filter { $0.reason == .postponed }.map(\.path)
     }
 
-    @Test("what is small is captured while a large file is being read, and the snapshot says what is older in it")
+    @Test("small files are captured while a large file is being read, and the snapshot lists the file as postponed")
     func beside() async throws {
         let (sandbox, settings) = try Self.scene()
         let (archive, gate) = (sandbox.archive, Gate())
@@ -106,7 +106,7 @@ import Threading
         try sandbox.expectCleanArchive()
     }
 
-    @Test("a large file that changes all the time waits, nothing else does; the barrier and the end capture it")
+    @Test("only a large file that changes constantly waits; the barrier and the end capture it")
     func waiting() async throws {
         let (sandbox, settings) = try Self.scene()
         let archive = sandbox.archive
@@ -114,7 +114,7 @@ import Threading
             options.settings = settings
             options.hooks.readingTime = { _ in .seconds(100) }
         }
-        // It was not read by this watcher yet, so that is done at once.
+        // This watcher has not read it yet, so it does so immediately.
         try sandbox.root.write("large", Self.noise(1))
         let first = try await watcher.nextSnapshot()
         #expect(try Self.more(in: first, archive) == 1)
@@ -128,7 +128,7 @@ import Threading
         #expect(try Self.small(in: snapshot, archive) == "second" && Self.more(in: snapshot, archive) == 1)
         #expect(try Self.postponed(in: snapshot, archive) == [.at("large")])
 
-        // A question is answered without it, and tells of it.
+        // Status does not wait for it, and lists it.
         let path = sandbox.root.directory
         let status = try await onThread { try archive.status(of: path) }
         #expect(status.isWell && status.roots.first?.watcher?.largeFiles.map(\.path) == [large])
@@ -144,7 +144,7 @@ import Threading
         #expect(!watcher.names.contains("error"), "\(watcher.seen)")
     }
 
-    @Test("a large file is captured after its longest delay, whatever its reading costs")
+    @Test("a large file is captured after its longest delay, however long reading takes")
     func longestDelay() async throws {
         let (sandbox, settings) = try Self.scene()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { options in
@@ -159,7 +159,7 @@ import Threading
         try await watcher.stop()
     }
 
-    @Test("sync and audit capture a large file that waits; an audit counts nothing as missed")
+    @Test("sync and audit capture a postponed large file, and the audit does not count it as missed")
     func questions() async throws {
         let (sandbox, settings) = try Self.scene()
         let (archive, path) = (sandbox.archive, sandbox.root.directory)
@@ -180,7 +180,7 @@ import Threading
         try await watcher.stop()
     }
 
-    @Test("what another process captures meanwhile is not undone, and the file is captured again")
+    @Test("a capture by another process is not reverted, and the file is captured again")
     func superseded() async throws {
         let (sandbox, settings) = try Self.scene()
         let (archive, gate) = (sandbox.archive, Gate())
@@ -192,7 +192,7 @@ import Threading
         try sandbox.root.write("large", Self.noise(1))
         try await gate.waitForSomebody()
         try sandbox.root.write("large", Self.noise(2))
-        // One that is asked to capture captures all.
+        // An explicit capture includes all files.
         #expect(try Self.more(in: sandbox.capture(), archive) == 2)
         try sandbox.root.write("large", Self.noise(3))
         gate.open()
@@ -206,7 +206,7 @@ import Threading
         try sandbox.expectCleanArchive()
     }
 
-    /// What happens to a large file.
+    /// A change of a large file.
     enum Fate: String, CaseIterable, CustomTestStringConvertible {
         case changed, replaced, removed, renamed, exchanged, emptied, linked
         case replacedAndLinked = "replaced and linked"
@@ -218,7 +218,7 @@ import Threading
 
         var testDescription: String { rawValue }
 
-        /// Brings it about for `dir/large`; `other` is a large file, and nothing is at `dir/new`.
+        /// Applies it to `dir/large`; `other` is a large file, and `dir/new` does not exist.
         func strike(_ root: Files, outside: Files) throws {
             switch self {
             case .changed: try root.write("dir/large", WatchedLargeFileTests.noise(7))
@@ -249,16 +249,16 @@ import Threading
         }
     }
 
-    /// When something happens to it.
+    /// When the change happens.
     enum Moment: String, CaseIterable, CustomTestStringConvertible {
         case waiting = "while it waits"
-        case reading = "while it is to be read"
-        case read = "when it was read and is not committed"
+        case reading = "before it is read"
+        case read = "after it was read, before the commit"
 
         var testDescription: String { rawValue }
     }
 
-    /// A watcher of a root with `dir/large`, which has changed, and is as `moment` says when this returns.
+    /// Returns a watcher of a root with `dir/large`, which has changed and is at `moment`.
     private static func watched(_ moment: Moment, _ gate: Gate) async throws -> (Sandbox, Watcher) {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("dir")
@@ -273,7 +273,7 @@ import Threading
             if moment == .read { options.hooks.afterReading = { _ in gate.pass() } }
         }
         if moment == .waiting {
-            // What was read just now waits the next time.
+            // A file that was just read is postponed the next time.
             try sandbox.root.write("dir/large", noise(2))
             try await watcher.nextSnapshot()
             try sandbox.root.write("dir/large", noise(3))
@@ -287,13 +287,13 @@ import Threading
     }
 
     @Test(
-        "whatever happens to a large file, the barrier gives the tree as it is", arguments: Moment.allCases,
+        "after the barrier the snapshot equals the tree, whatever happens to a large file", arguments: Moment.allCases,
         Fate.allCases)
     func barrier(_ moment: Moment, _ fate: Fate) async throws {
         let gate = Gate()
         let (sandbox, watcher) = try await Self.watched(moment, gate)
         try fate.strike(sandbox.root, outside: sandbox.base)
-        // Everything else is captured before it is read to the end.
+        // Everything else is captured before the large file is read completely.
         try sandbox.root.write("small", "x")
         try await watcher.nextSnapshot { try sandbox.archive.entry(at: .at("small"), in: $0) != nil }
         if moment != .waiting { gate.open() }
@@ -306,7 +306,7 @@ import Threading
     }
 
     @Test(
-        "whatever happens to a large file, the last capture gives the tree as it is", arguments: Moment.allCases,
+        "the last capture equals the tree, whatever happens to a large file", arguments: Moment.allCases,
         Fate.allCases)
     func end(_ moment: Moment, _ fate: Fate) async throws {
         let gate = Gate()
@@ -320,12 +320,12 @@ import Threading
         try sandbox.expectCleanArchive()
     }
 
-    @Test("a large file that was replaced, and then gets another name, has both at once", arguments: Moment.allCases)
+    @Test("a replaced large file that gets another name is captured with both names", arguments: Moment.allCases)
     func linkedLater(_ moment: Moment) async throws {
         let gate = Gate()
         let (sandbox, watcher) = try await Self.watched(moment, gate)
         try Fate.replaced.strike(sandbox.root, outside: sandbox.base)
-        // Its replacement was looked at, and is not what the archive has at the path.
+        // The replacement was visited, but the archive still has the old file at the path.
         try sandbox.root.write("small", "x")
         try await watcher.nextSnapshot { try sandbox.archive.entry(at: .at("small"), in: $0) != nil }
         try Fate.linked.strike(sandbox.root, outside: sandbox.base)
@@ -351,29 +351,29 @@ import Threading
         try sandbox.restored(latest).expect(equals: listing, "\(note)")
     }
 
-    /// The file at `path` in memory, where it can be written to.
+    /// Maps the file at `path` into memory for writing.
     private static func map(_ path: FilePath) throws -> UnsafeMutableRawPointer {
         let file = try Descriptor.open(path, O_RDWR)
         let map = mmap(nil, smallest, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)
         return try #require(map == MAP_FAILED ? nil : map)
     }
 
-    @Test("what is written through a memory map to a large file that waits is in the last capture")
+    @Test("the last capture includes writes through a memory map to a postponed large file")
     func mapped() async throws {
         let (sandbox, settings) = try Self.scene()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { options in
             options.settings = settings
             options.hooks.readingTime = { _ in .seconds(100_000) }
         }
-        // What was read on its own just now waits the next time.
+        // A file that was just read on its own is postponed the next time.
         try sandbox.root.write("large", Self.noise(1))
         try await watcher.nextSnapshot()
         let map = try Self.map(sandbox.root.directory.appending("large"))
         map.storeBytes(of: 1, as: UInt8.self)
-        // Nothing tells of a map that is open; the audit comes upon it.
+        // An open mapping causes no event; the audit finds the change.
         let (archive, path) = (sandbox.archive, sandbox.root.directory)
         #expect(try await onThread { try archive.audit(path) }.found == 1)
-        // This leaves the file's times alone, and is told of when the map ends.
+        // This does not change the file's times; the event arrives when the mapping ends.
         map.storeBytes(of: 2, as: UInt8.self)
         munmap(map, Self.smallest)
         try await watcher.next { if case .largeFile = $0 { true } else { false } }
@@ -387,7 +387,7 @@ import Threading
         #expect(try Files(target).read("large").first == 2)
     }
 
-    @Test("what could not be committed on its own waits until it was looked at")
+    @Test("a file that could not be committed on its own waits until it is visited")
     func leftForLater() throws {
         let (sandbox, settings) = try Self.scene()
         let files = LargeFiles(LargeFileRule(settings))
@@ -403,11 +403,11 @@ import Threading
         #expect(files.begin(all: true, passed: []) == nil)
     }
 
-    /// The audit is for what no event tells of: a write through a name that is gone, where the file has another one.
-    @Test("where every file is large, the barrier and an audit give the tree as it is")
+    /// The audit is for a change without an event: a write through a removed name of a file that has another one.
+    @Test("if every file is large, the barrier and an audit make the snapshot equal the tree")
     func random() async throws {
         let sandbox = try Sandbox()
-        let random = SeededGenerator("where every file is large")
+        let random = SeededGenerator("every file is large")
         try sandbox.root.makeDirectory("tree")
         var edits = RandomEdits(Files(sandbox.root.full("tree")), random)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { options in
@@ -419,7 +419,7 @@ import Threading
             let log = try (0..<10).map { _ in try edits.edit() }
             await watcher.service.settle()
             _ = try await watcher.service.audit()
-            try Self.expectLatest(sandbox, "after the barrier behind \(log)")
+            try Self.expectLatest(sandbox, "after the barrier, after \(log)")
         }
         try await watcher.stop()
         #expect(!watcher.names.contains("error"), "\(watcher.seen)")
@@ -427,14 +427,14 @@ import Threading
         try sandbox.expectCleanArchive()
     }
 
-    /// Compares all but what a watcher leaves for its next snapshot: a directory's time where nothing else changed.
+    /// Compares everything except directories' times, which alone make no snapshot.
     private static func expectLatest(_ sandbox: Sandbox, _ note: String) throws {
         let listing = try TreeListing(of: sandbox.root.directory).withoutDirectoryTimes
         let found = try sandbox.restored(sandbox.archive.snapshot(.latest)).withoutDirectoryTimes
         found.expect(equals: listing, note)
     }
 
-    @Test("reading takes a tenth of the time at most, and the longest delay counts")
+    @Test("reading takes at most a tenth of the time, within the longest delay")
     func rule() {
         var settings = WatchSettings(largeFile: 1, largeFileDelay: .seconds(60))
         let rule = LargeFileRule(settings)

@@ -1,4 +1,4 @@
-// Bursts of work: what the catalogue sums up is what going through all snapshots gives.
+// Work sessions: the catalogue's summaries agree with a scan of all snapshots.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -24,7 +24,7 @@ import Testing
         tree = node.id
     }
 
-    /// A snapshot of nothing at any place and time.
+    /// Commits an empty snapshot with any sequence number and time.
     @discardableResult
     private func commit(_ sequence: UInt64, at seconds: Int64, _ added: UInt64 = 1) throws -> ListedSnapshot {
         let commit = try sandbox.archive.store.beginCommit()
@@ -44,7 +44,7 @@ import Testing
         let storedBytes: UInt64
     }
 
-    /// The sessions, the latest first, by going through all snapshots.
+    /// The sessions, latest first, from a scan of all snapshots.
     private func naive(_ archive: Archive, _ root: ArchivedRoot) throws -> [Session] {
         let all = try archive.snapshots(SnapshotQuery(root: root))
         var starts = all.isEmpty ? [] : [0]
@@ -74,9 +74,9 @@ import Testing
         }
     }
 
-    @Test("sessions are what going through all snapshots gives, wherever snapshots come and go", arguments: 0..<4)
+    @Test("sessions agree with a scan of all snapshots, wherever snapshots are added and removed", arguments: 0..<4)
     func random(part: UInt64) throws {
-        let printed = SeededGenerator("sessions are what going through all snapshots gives, part \(part)")
+        let printed = SeededGenerator("sessions agree with a scan of all snapshots, part \(part)")
         var random = SeededGenerator(seed: printed.seed &+ part)
         let archive = sandbox.archive
         var (sequence, time) = (UInt64(1), Int64(1_000_000))
@@ -84,7 +84,7 @@ import Testing
             let comment = Comment(rawValue: "seed \(printed.seed), step \(step)")
             switch random.below(12) {
             case 0:
-                // Copies of archives were merged: one comes in between, perhaps at an odd time.
+                // Merged copies of archives: a snapshot is inserted, perhaps at an odd time.
                 try commit(
                     UInt64(1 + random.below(Int(sequence))), at: time - Int64(random.below(9000)),
                     UInt64(random.below(5)))
@@ -95,7 +95,7 @@ import Testing
                 }
             case 2 where random.oneIn(4): try archive.store.catalogue.forgetHistory()
             case 3:
-                // Somebody asks, and few are summed up at a time.
+                // A query, which sums up few snapshots at a time.
                 if let number = try archive.number(of: ArchivedRoot(here: sandbox.root.directory)),
                     let latest = try archive.snapshots().last
                 {
@@ -115,7 +115,7 @@ import Testing
         try expectTruth(archive, comment)
     }
 
-    @Test("a session is told of by a few of its snapshots, however many it has")
+    @Test("listing a session reads only a few of its snapshots, however many it has")
     func cost() throws {
         var costs: [StorageCounters.Counts] = []
         for number in 1...600 {

@@ -1,4 +1,4 @@
-// Corpora are the same every time, and the comparison of trees sees every difference.
+// Corpora are the same every time, and the comparison of trees finds every difference.
 
 import FileIO
 import Glibc
@@ -9,7 +9,7 @@ import Testing
 @testable import benchmarks
 
 @Suite struct CorpusTests {
-    @Test func smallFilesHavePathsOfTheirOwn() {
+    @Test("each small file has its own path") func paths() {
         let files = SmallFiles(outer: 2, inner: 3)
         let paths = (0..<files.count).map(files.path)
         #expect(Set(paths).count == 600)
@@ -17,7 +17,7 @@ import Testing
         #expect(paths[599] == "01/02/99.txt")
     }
 
-    @Test func smallFilesAreTheSameEveryTime() throws {
+    @Test("small files are the same every time") func smallFiles() throws {
         let directory = try TemporaryDirectory()
         let trees = ["one", "two"].map { directory.path.appending($0) }
         for tree in trees { try SmallFiles(outer: 2, inner: 2).make(at: tree) }
@@ -28,7 +28,7 @@ import Testing
         #expect(try TreeSize.bytes(trees[0]) == bytes)
     }
 
-    @Test func denseFilesAreTheSameEveryTimeBehindWhatIsInserted() throws {
+    @Test("dense files are the same every time, after the inserted bytes") func denseFiles() throws {
         let directory = try TemporaryDirectory()
         let paths = ["one", "two", "three"].map { directory.path.appending($0) }
         for (path, front) in zip(paths, [[], [], [0x2A]]) as Zip2Sequence<[FilePath], [[UInt8]]> {
@@ -40,7 +40,7 @@ import Testing
         #expect([0x2A] + texts[0] == texts[2])
     }
 
-    @Test func sparseFilesHaveTheirLengthAndFewBlocks() throws {
+    @Test("sparse files have the full length and few blocks") func sparseFiles() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path.appending("image")
         try LargeFiles.makeSparse(at: path, bytes: 100 << 20)
@@ -49,8 +49,10 @@ import Testing
         #expect(status.allocatedBytes > 0 && status.allocatedBytes < 1 << 20)
     }
 
-    @Test(arguments: ["content", "mode", "time", "name", "kind"])
-    func theComparisonSees(_ difference: String) throws {
+    @Test(
+        "the comparison finds a difference in content, mode, time, name and kind",
+        arguments: ["content", "mode", "time", "name", "kind"])
+    func comparison(_ difference: String) throws {
         let directory = try TemporaryDirectory()
         let left = directory.path.appending("left")
         try SmallFiles(outer: 1, inner: 2).make(at: left)

@@ -15,7 +15,7 @@ import Testing
         return Row("first-x", "first capture", program, runs, yardstick: "restic", goals: goals)
     }
 
-    @Test func ratiosAreThoseOfMediansAtTheSameWork() {
+    @Test("ratios compare medians of the same work") func ratios() {
         let own = TableTests.row("archiver", [1, 2, 9])
         let other = TableTests.row("restic", [8, 4, 8])
         let elsewhere = Row("first-y", "first capture", "restic", [Measurement(seconds: 100)])
@@ -24,7 +24,7 @@ import Testing
         #expect(own.ratio(among: [own]) == nil)
     }
 
-    @Test func aGoalIsReachedUpToItsLimit() {
+    @Test("a goal is reached up to its limit") func goals() {
         let restic = TableTests.row("restic", [10], stored: 200)
         let row = TableTests.row("archiver", [5], stored: 200, peak: 1_000)
         let rows = [row, restic]
@@ -41,7 +41,7 @@ import Testing
         #expect(Goal.storedBytes(199).isReached(by: row, among: rows) == false)
     }
 
-    @Test func theTableIsMarkdownWithTheWorkNamedOnce() {
+    @Test("the table is Markdown and names each work once") func markdown() {
         let rows = [
             TableTests.row(
                 "archiver", [0.5, 0.25, 1], processor: 0.9, stored: 3 << 20, peak: 1 << 20,
@@ -71,26 +71,34 @@ import Testing
         return text
     }
 
-    @Test(arguments: [
-        (0.0, "0 ns"), (3.2e-9, "3.20 ns"), (0.000_45, "450 µs"), (0.001, "1.00 ms"), (0.0999, "99.9 ms"),
-        (0.09996, "100 ms"), (1, "1.00 s"), (61.26, "61.3 s"), (1_234.5, "1235 s"),
-    ])
-    func timesHaveThreeDigits(seconds: Double, expected: String) {
+    @Test(
+        "times have three digits",
+        arguments: [
+            (0.0, "0 ns"), (3.2e-9, "3.20 ns"), (0.000_45, "450 µs"), (0.001, "1.00 ms"), (0.0999, "99.9 ms"),
+            (0.09996, "100 ms"), (1, "1.00 s"), (61.26, "61.3 s"), (1_234.5, "1235 s"),
+        ])
+    func times(seconds: Double, expected: String) {
         #expect(Figure.time(seconds) == expected)
     }
 
-    @Test(arguments: [(0.004_04, "0.004"), (0.0949, "0.095"), (0.25, "0.25"), (9.99, "9.99"), (-12.34, "-12.3")])
-    func smallNumbersKeepADigitThatCounts(value: Double, expected: String) {
+    @Test(
+        "small numbers keep a significant digit",
+        arguments: [(0.004_04, "0.004"), (0.0949, "0.095"), (0.25, "0.25"), (9.99, "9.99"), (-12.34, "-12.3")])
+    func smallNumbers(value: Double, expected: String) {
         #expect(Figure.number(value) == expected)
     }
 
-    @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (1 << 20, "1.00 MiB"), (5 << 29, "2.50 GiB")])
-    func sizesHaveBinaryUnits(bytes: Int, expected: String) {
+    @Test(
+        "sizes have binary units",
+        arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (1 << 20, "1.00 MiB"), (5 << 29, "2.50 GiB")])
+    func sizes(bytes: Int, expected: String) {
         #expect(Figure.bytes(bytes) == expected)
     }
 
-    @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (-1_234, "-1,234")])
-    func countsHaveTheirThousandsApart(count: Int, expected: String) {
+    @Test(
+        "counts have thousands separators",
+        arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (-1_234, "-1,234")])
+    func counts(count: Int, expected: String) {
         #expect(Figure.count(count) == expected)
     }
 }

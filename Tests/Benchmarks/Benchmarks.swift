@@ -1,4 +1,4 @@
-// `benchmarks`: archiver and its peers at the same work in the same run. `make bench` builds and runs it.
+// `benchmarks`: measures archiver and its peers at the same work in the same run. `make bench` builds and runs it.
 
 internal import ArgumentParser
 internal import FoundationEssentials
@@ -8,41 +8,41 @@ internal import SystemPackage
 @main
 struct Benchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "benchmarks", abstract: "Compare archiver with what else is installed.",
+        commandName: "benchmarks", abstract: "Compare archiver with other installed programs.",
         subcommands: [RunCommand.self, HelpWithCommand.self], defaultSubcommand: RunCommand.self)
 }
 
 /// Runs lines and prints the table.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Let all programs work in turn, round by round, and print the table.")
+        commandName: "run", abstract: "Run all programs in turn, round by round, and print the table.")
 
     @Argument(help: "The archiver binary.")
     var archiver: String
 
-    @Option(help: ArgumentHelp("Rounds; tables show medians.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of rounds; tables show medians.", valueName: "count"))
     var rounds = 3
 
     @Option(
-        help: ArgumentHelp("Only these lines, separated by commas; 'first' is all that begin so.", valueName: "names"))
+        help: ArgumentHelp("Only these lines, separated by commas; 'first' selects all 'first-…'.", valueName: "names"))
     var only: String?
 
-    @Option(help: "How large the corpora are: full, or small for a quick look.")
+    @Option(help: "The size of the corpora: full, or small for a quick check.")
     var scale = Scale.full
 
-    @Option(help: ArgumentHelp("The tree to be copied; else /usr/share.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The tree to copy (default: /usr/share).", valueName: "dir"))
     var tree: String?
 
-    @Option(help: ArgumentHelp("A git repository whose states are replayed; it is only read.", valueName: "dir"))
+    @Option(help: ArgumentHelp("A git repository whose states are replayed; it is not changed.", valueName: "dir"))
     var repository: String?
 
-    @Option(help: ArgumentHelp("Where to work; else a new directory in $TMPDIR.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The directory to work in (default: $TMPDIR).", valueName: "dir"))
     var work: String?
 
-    @Flag(help: "Leave the work directory as it is in the end.")
+    @Flag(help: "Do not remove the work directory at the end.")
     var keep = false
 
-    @Option(help: ArgumentHelp("Write every single run to this file as JSON.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write all single runs to this file as JSON.", valueName: "file"))
     var json: String?
 
     @Flag(help: "List the lines.")
@@ -61,7 +61,7 @@ struct RunCommand: ParsableCommand {
         }
         Interruption.install()
         try withWorkshop { workshop in
-            guard workshop.archiver.isInstalled else { throw BenchmarkError("\(archiver) is no program") }
+            guard workshop.archiver.isInstalled else { throw BenchmarkError("\(archiver) is not a program") }
             try checkSpace(for: lines, in: workshop)
             var report = Report(circumstances: Circumstances.now(workshop))
             var failed: [String] = []
@@ -75,7 +75,7 @@ struct RunCommand: ParsableCommand {
                     failed.append(line.name)
                 }
                 workshop.tidyUp()
-                // Whoever interrupts a long run keeps what there is.
+                // After an interrupted run, the results so far remain.
                 if let json { try report.write(to: FilePath(json)) }
             }
             print(report.text)
@@ -83,7 +83,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Runs `body` with a work directory that is removed afterwards, unless it is to be kept.
+    /// Runs `body` with a work directory that is removed afterwards, unless `--keep` is given.
     private func withWorkshop(_ body: (Workshop) throws -> Void) throws {
         let directory = try makeDirectory()
         let workshop = Workshop(
@@ -100,31 +100,31 @@ struct RunCommand: ParsableCommand {
         try body(workshop)
     }
 
-    /// A new directory in `--work` or `$TMPDIR`: what lies there already is never touched.
+    /// Creates a new directory in `--work` or `$TMPDIR`, so that existing files are never touched.
     private func makeDirectory() throws -> FilePath {
         let place = work ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(place)/archiver-bench-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil, let path = realpath(template, nil) else {
-            throw BenchmarkError("cannot make a directory in \(place): \(Errno(rawValue: errno))")
+            throw BenchmarkError("cannot create a directory in \(place): \(Errno(rawValue: errno))")
         }
         defer { free(path) }
         return FilePath(platformString: path)
     }
 
     private func checkSpace(for lines: [any Line], in workshop: Workshop) throws {
-        // Corpora and stores stay for the lines that come after.
+        // Corpora and stores stay for later lines.
         let kept = lines.count > 1 ? 8 << 30 : 0
         let needed = ((lines.map(\.diskBytes).max() ?? 0) + kept) / (scale == .full ? 1 : 20)
         let free = try workshop.freeBytes()
         guard free >= needed else {
             throw BenchmarkError(
-                "\(workshop.directory) has \(Figure.bytes(free)) left, and up to \(Figure.bytes(needed)) are needed; "
-                    + "name another place with --work, or choose lines with --only")
+                "\(workshop.directory) has \(Figure.bytes(free)) left, but up to \(Figure.bytes(needed)) are needed; "
+                    + "choose another place with --work, or fewer lines with --only")
         }
     }
 }
 
-/// Work for the benchmark in a process of its own.
+/// A part of the benchmark that runs in a process of its own.
 struct HelpWithCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "help-with", shouldDisplay: false)
 

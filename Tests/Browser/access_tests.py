@@ -1,4 +1,4 @@
-"""Who may ask the server for what, and what it sends: requests without a browser."""
+"""Access control and responses of the server, tested without a browser."""
 
 import io
 import os
@@ -31,7 +31,7 @@ class AccessTests(SceneCase):
         return status
 
     def test_forged_hosts_and_origins_are_refused(self):
-        """Pages of other sites and other ports reach nothing, even with a session."""
+        """Pages of other sites and other ports get no access, even with a session."""
         client, path = self.client, self.client.address("roots")
         for host in ("evil.example", "127.0.0.1", "localhost:1", f"{client.host}.evil.example", ""):
             self.assertIn(self.status("GET", path, {**client.session, "Host": host}), (400, 421), host)
@@ -46,7 +46,7 @@ class AccessTests(SceneCase):
             self.assertGreaterEqual(self.status("OPTIONS", name, {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}), 400)
 
     def test_requests_without_a_session_are_refused(self):
-        """No token, a used token, a wrong one, or a ticket where a session is needed."""
+        """Refuses no token, a used or wrong one, and a ticket where a session is required."""
         client = self.client
         ticket = f"ticket={client.details['ticket']}"
         for name in ("roots", f"status?root={client.root}", f"content/{self.scene.latest}?path=chapter.md", f"archive/{self.scene.latest}", "events"):
@@ -61,8 +61,8 @@ class AccessTests(SceneCase):
         for token in (client.token, "", "0" * 64):
             self.assertEqual(client.try_post("session", {"token": token}, session={})[0], 401)
 
-    def test_requests_of_another_form_are_refused(self):
-        """Forms that any page can send, GET where something is changed, huge bodies, and paths that lead out."""
+    def test_malformed_requests_are_refused(self):
+        """Refuses forms that any page can send, GET for changes, huge bodies, and paths outside the root."""
         client = self.client
         plan = f'{{"snapshot": "{self.scene.before_cut}", "paths": [""]}}'
         good = {**client.origin, **client.session}
@@ -78,7 +78,7 @@ class AccessTests(SceneCase):
             self.assertIn(self.status("GET", path, client.session), (400, 404), path)
 
     def test_the_command_of_a_plan_does_the_same(self):
-        """What the page says can be typed is understood by the command line, for one path, several and all."""
+        """The command that the page shows works on the command line, for one path, several and all."""
         for paths in (["chapter.md"], ["chapter.md", "notes"], [""]):
             plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": paths})
             for command in plan["command"].split("; "):
@@ -86,16 +86,16 @@ class AccessTests(SceneCase):
                 self.assertEqual(program, "archiver")
                 self.scene.run(*words, "--dry-run", "--root", self.scene.root)
 
-    def test_a_file_that_was_written_since_the_plan_is_kept(self):
-        """A plan that was made before a file got other content is not applied to it."""
+    def test_a_file_written_after_the_plan_is_kept(self):
+        """A plan is not applied if a file has changed since it was made."""
         plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": ["chapter.md"]})
         self.scene.write("chapter.md", "Written between plan and apply.\n")
         self.before = contents(self.scene.root)
         status, answer = self.client.try_post("restore/apply", {"plan": plan["plan"]})
         self.assertEqual((status, answer.get("plan", {}).get("counts", {}).get("written")), (409, 1))
 
-    def test_files_are_sent_whole_and_in_part(self):
-        """Ranges, validators, and a type with which no browser runs them."""
+    def test_files_are_sent_completely_and_in_part(self):
+        """Checks ranges, validators, and content types that no browser runs."""
         client, snapshot, text = self.client, self.scene.before_cut, self.scene.uncut.encode()
         for wanted, expected in (("bytes=3-9", text[3:10]), ("bytes=0-0", text[:1]), ("bytes=-20", text[-20:]), (f"bytes=5-{1 << 40}", text[5:])):
             status, headers, body = client.content(snapshot, "chapter.md", Range=wanted)
@@ -110,7 +110,7 @@ class AccessTests(SceneCase):
         self.assertEqual(headers["Content-Type"], "application/octet-stream")
         self.assertIn("sandbox; default-src 'none'", headers["Content-Security-Policy"])
 
-    def test_a_download_is_an_archive_of_tar(self):
+    def test_a_download_is_a_tar_file(self):
         """It unpacks to the same names, bytes and permissions, hostile names included."""
         query = self.client.address(f"archive/{self.scene.latest}", ticket=self.client.details["ticket"])
         status, _, body = self.client.request("GET", query)
@@ -127,8 +127,8 @@ class AccessTests(SceneCase):
 class ReadOnlyTests(PageCase):
     options = ["--read-only"]
 
-    def test_a_page_that_may_change_nothing(self):
-        """The buttons are not there, the keys say why, and the server refuses."""
+    def test_a_read_only_page_changes_nothing(self):
+        """The buttons are hidden, the keys explain why, and the server refuses."""
         before = contents(self.scene.root)
         for selector in ("#restore", "#undo", "#redo", "#label"):
             wait_for(f"no {selector}", lambda: not self.browser.text(selector))
@@ -156,7 +156,7 @@ class SocketTests(SceneCase):
         self.path = os.path.join(self.scene.directory, "page.sock")
 
     def test_the_page_on_a_socket(self):
-        """Only its owner can open it, and it is gone when the server has ended."""
+        """Only its owner can open the socket, and it is removed when the server ends."""
         server, url = self.scene.browse("--socket", self.path)
         client = Client(url, self.path)
         self.assertEqual(stat.S_IMODE(os.stat(self.path).st_mode) & 0o077, 0)

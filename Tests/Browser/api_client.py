@@ -1,4 +1,4 @@
-"""Requests to a server of the timeline as programs may send them: honest ones and others."""
+"""A client of the timeline server, for honest and hostile requests."""
 
 import http.client
 import json
@@ -18,7 +18,7 @@ class SocketConnection(http.client.HTTPConnection):
 
 
 class Client:
-    """A session like that of the page. `url` is the address that `archiver browse` prints."""
+    """A session like the page's. `url` is the address that `archiver browse` prints."""
 
     def __init__(self, url, socket_path=None):
         parts = urlsplit(url.split(" ")[0])
@@ -31,7 +31,7 @@ class Client:
         self.root = self.get("roots")["current"]
 
     def request(self, method, path, headers=None, body=None):
-        """Status, headers and bytes of an answer."""
+        """Returns the status, headers and bytes of an answer."""
         connection = SocketConnection(self.socket_path) if self.socket_path else http.client.HTTPConnection(self.host, timeout=10)
         try:
             connection.request(method, path, body=body, headers=headers or {})
@@ -57,7 +57,7 @@ class Client:
         return answer
 
     def try_post(self, name, body, session=None):
-        """Status and answer of a POST that may be refused."""
+        """Returns the status and answer of a POST that may be refused."""
         headers = {**self.origin, **(self.session if session is None else session)}
         status, _, answer = self.request("POST", self.address(name), headers, json.dumps(body))
         return status, json.loads(answer)

@@ -1,4 +1,4 @@
-"""axe-core's rules for accessible pages, and pictures to look at: light and dark, wide and narrow."""
+"""Checks by axe-core's accessibility rules, and screenshots: light and dark, wide and narrow."""
 
 import json
 import os
@@ -15,7 +15,7 @@ BUTTONS = [("usage-button", "#usage .summary"), ("states-button", "#states-dialo
 
 class AppearanceTests(PageCase):
     def test_accessibility(self):
-        """axe-core finds nothing in the views and dialogs."""
+        """axe-core reports no violations in the views and dialogs."""
         if not Settings.axe:
             raise unittest.SkipTest("no --axe")
         with open(Settings.axe, encoding="utf-8") as file:
@@ -50,7 +50,7 @@ class AppearanceTests(PageCase):
             self.assertEqual(found, [], json.dumps(found, indent=1)[:2000])
 
     def test_nothing_is_wider_than_the_page(self):
-        """At each size the page fits its window; its pictures are kept where --pictures says."""
+        """The page fits its window at each size; --pictures stores screenshots."""
         self.select("chapter.md")
         for _ in range(3):
             self.step(LEFT)

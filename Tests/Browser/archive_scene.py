@@ -1,4 +1,4 @@
-"""An archive of a novel with a past, in a temporary directory, and the programs that run on it."""
+"""An archive of a novel with a history, in a temporary directory, and the processes that use it."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def section(number, words="nothing happens"):
 
 
 def image(shade):
-    """A PNG image of one colour."""
+    """Returns a PNG image of one colour."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     rows = (b"\0" + bytes([shade, 90, 160]) * 64) * 64
@@ -36,14 +36,14 @@ def image(shade):
 
 
 def sound(seconds, rate=8000):
-    """A WAV file of silence."""
+    """Returns a WAV file of silence."""
     data = b"\0\0" * (rate * seconds)
     head = struct.pack("<IHHIIHH", 16, 1, 1, rate, 2 * rate, 2, 16)
     return b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + head + b"data" + struct.pack("<I", len(data)) + data
 
 
 def contents(root):
-    """All that a directory holds, by its names: bytes and permissions."""
+    """Returns the bytes and permissions of everything in a directory, by name."""
     found = {}
     for directory, names, files in os.walk(os.fsencode(root)):
         for name in names + files:
@@ -59,7 +59,7 @@ def open_bytes(path):
 
 
 class Scene:
-    """The novel, its archive, and every process that was started on them."""
+    """The novel, its archive, and the processes started for them."""
     all = []
 
     def __init__(self, binary):
@@ -107,17 +107,17 @@ class Scene:
         return open_bytes(os.path.join(self.root, name)).decode()
 
     def capture(self, label=None):
-        """The id of a snapshot of the novel as it is."""
+        """Captures the novel, and returns the snapshot's id."""
         options = ["--label", label] if label else []
         return json.loads(self.run("capture", "--json", self.root, *options))[0]["snapshot"]["id"]
 
     def browse(self, *options):
-        """A server, and the address that opens its page."""
+        """Starts a server, and returns it and the address of its page."""
         server = self.start("browse", self.root, "--no-open", *options)
         return server, server.stdout.readline().strip()
 
     def watch(self, root=None, *options, archive=None):
-        """A watcher that prints its events as JSON."""
+        """Starts a watcher that prints its events as JSON."""
         watcher = self.start("watch", root or self.root, "--json", *options, archive=archive)
         for line in watcher.stdout:
             if json.loads(line)["event"] == "watching":
@@ -125,7 +125,7 @@ class Scene:
         raise AssertionError("the watcher ended")
 
     def write_past(self):
-        """Five sections; the third is cut after some days of work; names and files that mean harm."""
+        """Captures a history: five sections, of which the third is cut; then hostile names and files."""
         sections = [section(number) for number in range(1, 6)]
         self.write("notes/todo.txt", "find a title\ncut section 3?\n")
         self.write("picture.png", image(200))

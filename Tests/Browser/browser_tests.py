@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--only", action="append", default=[])
     options = parser.parse_args()
     Settings.binary, Settings.axe, Settings.pictures = options.archiver, options.axe, options.pictures
-    # Whatever ends the run, what it has started ends as well. unittest takes other exceptions for a failed test.
+    # However the run ends, its processes must end, too. unittest treats other exceptions as a failed test.
     for each in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, interrupt)
     loader = unittest.TestLoader()

@@ -1,4 +1,4 @@
-"""What every test of the page begins and ends with: a novel with a past, a server of it, and the page in a browser."""
+"""The setup of all page tests: a novel with a history, its server, and the page in a browser."""
 
 import atexit
 import tempfile
@@ -9,7 +9,7 @@ from webdriver import DOWN, UP, Browser, wait_for
 
 
 class Settings:
-    """What the command line said."""
+    """Settings from the command line."""
     binary = axe = pictures = None
 
 
@@ -23,7 +23,7 @@ class SceneCase(unittest.TestCase):
         self.server, self.url = self.scene.browse(*self.options)
 
     def assert_tree(self, expected):
-        """The novel's bytes and permissions are those of before."""
+        """Asserts that the novel's bytes and permissions are as expected."""
         found = contents(self.scene.root)
         self.assertEqual({name for name in {*found, *expected} if found.get(name) != expected.get(name)}, set())
 
@@ -47,7 +47,7 @@ class PageCase(SceneCase):
 
     def open_page(self, url):
         self.address = url.split("#")[0]
-        # The page that is open asks its own server.
+        # Close the open page first: it still sends requests to its own server.
         self.browser.open("about:blank")
         self.browser.log(), self.browser.requests()
         self.browser.open(url)
@@ -57,8 +57,8 @@ class PageCase(SceneCase):
         self.assert_page_kept_to_itself()
 
     def assert_page_kept_to_itself(self):
-        """No request went elsewhere, nothing of the archive ran, and the browser had no complaint but of refused requests."""
-        # The buttons of a player are the browser's own, as data.
+        """Asserts that no request went elsewhere, nothing of the archive ran, and the log has only refused requests."""
+        # A player's buttons are data: URLs of the browser.
         own = ("about:blank", self.address, f"blob:{self.address}", "data:")
         requests = self.browser.requests()
         self.assertTrue(requests)
@@ -67,11 +67,11 @@ class PageCase(SceneCase):
         self.assertEqual(self.browser.run("return [window.pwned ?? null, document.title.includes('pwned')]"), [None, False])
 
     def wait_for_moment(self, holds):
-        """Waits until the page shows a moment, and gives the beginning of its id."""
+        """Waits until the page shows a matching moment, and returns its short id."""
         return wait_for("the moment", lambda: (short := self.browser.text("#b-id")) and holds(short) and short)
 
     def step(self, key, expected=None, held=""):
-        """Presses a key that leads to another moment."""
+        """Presses a key that moves to another moment, and returns its short id."""
         before = self.browser.text("#b-id")
         self.browser.press(key, held=held)
         return self.wait_for_moment(lambda short: short == expected[:8] if expected else short != before)
@@ -89,7 +89,7 @@ class PageCase(SceneCase):
             "return [...document.querySelectorAll('#tree [role=treeitem]')].map((row) => [row.ariaLabel, row.ariaSelected])")
 
     def wait_for_view(self, panel):
-        """Waits until a panel shows what belongs to the position."""
+        """Waits until a panel shows the current position."""
         wait_for(panel, lambda: self.browser.run("""
             const panel = document.getElementById(arguments[0]);
             return !panel.hidden && panel.ariaBusy === "false" && panel.hasChildNodes()""", panel))

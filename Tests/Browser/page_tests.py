@@ -1,4 +1,4 @@
-"""The page itself: what it shows as it happens, without its server, of hostile files and of a long past."""
+"""The page: live updates, offline use, hostile files, and a long history."""
 
 import json
 import os
@@ -15,7 +15,7 @@ NODES = "return document.querySelectorAll('*').length"
 
 
 class LongPast(threading.Thread):
-    """Makes an archive of some 2,000 snapshots while the other tests run."""
+    """Makes an archive of up to 2,000 snapshots while the other tests run."""
     count, seconds = 2000, 45
 
     def __init__(self):
@@ -34,8 +34,8 @@ class LongPast(threading.Thread):
 
 
 class LiveTests(PageCase):
-    def test_a_save_appears_by_itself(self):
-        """A file that is saved while a watcher runs in another process shows on the page; the time it takes is printed."""
+    def test_a_save_appears_without_reloading(self):
+        """A file saved while a watcher runs in another process appears on the page; the delay is printed."""
         watcher = self.scene.watch()
         self.browser.run("""
             window.seen = {};
@@ -50,10 +50,10 @@ class LiveTests(PageCase):
             short = json.loads(line)["id"][:8]
             shown = wait_for("the new snapshot", lambda: self.browser.run("return window.seen[arguments[0]] ?? null", short))
             delays.append(round(shown - captured))
-        print(f"\n  a save appears {', '.join(map(str, delays))} ms after the watcher has told of it")
+        print(f"\n  a save appears {', '.join(map(str, delays))} ms after the watcher's event")
 
     def test_an_earlier_moment_stays_and_new_ones_are_counted(self):
-        """Who looks at the past is not torn away from it."""
+        """A page that shows an earlier moment stays there."""
         self.step(HOME)
         self.scene.write("chapter.md", "Saved.\n")
         latest = self.scene.capture()
@@ -61,8 +61,8 @@ class LiveTests(PageCase):
         self.step(END, latest)
         wait_for("no more news", lambda: not self.browser.text("#new"))
 
-    def test_without_its_server_the_page_shows_what_it_has_seen(self):
-        """The page says that it is offline; versions that were shown once are shown again."""
+    def test_the_page_works_offline(self):
+        """The page reports that it is offline; versions shown before can be shown again."""
         self.select("chapter.md")
         seen = [self.step(LEFT) for _ in range(4)]
         self.browser.wait_for_text("#preview", STORM)
@@ -76,14 +76,14 @@ class LiveTests(PageCase):
         self.browser.wait_for_text("#preview", STORM)
         self.assertEqual(self.browser.text("#status-text"), "offline")
 
-    def test_the_server_ends_at_once_while_a_page_is_open(self):
-        """Ctrl-C ends `archiver browse` with 130, whatever streams are open."""
+    def test_the_server_ends_promptly_while_a_page_is_open(self):
+        """Ctrl-C ends `archiver browse` with exit status 130, even with open streams."""
         began = time.monotonic()
         self.assertEqual(self.scene.end(self.server, signal.SIGINT), 130)
         self.assertLess(time.monotonic() - began, 10)
 
-    def test_a_link_leads_back_to_the_same_place(self):
-        """The one-time token leaves the address at once, and the moment, the path and the view stand in it."""
+    def test_a_link_reopens_the_same_position(self):
+        """The address loses the one-time token immediately, and contains the moment, the path and the view."""
         self.select("chapter.md")
         short = self.step(LEFT)
         self.browser.press("d")
@@ -96,8 +96,8 @@ class LiveTests(PageCase):
 
 
 class HostileTests(PageCase):
-    def test_names_and_files_that_mean_harm_run_nothing(self):
-        """Each hostile file is selected and shown in every view; then the files themselves are opened in the browser."""
+    def test_hostile_names_and_files_run_nothing(self):
+        """Selects each hostile file and shows it in every view, then opens the files themselves in the browser."""
         self.select("hostile")
         self.browser.press(ENTER)
         count = len(HOSTILE_NAMES) + 2
@@ -125,8 +125,8 @@ class HostileTests(PageCase):
 
 
 class LongPastTests(PageCase):
-    def test_a_long_past_needs_few_elements(self):
-        """With 2,000 snapshots, or as many as 45 seconds allow, the page has fewer than 1,500 elements in each of its views."""
+    def test_a_long_history_needs_few_elements(self):
+        """With up to 2,000 snapshots (as many as 45 seconds allow), each view has fewer than 1,500 elements."""
         past = self.long_past
         past.join()
         url = past.scene.browse()[1]
@@ -149,7 +149,7 @@ class LongPastTests(PageCase):
         self.assertLess(max(counts.values()), 1500)
 
     def test_images_have_small_pictures(self):
-        """In the list of files and in the history of one, each as it was; what is no image has none."""
+        """The file list and a file's history show images as they were; other files have no picture."""
         shades = """
             const own = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
             return [...document.querySelectorAll(arguments[0] + " canvas.small")].map((canvas) => {
@@ -169,8 +169,8 @@ class LongPastTests(PageCase):
         self.open_page(self.scene.browse()[1])
         wait_for("the drawing", lambda: self.browser.run(shades, "#tree") == [120, 60])
 
-    def test_sound_is_heard_from_any_place(self):
-        """A player reads the parts of a file that it needs."""
+    def test_sound_can_be_played_from_any_position(self):
+        """A player reads only the parts of a file that it needs."""
         self.scene.write("sound.wav", sound(seconds=20))
         self.scene.capture()
         self.open_page(self.scene.browse()[1])
@@ -184,11 +184,11 @@ class LongPastTests(PageCase):
             return !player.seeking && player.readyState >= 2 && player.currentTime"""
         wait_for("the middle", lambda: self.browser.run(place) == 15)
 
-    def test_sessions_are_steps_however_long_ago(self):
-        """With Shift, the arrows lead from session to session; the timeline shows each of them."""
+    def test_stepping_through_old_sessions(self):
+        """With Shift, the arrow keys move from session to session; the timeline shows each session."""
         catalogue = sqlite3.connect(os.path.join(self.scene.environment["ARCHIVER_ARCHIVE"], "catalogue.sqlite"))
         with catalogue:
-            # As if they had been saved by twos, each two hours after those before.
+            # Change the times to pairs of snapshots, two hours apart.
             for table in ("snapshot", "change"):
                 catalogue.execute(f"UPDATE {table} SET seconds = seconds - 7200 * (9 - (sequence - 1) / 2)")
             catalogue.execute("DELETE FROM run")

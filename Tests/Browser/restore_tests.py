@@ -8,8 +8,8 @@ from webdriver import DOWN, END, ENTER, ESCAPE, HOME, LEFT, SPACE, wait_for
 
 
 class RestoreTests(PageCase):
-    def test_words_of_a_deleted_section_lead_to_its_restore_and_back(self):
-        """Search, look, compare, plan, apply and undo by keys; the tree's bytes are right after each."""
+    def test_a_deleted_section_is_found_restored_and_undone(self):
+        """Searches, views, compares, plans, applies and undoes by keyboard; the tree's bytes are right after each step."""
         before = contents(self.scene.root)
         browser = self.browser
         browser.press("/", "the storm broke")
@@ -34,8 +34,8 @@ class RestoreTests(PageCase):
         browser.wait_for_text("#message", "Redo")
         self.assert_tree(before)
 
-    def test_walk_to_the_version_before_the_third_section_was_deleted(self):
-        """The steps of a person who knows only the file's name: choose it, show the diff, go back until the section shows."""
+    def test_stepping_back_to_the_version_before_a_cut(self):
+        """A user who knows only the file's name selects it, shows the diff, and steps back until the section appears."""
         self.select("chapter.md")
         self.browser.press("d")
         wait_for("a diff", lambda: self.browser.texts("#difference .line"))
@@ -51,7 +51,7 @@ class RestoreTests(PageCase):
         self.browser.wait_for_text("#preview", STORM)
 
     def test_any_two_moments_can_be_compared(self):
-        """A stays where it was put while B goes to the other end."""
+        """A stays at its moment while B moves to the other end."""
         self.select("summary.txt")
         self.step(HOME)
         self.browser.press("a")
@@ -62,7 +62,7 @@ class RestoreTests(PageCase):
         self.assertTrue(any("Draft 0." in text for text in self.browser.texts("#difference del.line")))
 
     def test_several_files_are_restored_and_undone_together(self):
-        """Space chooses files; Undo takes back all of one restore."""
+        """Space chooses files; Undo reverses a whole restore."""
         before = contents(self.scene.root)
         self.step(HOME)
         self.select("chapter.md")
@@ -79,8 +79,8 @@ class RestoreTests(PageCase):
         self.browser.wait_for_text("#message", "Redo")
         self.assert_tree(before)
 
-    def test_a_plan_that_is_out_of_date_is_not_carried_out(self):
-        """When the tree changes between plan and Apply, nothing is written and the new plan is shown."""
+    def test_an_outdated_plan_is_not_applied(self):
+        """If the tree changes between plan and Apply, nothing is written and a new plan is shown."""
         self.step(HOME)
         self.select("chapter.md")
         self.browser.press("r")
@@ -96,7 +96,7 @@ class RestoreTests(PageCase):
         self.assert_tree(before)
 
     def test_a_moment_gets_a_label(self):
-        """The label shows on the page and stands in the archive."""
+        """The label appears on the page and is stored in the archive."""
         self.browser.press("l")
         wait_for("the field", lambda: self.browser.attribute("#label-text", "type"))
         self.browser.press("to the printer", ENTER)

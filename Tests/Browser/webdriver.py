@@ -1,4 +1,4 @@
-"""A browser that tests drive: headless chromium by WebDriver (W3C), which is JSON over HTTP, and a few of its own commands."""
+"""A browser for tests: headless chromium, driven by WebDriver (W3C; JSON over HTTP) and some commands of its own."""
 
 import base64
 import json
@@ -19,7 +19,7 @@ ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--dis
 
 
 def wait_for(what, condition, seconds=10):
-    """Asks again and again until the condition holds, and gives what it gave."""
+    """Polls until the condition is true, and returns its value."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
@@ -32,7 +32,7 @@ def wait_for(what, condition, seconds=10):
 
 class Browser:
     def __init__(self, directory):
-        """`directory`: where it keeps its files."""
+        """`directory`: for the browser's files."""
         self.driver = subprocess.Popen(
             ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={**os.environ, "TMPDIR": directory, "HOME": directory}, start_new_session=True)
@@ -84,7 +84,7 @@ class Browser:
         return self._call("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, url):
-        # The same page with another fragment would not be loaded again.
+        # Chromium does not reload a page if only the fragment differs.
         self._call("POST", f"{self.session}/url", {"url": "about:blank"})
         self._call("POST", f"{self.session}/url", {"url": url})
 
@@ -97,17 +97,17 @@ class Browser:
             {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def run(self, script, *values):
-        """What a function with this body returns."""
+        """Runs a function with this body, and returns its result."""
         return self._call("POST", f"{self.session}/execute/sync", {"script": script, "args": values})
 
     def evaluate(self, expression):
-        """What an expression, or a promise, comes to; the page's policy does not hold for it."""
+        """Returns the value of an expression or a promise, exempt from the page's content security policy."""
         answer = self.devtools("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def text(self, selector):
-        """The text of an element; empty where there is none, or it is hidden."""
+        """Returns the text of an element; empty if there is none or it is hidden."""
         return self.run("const found = document.querySelector(arguments[0]);"
                         "return found?.checkVisibility() ? found.textContent.trim() : ''", selector)
 
@@ -118,7 +118,7 @@ class Browser:
         return self.run("return document.querySelector(arguments[0])?.getAttribute(arguments[1])", selector, name)
 
     def press(self, *keys, held=""):
-        """Presses keys, one after the other, perhaps while another is held; a text is typed."""
+        """Presses keys one after the other, optionally while another is held; types texts."""
         actions = [(kind, key) for text in keys for key in text for kind in ("keyDown", "keyUp")]
         if held:
             actions = [("keyDown", held), *actions, ("keyUp", held)]
@@ -134,11 +134,11 @@ class Browser:
             file.write(base64.b64decode(self._call("GET", f"{self.session}/screenshot")))
 
     def log(self):
-        """What the browser has complained of since this was asked last."""
+        """Returns the browser's log entries since the last call."""
         return self._call("POST", f"{self.session}/se/log", {"type": "browser"})
 
     def requests(self):
-        """The addresses that pages have asked for since this was asked last."""
+        """Returns the URLs that pages have requested since the last call."""
         entries = self._call("POST", f"{self.session}/se/log", {"type": "performance"})
         messages = [json.loads(entry["message"])["message"] for entry in entries]
         return [message["params"]["request"]["url"] for message in messages

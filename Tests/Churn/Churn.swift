@@ -1,30 +1,30 @@
-// Random operations on a tree, drawn from a seed.
+// Random operations on a tree, from a seed.
 
 internal import CLinux
 internal import Glibc
 internal import TestSupport
 
-/// Changes what is below a directory at random.
+/// Changes the contents of a directory at random.
 ///
-/// A file's event bears the name by which it was opened. Where that name is removed between open and write, and the file
-/// has another name elsewhere, nobody can know from the event what was written: only an audit finds it. So that this
-/// known hole is not met by chance, names that may be links of one file (`l0`…) are a class of their own, and a lock keeps
-/// them from being removed while one of them is being written.
+/// A file's event carries the name by which the file was opened. If that name is removed between open and write, and
+/// the file has another name elsewhere, the event does not identify the written file, and only an audit finds the
+/// change. To avoid this known gap, names that may be links to one file (`l0`…) form a separate class, and a lock
+/// prevents their removal while one of them is written.
 struct Churn {
     private let directory: String
     private var random: SeededGenerator
     private let lock: CInt
-    /// The file that only this process writes, and keeps open at times; cutting it off would end a mapping's writer.
+    /// A file that only this process writes, and sometimes holds open; truncation would crash a writer to its mapping.
     private let ownName = "own-\(getpid())"
     private var held: CInt = -1
     private var mapped: MappedFile?
     private let touchesMapped: Bool
 
     /// - Parameters:
-    ///   - directory: what is changed.
-    ///   - touchesMapped: whether a mapping's file is touched when it is let go of. A store into a page that another one
-    ///     has made dirty leaves the file's times alone (mmap(2)): where the one event at the end may be lost, or comes
-    ///     from a directory outside, nothing would tell of it.
+    ///   - directory: the directory to change.
+    ///   - touchesMapped: whether to touch a mapped file when it is released. A store into a page that is already dirty
+    ///     does not update the file's times (mmap(2)). If the only event at the end may be lost, or comes from a
+    ///     directory outside, nothing would report the store.
     init(directory: String, touchesMapped: Bool, _ random: SeededGenerator) {
         self.directory = directory
         self.touchesMapped = touchesMapped
@@ -32,9 +32,9 @@ struct Churn {
         lock = open(directory + "/../churn.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     }
 
-    /// Tries so many operations.
+    /// Tries `count` operations.
     ///
-    /// - Returns: how many the system did not refuse.
+    /// - Returns: the number of operations that succeeded.
     mutating func run(_ count: Int) -> Int {
         var done = 0
         for _ in 0..<count where operate() { done += 1 }
@@ -78,7 +78,7 @@ struct Churn {
 
     private mutating func name() -> String { ["a", "b", "c", "ab", "B"][random.below(5)] }
 
-    /// A directory below the root, rather a near one than a far one.
+    /// A directory below the root; near ones are more likely.
     private mutating func parent(atMost depth: Int) -> String {
         (0..<random.below(1 + random.below(depth))).reduce(directory) { path, _ in path + "/" + name() }
     }
@@ -100,7 +100,7 @@ struct Churn {
         return write(path + "/" + name(), O_CREAT)
     }
 
-    /// Writes a little, and a lot now and then.
+    /// Writes a few bytes, and sometimes many.
     private mutating func write(_ path: String, _ flags: CInt) -> Bool {
         let file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o644)
         if file < 0 { return false }
@@ -109,7 +109,7 @@ struct Churn {
         return Glibc.write(file, bytes, bytes.count) == bytes.count
     }
 
-    /// Replaces a file as careful programs do.
+    /// Replaces a file by renaming a temporary file.
     private mutating func replace(_ path: String) -> Bool {
         let temporary = path + ".tmp-\(getpid())"
         return write(temporary, O_CREAT | O_TRUNC) && rename(temporary, path) == 0 || unlink(temporary) == 0
@@ -132,7 +132,7 @@ struct Churn {
         return clinux_lsetxattr(path, name, value, value.count) == 0
     }
 
-    /// Writes into mapped memory: the event comes when it is unmapped.
+    /// Writes into mapped memory; the event comes when the file is unmapped.
     private mutating func writeMapped() -> Bool {
         guard let file = MappedFile(parent(atMost: 3) + "/" + ownName, length: 8_192) else { return false }
         file.store(UInt8(random.below(256)), at: random.below(8_192))
@@ -140,7 +140,7 @@ struct Churn {
         return true
     }
 
-    /// Writes into memory that stays mapped while the file is captured again and again, or maps another file.
+    /// Writes into memory that stays mapped over several captures, or maps another file.
     private mutating func storeMapped() -> Bool {
         if mapped == nil || random.oneIn(16) {
             releaseMapped()
@@ -156,7 +156,7 @@ struct Churn {
         mapped = nil
     }
 
-    /// Writes to a file that stays open, wherever it may have gone, or takes up another.
+    /// Writes to a file that stays open, even if it was moved, or opens another.
     private mutating func writeHeld() -> Bool {
         if held < 0 || random.oneIn(8) {
             close(held)
@@ -173,7 +173,7 @@ struct Churn {
         return body()
     }
 
-    /// Removes what is at `path` as far as others do not add to it meanwhile.
+    /// Removes the tree at `path`, unless another process adds to it at the same time.
     private static func removeTree(_ path: String, in directory: CInt) -> Bool {
         if unlinkat(directory, path, 0) == 0 { return true }
         let opened = openat(directory, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

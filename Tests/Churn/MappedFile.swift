@@ -2,12 +2,12 @@
 
 internal import Glibc
 
-/// Pages of a file, to be written without a system call.
+/// Pages of a file that can be written without a system call.
 struct MappedFile {
     private let descriptor: CInt
     private let pages: UnsafeMutableRawBufferPointer
 
-    /// Maps the first `length` bytes of the file at `path`, which is made where there is none; nil where that fails.
+    /// Maps the first `length` bytes of the file at `path`, which is created if it is missing; nil if that fails.
     init?(_ path: String, length: Int) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
         if descriptor < 0 { return nil }
@@ -22,9 +22,9 @@ struct MappedFile {
 
     func store(_ byte: UInt8, at offset: Int) { pages[offset] = byte }
 
-    /// Unmaps and closes it.
+    /// Unmaps and closes the file.
     ///
-    /// - Parameter touching: whether the file gets a new time.
+    /// - Parameter touching: whether to set the file's times to now.
     func release(touching: Bool) {
         munmap(pages.baseAddress, pages.count)
         if touching { futimens(descriptor, nil) }

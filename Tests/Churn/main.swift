@@ -1,8 +1,8 @@
-// `churn DIRECTORY OPERATIONS [SEED [touch]]`: changes what is below DIRECTORY at random, as fast as it can.
+// `churn DIRECTORY OPERATIONS [SEED [touch]]`: changes the contents of DIRECTORY at random, as fast as possible.
 //
-// Several may work in one directory at once. Names are few, so that they often meet; what is impossible at the moment is
-// passed over. DIRECTORY/../outside, which must be there, is where things are moved out to and in from. With `touch`,
-// files that were changed through mapped memory get a new time in the end.
+// Several processes can work in one directory at the same time. There are few names, so that operations often collide;
+// impossible operations are skipped. DIRECTORY/../outside must exist: objects are moved to it and back. With `touch`,
+// files that were changed through mapped memory get a new time at the end.
 
 internal import Glibc
 internal import TestSupport

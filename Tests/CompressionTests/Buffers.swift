@@ -1,4 +1,4 @@
-// Compressing and decompressing arrays, for the tests.
+// Compresses and decompresses arrays, for the tests.
 
 import Compression
 
@@ -23,7 +23,7 @@ extension Inflater {
     }
 }
 
-/// A copy of bytes in memory of its own, so that reading past either end is visible to a memory checker.
+/// A copy of bytes in separate memory, so that a memory checker detects reads past either end.
 private final class Memory {
     let bytes: UnsafeMutableBufferPointer<UInt8>
 

@@ -1,4 +1,4 @@
-// Only data that compression cannot shrink may be called incompressible.
+// Data counts as incompressible only if compression cannot shrink it.
 
 import Compression
 import Glibc
@@ -10,7 +10,8 @@ import Testing
         bytes.withUnsafeBytes { Compressibility.isLikelyIncompressible($0) }
     }
 
-    @Test func noiseAndCompressedDataAre() throws {
+    @Test("noise and compressed data are incompressible")
+    func noise() throws {
         var random = SeededGenerator("noise")
         for count in [4_096, 5_000, 100_000, 1 << 20] {
             #expect(Self.isIncompressible(random.noise(count)), "\(count) bytes, seed \(random.seed)")
@@ -21,14 +22,16 @@ import Testing
         #expect(Self.isIncompressible(output), "seed \(random.seed)")
     }
 
-    @Test func shortDataIsNot() {
+    @Test("data of less than 4 KiB is never incompressible")
+    func shortData() {
         var random = SeededGenerator("short noise")
         for count in [0, 1, 4_095] {
             #expect(!Self.isIncompressible(random.noise(count)), "\(count) bytes, seed \(random.seed)")
         }
     }
 
-    @Test func patternsAreNot() {
+    @Test("patterns, text and numbers are not incompressible")
+    func patterns() {
         var random = SeededGenerator("patterns")
         let block = random.noise(1_000)
         let doubles = (0..<20_000).flatMap { _ in
@@ -42,9 +45,10 @@ import Testing
         #expect(!Self.isIncompressible(doubles), "seed \(random.seed)")
     }
 
-    /// The oracle is the compressor: real files that it shrinks by a tenth must not be called incompressible.
-    @Test(arguments: ["/proc/self/exe", "/bin/sh", "/bin/bash", "/etc/services", "/usr/include/stdio.h"])
-    func chunksOfRealFilesAreOnlyIfTheyHardlyShrink(path: String) throws {
+    @Test(
+        "a chunk of a real file is not incompressible if the compressor shrinks it by a tenth",
+        arguments: ["/proc/self/exe", "/bin/sh", "/bin/bash", "/etc/services", "/usr/include/stdio.h"])
+    func realFiles(path: String) throws {
         guard let file = fopen(path, "r") else { return }
         defer { fclose(file) }
         var deflater = try Deflater(level: 1)

@@ -1,4 +1,4 @@
-// Damaged, cut off and hostile streams end in a typed error and cost no more memory than was expected.
+// Damaged, truncated and hostile streams cause a typed error and use no more memory than expected.
 
 import Compression
 import Glibc
@@ -13,7 +13,8 @@ import Testing
         return output
     }
 
-    @Test func aWrongLengthIsAnError() throws {
+    @Test("a stream of another length than expected is an error")
+    func wrongLength() throws {
         var random = SeededGenerator("wrong length")
         let input = random.text(5_000)
         let output = try Self.compress(input)
@@ -28,7 +29,8 @@ import Testing
         #expect(try inflater.inflate(output, expecting: 5_000) == input)
     }
 
-    @Test func bytesAfterTheEndAreAnError() throws {
+    @Test("bytes after the end of a stream are an error")
+    func trailingBytes() throws {
         var random = SeededGenerator("trailing bytes")
         let input = random.text(1_000)
         var inflater = try Inflater()
@@ -36,7 +38,8 @@ import Testing
         #expect(throws: CompressionError.trailingBytes(3)) { try inflater.inflate(output, expecting: 1_000) }
     }
 
-    @Test func everyCutIsAnError() throws {
+    @Test("a stream that is cut off anywhere is an error")
+    func cuts() throws {
         var random = SeededGenerator("cuts")
         let input = random.text(2_000)
         let output = try Self.compress(input)
@@ -48,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func everyDamagedByteGivesAnErrorOrTheExpectedLength() throws {
+    @Test("a stream with any damaged byte is an error or has the expected length")
+    func damagedBytes() throws {
         var random = SeededGenerator("damaged bytes")
         let input = random.text(3_000)
         let output = try Self.compress(input)
@@ -67,10 +71,11 @@ import Testing
             }
         }
         #expect(errors > output.count, "seed \(random.seed)")
-        #expect(try inflater.inflate(output, expecting: 3_000) == input, "a failure must not outlast its call")
+        #expect(try inflater.inflate(output, expecting: 3_000) == input, "a failure must not affect the next call")
     }
 
-    @Test func noiseNeverCrashes() throws {
+    @Test("noise never crashes the decompressor")
+    func noise() throws {
         var random = SeededGenerator("noise")
         var inflater = try Inflater()
         for _ in 0..<5_000 {
@@ -84,7 +89,8 @@ import Testing
         }
     }
 
-    @Test func aBombCostsNoMoreThanWasExpected() throws {
+    @Test("a decompression bomb uses no more memory than the expected length")
+    func bomb() throws {
         let bomb = Self.zeros(atLeast: 256 << 20)
         var inflater = try Inflater()
         let before = try Self.peakResidentBytes()
@@ -92,7 +98,7 @@ import Testing
         #expect(try Self.peakResidentBytes() - before < 64 << 20)
     }
 
-    /// A stream of `byteCount` zeros and more, written by hand in fixed Huffman codes (RFC 1951, 3.2.6).
+    /// A stream of at least `byteCount` zeros, written by hand in fixed Huffman codes (RFC 1951, 3.2.6).
     private static func zeros(atLeast byteCount: Int) -> [UInt8] {
         let header = [1, 1, 0]
         let literalZero = [0, 0, 1, 1, 0, 0, 0, 0]
@@ -102,12 +108,12 @@ import Testing
         let bytes = stride(from: 0, to: bits.count - 7, by: 8).map { start in
             (0..<8).reduce(UInt8(0)) { $0 | UInt8(bits[start + $1]) << UInt8($1) }
         }
-        // Eight matches of 13 bits come back every 13 bytes.
+        // Eight matches of 13 bits repeat every 13 bytes.
         let period = bytes[2..<15]
         return Array(bytes[..<2]) + Array(repeating: period, count: byteCount / (8 * 258) + 1).joined()
     }
 
-    /// The most memory this process ever had (proc_pid_status(5), VmHWM).
+    /// The peak memory of this process (proc_pid_status(5), VmHWM).
     private static func peakResidentBytes() throws -> Int {
         let file = try #require(fopen("/proc/self/status", "r"))
         defer { fclose(file) }

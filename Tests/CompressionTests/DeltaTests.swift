@@ -1,4 +1,4 @@
-// Deltas bring back what they were made of, are small where little is new, and do no harm where they are damaged.
+// Deltas restore the target, are small for small edits, and are harmless when damaged.
 
 import Compression
 import TestSupport
@@ -27,7 +27,8 @@ import Testing
         return try result.get()
     }
 
-    @Test func whateverWasEditedComesBack() throws {
+    @Test("a delta restores the target after any edits")
+    func edits() throws {
         var random = SeededGenerator("random edits")
         var encoder = DeltaEncoder()
         for round in 0..<300 {
@@ -55,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func anEditCostsLittleMoreThanItsBytes() throws {
+    @Test("the delta of a small edit is little longer than the edited bytes")
+    func smallEdit() throws {
         var random = SeededGenerator("small edit")
         let source = random.noise(300_000)
         var target = source
@@ -68,16 +70,18 @@ import Testing
         #expect(delta(target, from: source, limit: made.count - 1) == nil)
     }
 
-    @Test func theBytesAreThoseOfTheFormat() throws {
+    @Test("the bytes of a delta are those of the format document")
+    func layout() throws {
         let source = Array(0..<200 as Range<UInt8>)
-        // 2 bytes of its own, 70 from 100 on, 1 of its own, 80 from 10 on (160 back), 3 of its own.
+        // Inserts 2 bytes, copies 70 from offset 100, inserts 1, copies 80 from offset 10 (160 back), inserts 3.
         let target = [250, 251] + source[100..<170] + [252] + source[10..<90] + [253, 254, 255]
         let expected: [UInt8] = [2, 70, 0xc8, 0x01, 1, 80, 0xbf, 0x02, 3, 250, 251, 252, 253, 254, 255]
         #expect(delta(target, from: source) == expected)
         #expect(try apply(expected, to: source, expecting: target.count) == target)
     }
 
-    @Test func whatBreaksTheLimitsIsRefused() throws {
+    @Test("a delta that breaks a rule or a limit is refused")
+    func limits() throws {
         let source = [UInt8](repeating: 1, count: 10)
         func refusal(_ delta: [UInt8], _ length: Int) -> CompressionError? {
             do throws(CompressionError) {
@@ -89,20 +93,21 @@ import Testing
         }
         #expect(refusal([], 0) == nil)
         #expect(refusal([0, 10, 0], 10) == nil)
-        #expect(refusal([0, 10, 0], 9) == .corrupt, "a copy of more than is wanted")
-        #expect(refusal([0, 10, 2], 10) == .corrupt, "a copy from behind the source")
+        #expect(refusal([0, 10, 0], 9) == .corrupt, "a copy of more bytes than are left")
+        #expect(refusal([0, 10, 2], 10) == .corrupt, "a copy from after the source")
         #expect(refusal([0, 1, 1], 1) == .corrupt, "a copy from before the source")
         #expect(refusal([0, 0, 0, 0, 1, 0], 1) == .corrupt, "a copy of nothing")
-        #expect(refusal([2, 1, 1], 1) == .corrupt, "an insertion of more than is wanted")
+        #expect(refusal([2, 1, 1], 1) == .corrupt, "an insertion of more bytes than are left")
         #expect(refusal([0x80, 0x80, 0x80, 0x80, 0x80, 1], 1) == .corrupt, "a number of six bytes")
-        #expect(refusal([0x80, 0, 1, 0], 1) == .corrupt, "a number longer than it need be")
+        #expect(refusal([0x80, 0, 1, 0], 1) == .corrupt, "a number that is not the shortest")
         #expect(refusal([2, 1], 2) == .truncated, "too few bytes to insert")
         #expect(refusal([0, 1], 1) == .corrupt, "half an instruction")
         #expect(refusal([1, 5, 6], 1) == .trailingBytes(1))
         #expect(refusal([], -1) == .tooLarge(byteCount: -1))
     }
 
-    @Test func damageGivesAnErrorOrTheExpectedLength() throws {
+    @Test("a damaged delta is an error or has the expected length")
+    func damage() throws {
         var random = SeededGenerator("damaged deltas")
         let source = random.text(3_000)
         let target = source[500..<900] + random.noise(5) + source[..<700] + source[100...]

@@ -1,4 +1,4 @@
-// Numbers in few bytes: each has one form, which comes back.
+// Variable-length numbers: each has one form, which reads back as the same number.
 
 import Compression
 import TestSupport
@@ -15,7 +15,8 @@ import Testing
         bytes.withUnsafeBytes { LEB128.number(in: $0, at: position) }
     }
 
-    @Test func numbersComeBack() throws {
+    @Test("a number reads back as it was written")
+    func roundTrip() throws {
         for exponent in 0..<35 {
             for number in [1 << exponent - 1, 1 << exponent, 1 << exponent + 1] where number < 1 << 35 {
                 let bytes = bytes(number)
@@ -28,7 +29,8 @@ import Testing
         #expect(bytes(624_485) == [0xe5, 0x8e, 0x26])
     }
 
-    @Test func anythingElseIsRefused() {
+    @Test("a number that is cut off, too long or not the shortest is refused")
+    func refused() {
         for bytes in [[], [0x80], [0x80, 0], [0xff, 0xff, 0xff, 0xff, 0xff, 1], [0x81, 0x80, 0]] as [[UInt8]] {
             #expect(number(bytes) == nil, "\(bytes)")
         }

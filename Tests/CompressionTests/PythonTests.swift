@@ -1,4 +1,4 @@
-// The same streams through another binding of zlib, both ways; skipped where there is no Python.
+// Exchanges streams with Python's zlib in both directions; skipped if there is no Python.
 
 import Compression
 import Foundation
@@ -6,8 +6,10 @@ import TestSupport
 import Testing
 
 @Suite struct PythonTests {
-    /// Reads cases (lengths of dictionary, compressed and raw bytes, then these bytes), checks that each decompresses,
-    /// and writes the raw bytes as it compresses them itself.
+    /// A Python script that checks our streams and writes its own.
+    ///
+    /// It reads cases (lengths of dictionary, compressed and raw bytes, then these bytes), checks that each one
+    /// decompresses, compresses the raw bytes itself and writes the result.
     private static let script = """
         import struct, sys, zlib
         source, target = open(sys.argv[1], "rb"), open(sys.argv[2], "wb")
@@ -23,7 +25,8 @@ import Testing
             target.write(struct.pack("<I", len(packed)) + packed)
         """
 
-    @Test(.enabled(if: PythonTests.hasPython)) func pythonAndWeReadEachOther() throws {
+    @Test("Python and archiver read each other's streams", .enabled(if: PythonTests.hasPython))
+    func bothWays() throws {
         var random = SeededGenerator("Python")
         var deflater = try Deflater(level: 6)
         var cases = [(dictionary: [UInt8], raw: [UInt8])]()

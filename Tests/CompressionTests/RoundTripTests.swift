@@ -1,12 +1,12 @@
-// What is compressed comes back, and only that.
+// Compressed bytes decompress to the original, and incompressible input is left alone.
 
 import Compression
 import TestSupport
 import Testing
 
 @Suite struct RoundTripTests {
-    @Test(arguments: [1, 6, 9])
-    func randomInputsComeBack(level: Int) throws {
+    @Test("random inputs decompress to the original", arguments: [1, 6, 9])
+    func randomInputs(level: Int) throws {
         var random = SeededGenerator("random inputs, level \(level)")
         var deflater = try Deflater(level: level)
         var inflater = try Inflater()
@@ -31,7 +31,8 @@ import Testing
         #expect(helped > 80, "seed \(random.seed)")
     }
 
-    @Test func shortAndIncompressibleInputsAreLeftAlone() throws {
+    @Test("short and incompressible inputs are left alone")
+    func leftAlone() throws {
         var random = SeededGenerator("short inputs")
         var deflater = try Deflater(level: 9)
         for input in [[], [65], [65, 65], random.noise(100), random.noise(100_000)] {
@@ -41,7 +42,8 @@ import Testing
         }
     }
 
-    @Test func aDictionaryLikeTheInputLeavesAlmostNothing() throws {
+    @Test("an input that resembles its dictionary compresses to almost nothing")
+    func dictionary() throws {
         var random = SeededGenerator("dictionary")
         var deflater = try Deflater(level: 6)
         var inflater = try Inflater()
@@ -58,7 +60,8 @@ import Testing
         }
     }
 
-    @Test func higherLevelsMakeSmallerOutput() throws {
+    @Test("a higher level makes a smaller output")
+    func levels() throws {
         var random = SeededGenerator("levels")
         let words = (0..<300).map { _ in random.text(Int.random(in: 2...9, using: &random)) }
         let input = (0..<20_000).flatMap { _ in words[Int.random(in: 0..<300, using: &random)] }

@@ -1,4 +1,4 @@
-// The covers of albums, with a real server on this machine and without it.
+// The covers example, with a real server on this machine and without it.
 
 import Foundation
 import Glibc
@@ -13,7 +13,7 @@ struct CoversTests {
 
     init() throws { scratch = try TemporaryDirectory() }
 
-    @Test("covers are fetched once, and shown without the server; the ones used least recently go first")
+    @Test("covers are fetched once and shown without the server; the least recently used are removed first")
     func covers() throws {
         let files = folder.appending(path: "files")
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
@@ -27,7 +27,7 @@ struct CoversTests {
         }
         #expect(try show("blue", "horses") == ["blue: 40000 bytes, fetched", "horses: 40000 bytes, fetched"])
         #expect(try show("blue", "none") == ["blue: 40000 bytes, kept", "none: the server has no such cover"])
-        // There is room for two: the one that was not looked at since goes.
+        // The budget has room for two: the cover that was not used since is removed.
         #expect(
             try show("blue", "hejira", budget: 85_000) == ["blue: 40000 bytes, kept", "hejira: 40000 bytes, fetched"])
         server.stop()
@@ -56,7 +56,7 @@ struct CoversTests {
     }
 }
 
-/// Python's web server, on a port of its own.
+/// Python's web server on a free port.
 private final class Server {
     private let process = Process()
     private let log: URL
@@ -76,7 +76,7 @@ private final class Server {
         process.standardError = writer
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        // It says where it serves: "Serving HTTP on 127.0.0.1 port 41234 …".
+        // The server prints its port: "Serving HTTP on 127.0.0.1 port 41234 …".
         while true {
             let text = try String(contentsOf: log, encoding: .utf8)
             if let match = text.firstMatch(of: /port (\d+)/), let port = Int(match.1) {
@@ -92,7 +92,7 @@ private final class Server {
 
     func stop() {
         guard process.isRunning else { return }
-        // It has the test runner's mask of signals, in which SIGTERM may be blocked.
+        // It has inherited the test runner's signal mask, in which SIGTERM may be blocked.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

@@ -1,4 +1,4 @@
-// The examples, as their users see them: every command is a process of its own.
+// The examples as users see them: every command is its own process.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Examples", .blocking)
 struct ExamplesTests {
-    @Test("a session with the examples goes as it is written", arguments: Session.all)
+    @Test("each session prints what its file says", arguments: Session.all)
     func sessions(_ session: Session) throws {
         let scratch = try TemporaryDirectory()
         #expect(!session.commands.isEmpty)
@@ -19,7 +19,7 @@ struct ExamplesTests {
         }
     }
 
-    @Test("there are sessions of all examples")
+    @Test("every example has a session")
     func completeness() {
         let names = Set(Session.all.flatMap(\.commands).map { $0.words.prefix(2).joined(separator: " ") })
         let all = ["game", "user", "quiz", "albums", "network", "timeline"]
@@ -29,7 +29,7 @@ struct ExamplesTests {
     /// The lines that a command writes to standard output and standard error.
     private func output(of words: [String], in folder: URL) throws -> [String] {
         let process = Process()
-        // A pipe would stay open for as long as any process that other tests start meanwhile.
+        // A file, because a pipe would stay open as long as any process that other tests start.
         let file = folder.appending(path: "output")
         _ = FileManager.default.createFile(atPath: file.path(), contents: nil)
         let writer = try FileHandle(forWritingTo: file)

@@ -1,4 +1,5 @@
-// The first hours of a writer, a developer and an administrator: what they type, and what the program says on a terminal.
+// The first hours of a writer, a developer and an administrator: their commands, and what the program prints on a
+// terminal.
 
 import Foundation
 import TestSupport
@@ -10,7 +11,7 @@ struct FirstHourTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(
-        "a first hour goes as it is written", .enabled(if: hasTerminals),
+        "a first hour prints what its file says", .enabled(if: hasTerminals),
         arguments: ["writer", "developer", "administrator"])
     func hours(_ name: String) throws {
         let scratch = try TemporaryDirectory()
@@ -26,11 +27,11 @@ struct FirstHourTests {
     }
 }
 
-/// A session of one shell: commands, and what each prints.
+/// A session of one shell: commands, and the output of each.
 private struct FirstHour {
     struct Step {
         let command: String
-        /// What the test does once the command has run, such as to wait.
+        /// What the test does after the command, such as waiting.
         var then: [String] = []
         var expected: [String] = []
     }
@@ -63,9 +64,9 @@ private struct FirstHour {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Runs all commands at the home of somebody named ann.
+    /// Runs all commands in the home directory of a user named ann.
     ///
-    /// - Returns: the lines that each command has printed, without empty ones.
+    /// - Returns: the lines that each command printed, without empty ones.
     func run(in folder: URL) throws -> [[String]] {
         let home = folder.appending(path: "home")
         let programs = folder.appending(path: "bin")
@@ -96,7 +97,7 @@ private struct FirstHour {
         return text.components(separatedBy: FirstHour.mark + "\n").dropLast().map(FirstHour.lines)
     }
 
-    /// The lines that stay on the terminal: a line of progress is wiped before the next.
+    /// The lines that stay on the terminal: a progress line is erased before the next.
     private static func lines(_ text: String) -> [String] {
         text.split(separator: "\n").map { $0.components(separatedBy: "\u{1B}[K").last ?? "" }
             .filter { !$0.allSatisfy(\.isWhitespace) }

@@ -1,9 +1,9 @@
-// Sessions with programs, as files: commands and what they print.
+// Sessions with programs, stored as files: commands and their output.
 
 import Foundation
 import Testing
 
-/// A session: commands, and the lines that each is to print.
+/// A session: commands, and the expected output lines of each.
 struct Session: CustomTestStringConvertible, Sendable {
     struct Command: Sendable {
         let words: [String]
@@ -39,7 +39,7 @@ struct Session: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// The words of a command line; double quotes hold words together.
+    /// The words of a command line; double quotes join words.
     private static func words(_ line: String) -> [String] {
         var words: [String] = []
         for (index, part) in line.split(separator: "\"", omittingEmptySubsequences: false).enumerated() {
@@ -52,7 +52,7 @@ struct Session: CustomTestStringConvertible, Sendable {
         return words
     }
 
-    /// Whether `lines` are what `expected` says, where `…` stands for anything.
+    /// Whether `lines` match `expected`, in which `…` matches anything.
     static func matches(_ lines: ArraySlice<String>, _ expected: ArraySlice<String>) -> Bool {
         guard let first = expected.first else { return lines.isEmpty }
         if first == "…" {

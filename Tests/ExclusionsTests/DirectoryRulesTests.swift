@@ -18,7 +18,7 @@ struct DirectoryRulesTests {
 
     init() throws { directory = try OpenDirectory() }
 
-    /// What is read without and with the directory's listing, which must be the same.
+    /// Reads the rules with and without the directory's listing; the results must be equal.
     private func read(_ rules: ExclusionRules = ExclusionRules()) throws -> DirectoryRules {
         let found = DirectoryRules.read(in: directory.root, rules)
         let records = try listing()
@@ -28,14 +28,14 @@ struct DirectoryRulesTests {
         return found
     }
 
-    private func listing() throws(FileError) -> DirectoryRecords {
+    private func listing() throws(FileError) -> DirectoryListing {
         let directory = try directory.root.open(beneath: .root, O_RDONLY | O_DIRECTORY)
         return try DirectoryReader.list(directory, path: .root)
     }
 
     private func file(_ text: String) -> IgnoreFile { IgnoreFile(Array(text.utf8)) }
 
-    @Test("Ignore files are read in the order of the rules' names")
+    @Test("ignore files are read in the order of the rules' names")
     func order() throws {
         for (name, text) in [("a", "1"), ("b", "2"), ("c", "# nothing"), ("d", "")] {
             try directory.write(Array(text.utf8), to: try #require(RelativePath(name)))
@@ -45,7 +45,7 @@ struct DirectoryRulesTests {
         #expect(try read().ignoreFiles.isEmpty)
     }
 
-    @Test("Only regular files are heeded")
+    @Test("only regular files are read as ignore files")
     func kinds() throws {
         #expect(try read().ignoreFiles.isEmpty)
         try directory.createDirectory(Self.name)
@@ -67,13 +67,13 @@ struct DirectoryRulesTests {
         #expect(try read().ignoreFiles == [file("a")])
     }
 
-    /// Whether something can be read from `pipe` at once.
+    /// Whether `pipe` can be read without waiting.
     private func canRead(_ pipe: borrowing Descriptor) -> Bool {
         var request = pollfd(fd: pipe.number, events: Int16(POLLIN), revents: 0)
         return Glibc.poll(&request, 1, 0) == 1
     }
 
-    @Test("A file that is too long is not heeded")
+    @Test("an ignore file that is too long is ignored")
     func length() throws {
         let comment =
             Array("#".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: DirectoryRules.ignoreFileByteLimit - 3)
@@ -84,7 +84,7 @@ struct DirectoryRulesTests {
         #expect(try read().ignoreFiles.isEmpty)
     }
 
-    @Test("What the listing does not have is not looked for")
+    @Test("files missing from the listing are not read")
     func listed() throws {
         let none = try listing()
         try directory.write(Array(Self.signature.utf8), to: Self.tag)
@@ -96,7 +96,7 @@ struct DirectoryRulesTests {
         #expect(tagOnly.ignoreFiles.isEmpty && tagOnly.isCache)
     }
 
-    @Test("Names are found at any place of a listing")
+    @Test("names are found at any position of a listing")
     func places() throws {
         let names = (0..<20).map { Array("n\($0)".utf8) }
         for (index, name) in names.enumerated() {
@@ -106,7 +106,7 @@ struct DirectoryRulesTests {
     }
 
     @Test(
-        "A cache is told by its tag's signature",
+        "a cache is recognised by the signature of its tag",
         arguments: [
             (signature, true), (signature + "\n# by a program\n", true), (signature + "x", true),
             ("", false), (String(signature.dropLast()), false), (" " + signature, false),
@@ -115,10 +115,10 @@ struct DirectoryRulesTests {
     func cacheTag(_ text: String, _ isCache: Bool) throws {
         try directory.write(Array(text.utf8), to: Self.tag)
         #expect(try read(caches).isCache == isCache)
-        #expect(try !read().isCache, "not asked for")
+        #expect(try !read().isCache, "not requested")
     }
 
-    @Test("A cache's tag is a regular file")
+    @Test("a cache's tag must be a regular file")
     func cacheTagKind() throws {
         #expect(try !read(caches).isCache)
         try directory.write(Array(Self.signature.utf8), to: try #require(RelativePath("target")))
@@ -126,7 +126,7 @@ struct DirectoryRulesTests {
         #expect(try !read(caches).isCache)
     }
 
-    @Test("The names that decide")
+    @Test("only ignore files and the cache tag decide on exclusions")
     func decides() {
         #expect(DirectoryRules.decides(".archiverignore".utf8, caches))
         #expect(DirectoryRules.decides("CACHEDIR.TAG".utf8, caches))

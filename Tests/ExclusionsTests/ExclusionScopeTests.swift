@@ -1,4 +1,4 @@
-// Rules put together on the way down.
+// Exclusion scopes, which a walk extends on the way down.
 
 import Exclusions
 import FileIO
@@ -11,7 +11,7 @@ struct ExclusionScopeTests {
 
     private func file(_ text: String) -> IgnoreFile { IgnoreFile(Array(text.utf8)) }
 
-    @Test("A scope in which nothing can be left out is trivial")
+    @Test("a scope that excludes nothing is trivial")
     func trivial() throws {
         #expect(ExclusionScope(ExclusionRules()).isTrivial)
         #expect(ExclusionScope(ExclusionRules(patterns: [Array("!a".utf8), [], Array("[".utf8)])).isTrivial)
@@ -19,17 +19,17 @@ struct ExclusionScopeTests {
         let scope = ExclusionScope(ExclusionRules())
         #expect(scope.adding([file("# a"), file("!b")], of: .root).isTrivial)
         #expect(!scope.adding([file("a")], of: .root).isTrivial)
-        #expect(scope.isTrivial, "what is added to a copy stays there")
+        #expect(scope.isTrivial, "adding to a copy does not change the original")
     }
 
-    @Test("Of two files in a directory the later one outranks")
+    @Test("of two ignore files in a directory the later one takes precedence")
     func twoNames() throws {
         let scope = ExclusionScope(ExclusionRules()).adding([file("a\n!b"), file("!a\nb")], of: .root)
         #expect(try !scope.excludes(path("a"), isDirectory: false))
         #expect(try scope.excludes(path("b"), isDirectory: false))
     }
 
-    @Test("A scope is not changed by one made of it")
+    @Test("extending a scope does not change the original")
     func branches() throws {
         let root = ExclusionScope(ExclusionRules()).adding([file("a")], of: .root)
         let left = root.adding([file("!a\nb")], of: try path("left"))
@@ -42,7 +42,7 @@ struct ExclusionScopeTests {
         #expect(try !root.excludes(path("c"), isDirectory: false))
     }
 
-    @Test("Anchored patterns of a deeper file begin at its directory")
+    @Test("anchored patterns are relative to the directory of their file")
     func anchors() throws {
         let scope = ExclusionScope(ExclusionRules()).adding([file("/a\nc/d")], of: try path("x/y"))
         #expect(try scope.excludes(path("x/y/a"), isDirectory: false))
@@ -51,7 +51,7 @@ struct ExclusionScopeTests {
         #expect(try !scope.excludes(path("x/y/z/c/d"), isDirectory: false))
     }
 
-    @Test("An ignore file is never left out, other things of its name are")
+    @Test("an ignore file is never excluded, a directory of its name is")
     func ignoreFiles() throws {
         let rules = ExclusionRules(
             patterns: [Array("*".utf8)],
@@ -63,16 +63,16 @@ struct ExclusionScopeTests {
         }
         #expect(try scope.excludes(path("a.gitignore"), isDirectory: false))
         let other = ExclusionScope(ExclusionRules(patterns: rules.patterns))
-        #expect(try other.excludes(path(".gitignore"), isDirectory: false), "not heeded, so like any file")
+        #expect(try other.excludes(path(".gitignore"), isDirectory: false), "not an ignore file here")
     }
 
-    @Test("The root itself is not left out")
+    @Test("the root itself is not excluded")
     func root() {
         let scope = ExclusionScope(ExclusionRules(patterns: ["*", "**", "/**", "**/"].map { Array($0.utf8) }))
         #expect(!scope.excludes(.root, isDirectory: true))
     }
 
-    @Test("Neither the directory of a file nor what lies beside it is the business of the file")
+    @Test("an ignore file does not apply to its own directory or its siblings")
     func elsewhere() throws {
         let scope = ExclusionScope(ExclusionRules()).adding([file("*")], of: try path("x/yyyyyy"))
         #expect(try !scope.excludes(path("x"), isDirectory: true))
@@ -81,7 +81,7 @@ struct ExclusionScopeTests {
         #expect(try !scope.excludes(path("z"), isDirectory: true))
     }
 
-    @Test("Files above the limit are left out")
+    @Test("files above the size limit are excluded")
     func sizes() {
         #expect(!ExclusionRules().excludes(fileOfSize: .max))
         #expect(!ExclusionRules(largerThan: 5).excludes(fileOfSize: 5))

@@ -1,4 +1,4 @@
-// Random ignore files in random trees: what is left out is what git leaves out.
+// Compares exclusions with git's, for random ignore files in random trees.
 
 import Exclusions
 import FileIO
@@ -36,10 +36,10 @@ struct GitOracleTests {
         }
     }
 
-    /// What was compared.
+    /// The number of comparisons.
     private struct Tally {
         var answers = 0
-        /// Answers by which a path is left out.
+        /// Answers that exclude the path.
         var exclusions = 0
     }
 
@@ -55,7 +55,7 @@ struct GitOracleTests {
         #expect(tally.exclusions * 10 > tally.answers && tally.exclusions * 10 < tally.answers * 9)
     }
 
-    /// Puts new ignore files into `tree` and compares both ways to ask git.
+    /// Writes new ignore files into `tree` and compares with both git commands.
     private func compare(_ tree: Tree, _ generator: inout PatternGenerator, _ tally: inout Tally) throws {
         let directory = tree.repository.directory
         let files = ignoreFiles(of: tree, &generator)
@@ -86,7 +86,7 @@ struct GitOracleTests {
         tally.answers += others.count
         tally.exclusions += others.count { !listed.contains($0) }
 
-        // Other than with git, an ignore file goes only with its directory.
+        // Unlike in git, an ignore file is excluded only with its directory.
         for file in files {
             let parent = file.path.parent ?? .root
             let isReached = parent.isRoot || included.contains(parent)

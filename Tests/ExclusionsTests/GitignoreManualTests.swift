@@ -1,4 +1,4 @@
-// What gitignore(5) says, sentence by sentence.
+// Checks the sentences of gitignore(5), one by one.
 
 import Exclusions
 import FileIO
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("gitignore(5)", .blocking)
 struct GitignoreManualTests {
-    /// A sentence, an ignore file at the root, and what it does; directories have a `/` at their end.
+    /// A sentence, an ignore file at the root, and the paths it excludes; directories end with `/`.
     struct Sentence: CustomTestStringConvertible, Sendable {
         let text: String
         let file: String
@@ -25,7 +25,7 @@ struct GitignoreManualTests {
     }
 
     @Test(
-        "A sentence of the manual holds",
+        "each sentence of the manual holds",
         arguments: [
             Sentence("a blank line matches no files", "\n  \n\t\n", included: ["a", " ", "a/b", "d/"]),
             Sentence("# is a comment", "#a", included: ["#a", "a"]),
@@ -79,11 +79,11 @@ struct GitignoreManualTests {
         ])
     func sentence(_ sentence: Sentence) throws {
         let tree = IgnoreTree(sentence.file)
-        for path in sentence.excluded { #expect(try tree.excludes(path), "\(path) is left out") }
+        for path in sentence.excluded { #expect(try tree.excludes(path), "\(path) is excluded") }
         for path in sentence.included { #expect(try !tree.excludes(path), "\(path) is included") }
     }
 
-    @Test("A deeper file outranks those above")
+    @Test("an ignore file in a deeper directory takes precedence")
     func precedence() throws {
         var tree = IgnoreTree("*.html\nvmlinux*")
         tree.add("!foo.html", in: try #require(RelativePath("Documentation")))
@@ -96,14 +96,14 @@ struct GitignoreManualTests {
         #expect(try tree.excludes("arch/foo/kernel/deeper/vmlinux.lds.S"))
     }
 
-    @Test("Patterns of the command line outrank all files")
+    @Test("patterns of the command line take precedence over all files")
     func commandLine() throws {
         var tree = IgnoreTree("a\n!b")
         tree.rules.patterns = ["!a", "b", "#c", "d "].map { Array($0.utf8) }
         #expect(try !tree.excludes("a"))
         #expect(try tree.excludes("b"))
-        #expect(try tree.excludes("#c"), "no comments there")
-        #expect(try tree.excludes("d "), "blanks count there")
+        #expect(try tree.excludes("#c"), "no comments on the command line")
+        #expect(try tree.excludes("d "), "blanks count on the command line")
         #expect(try !tree.excludes("d"))
     }
 }

@@ -1,4 +1,4 @@
-// Files of patterns cut into lines.
+// Splitting files of patterns into lines.
 
 import Exclusions
 import TestTraits
@@ -7,7 +7,7 @@ import Testing
 @Suite("Pattern lines", .blocking)
 struct PatternLinesTests {
     @Test(
-        "A file is cut into patterns",
+        "a file is split into patterns",
         arguments: [
             ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n\na\n\n", ["a"]),
             ("a\r\nb\r\n", ["a", "b"]), ("a\r", ["a"]), ("a\r\r\n", ["a\r"]), ("\r\n", []), ("a\rb\n", ["a\rb"]),
@@ -23,7 +23,7 @@ struct PatternLinesTests {
         #expect(found.map { String(decoding: $0, as: UTF8.self) } == patterns)
     }
 
-    @Test("A file without a pattern that can match is empty")
+    @Test("a file without a pattern that can match is empty")
     func empty() {
         #expect(IgnoreFile(Array("# a\n\n/\n!\n//\n[\n!/\nb\\\n".utf8)).isEmpty)
         #expect(!IgnoreFile(Array("# a\nb".utf8)).isEmpty)

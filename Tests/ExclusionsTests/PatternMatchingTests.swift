@@ -1,4 +1,4 @@
-// Patterns and paths: wildcards, bracket expressions, asterisks across directories, and patterns made to take long.
+// Pattern matching: wildcards, bracket expressions, asterisks across directories, and excessive backtracking.
 
 import Exclusions
 import TestTraits
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Pattern matching", .blocking)
 struct PatternMatchingTests {
-    /// A pattern that is matched with whole paths.
+    /// A pattern, the paths that it matches, and paths that it does not match.
     struct Case: CustomTestStringConvertible, Sendable {
         let pattern: String
         let matching: [String]
@@ -31,7 +31,7 @@ struct PatternMatchingTests {
     }
 
     @Test(
-        "Wildcards in a name",
+        "wildcards match in a name",
         arguments: [
             Case("cat", ["cat", "d/cat"], not: ["ca", "cats", "tcat", "Cat", "cat/d"]),
             Case("???", ["cat", "d/cat"], not: ["ca", "cats"]),
@@ -56,7 +56,7 @@ struct PatternMatchingTests {
     func names(_ example: Case) { check(example) }
 
     @Test(
-        "Bracket expressions",
+        "bracket expressions match single bytes",
         arguments: [
             Case("[cat]", ["c", "a", "t"], not: ["cat", "b", ""]),
             Case("c[a-o]t", ["cat", "cot"], not: ["cut", "ct"]),
@@ -94,7 +94,7 @@ struct PatternMatchingTests {
     func brackets(_ example: Case) { check(example) }
 
     @Test(
-        "Named classes hold exactly their ASCII characters",
+        "named classes contain exactly their ASCII characters",
         arguments: [
             ("alnum", "azAZ09", " _-\t"), ("alpha", "azAZ", "09@[`{"), ("blank", " \t", "\na\r"),
             ("cntrl", "\u{1}\t\u{1f}\u{7f}", " a"), ("digit", "09", "/:a"), ("graph", "!~a0", " \u{7f}"),
@@ -110,7 +110,7 @@ struct PatternMatchingTests {
     }
 
     @Test(
-        "Invalid patterns never match, not even themselves",
+        "invalid patterns match nothing, not even themselves",
         arguments: [
             "a[", "a[]b", "a[!", "a[^]", "[-", "[a-", "[!a-", "[\\]", "[[:digit:]", "[[:spaci:]]", "[[::]x]", "\\",
             "a\\",
@@ -123,7 +123,7 @@ struct PatternMatchingTests {
     }
 
     @Test(
-        "Asterisks and directories",
+        "asterisks match across directories as in gitignore(5)",
         arguments: [
             Case("/*/*", ["a/b"], not: ["a", "a/b/c"]),
             Case("a/*", ["a/b"], not: ["a", "a/b/c", "b/a/b"]),
@@ -162,7 +162,7 @@ struct PatternMatchingTests {
     func directories(_ example: Case) { check(example) }
 
     @Test(
-        "A pattern made to be retried without end is answered",
+        "a pattern with excessive backtracking is matched in bounded time",
         arguments: [
             String(repeating: "a*", count: 64) + "b",
             String(repeating: "*a", count: 64) + "*b",

@@ -1,4 +1,4 @@
-// The system calls that can meet a fault: those that name files, on x86-64.
+// The system calls into which faults can be injected: calls on files, on x86-64.
 
 #include "faults.h"
 

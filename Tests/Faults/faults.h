@@ -1,8 +1,8 @@
-// What the parts of this tool share: which calls count, what happens to one of them, what a recording holds.
+// Shared declarations: the calls that count, the faults, and the format of a recording.
 
 #pragma once
 
-// Before any other header: process_vm_readv(2), pipe2(2) and nftw(3) are declared only then.
+// Must precede all other headers, so that process_vm_readv(2), pipe2(2) and nftw(3) are declared.
 #define _GNU_SOURCE
 
 #include <stdbool.h>
@@ -11,18 +11,18 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/// Ends the tool with status 125, which no program under test has.
+/// Ends the tool with status 125, which no program under test uses.
 void fail(const char *what, const char *name) __attribute__((noreturn));
 
 // MARK: - Calls (calls.c)
 
-/// What a call does, as far as faults and recordings go.
+/// The effect of a call, as far as it matters to faults and recordings.
 enum effect {
     LOOKS, OPENS, READS, WRITES, TRUNCATES, SYNCS, MAKES_DIRECTORY, LINKS_SYMBOLICALLY, LINKS, UNLINKS, RENAMES, LOCKS,
     CHANGES, UNRECORDED,
 };
 
-/// A system call: which of its arguments name files. -1 stands for none, and for the current directory.
+/// A system call and the indices of the arguments that name files. -1 means none, or the current directory.
 struct call {
     int number;
     const char *name;
@@ -46,17 +46,17 @@ struct options {
     /// Only calls on files below one of these count.
     const char *below[8];
     int belowCount;
-    /// Only these calls count, by name between commas; all where it is NULL.
+    /// Only these calls count, as names separated by commas; NULL for all.
     const char *only;
-    /// Only calls on a path that holds this count.
+    /// Only calls on a path that contains this text count.
     const char *matching;
-    /// Which of the calls that count meets the fault, from 1; 0 for none.
+    /// The number of the counted call that gets the fault, from 1; 0 for none.
     long number;
     enum fault fault;
     int error;
-    /// Whether all later calls of its effect meet the error, too.
+    /// Whether all later calls with the same effect get the fault too.
     bool isLasting;
-    /// Where the calls that count are listed, and what met the fault.
+    /// The file that lists the counted calls and marks the one with the fault.
     const char *list;
     const char *recording;
     char **program;
@@ -65,7 +65,7 @@ struct options {
 // MARK: - Running (run.c)
 
 /// Runs the program to its end.
-/// - Returns: its exit status; 128 and the number of the signal that ended it.
+/// - Returns: its exit status, or 128 plus the number of the signal that ended it.
 int run(const struct options *options);
 
 // MARK: - Recordings (recording.c)
@@ -73,20 +73,20 @@ int run(const struct options *options);
 /// One change of the files, in the order in which the calls returned.
 struct change {
     /// 'd' directory, 'f' file, 'l' symbolic link, 'h' link, 'u' unlink, 'r' rename, 'x' exchange, 'w' write, 't' truncate,
-    /// 's' sync, 'S' sync of everything, 'o' output that the program's user sees, 'i' end of what was there before.
+    /// 's' sync, 'S' sync of everything, 'o' output of the program, 'i' end of the initial state.
     char kind;
-    /// The directory's number, of the source where there are two.
+    /// The inode number of the directory; for a rename, of the source directory.
     uint64_t directory;
-    /// The number of the file or directory itself; of a rename's target directory.
+    /// The inode number of the file or directory itself; for a rename, of the target directory.
     uint64_t file;
-    /// Where a write begins; a truncated file's length; the mode of what is made.
+    /// The offset of a write, the length of a truncated file, or the mode of a new file or directory.
     uint64_t offset;
     uint32_t nameLength;
     uint32_t bytesLength;
 };
 
 
-/// Begins a recording with all that is below `directory` now.
+/// Starts a recording with the current contents of `directory`.
 void beginRecording(const char *path, const char *directory);
 bool isRecording(void);
 void record(char kind, uint64_t directory, uint64_t file, uint64_t offset, const char *name, const void *bytes,
@@ -95,8 +95,8 @@ void endRecording(void);
 
 // MARK: - Power losses (powerloss.c)
 
-/// `faults cuts RECORDING`: prints how many changes there are.
+/// `faults cuts RECORDING`: prints the number of changes.
 int printCuts(const char *path);
-/// `faults lose RECORDING CUT SEED DIRECTORY`: makes in DIRECTORY what a power failure behind the change CUT may leave,
-/// and prints what the program had said by then.
+/// `faults lose RECORDING CUT SEED DIRECTORY`: creates in DIRECTORY a state that a power failure after the change CUT
+/// may leave, and prints the program's output up to that change.
 int losePower(const char *path, long cut, uint64_t seed, const char *directory);

@@ -1,4 +1,4 @@
-// `faults`: runs a program in which one system call fails, or makes of its recorded writes what a power failure may leave.
+// `faults`: runs a program in which one system call fails, or recreates what a power failure may leave of its writes.
 //
 //     faults run [--below DIRECTORY]… [--only NAME,NAME] [--matching TEXT] [--number N --fault KIND [--lasting]]
 //                [--list FILE] [--record FILE] -- PROGRAM ARGUMENT…
@@ -6,9 +6,9 @@
 //     faults lose RECORDING CUT SEED DIRECTORY
 //
 // Only calls on files below a DIRECTORY count, over all threads and children. KIND is the name of an error (EIO, ENOSPC,
-// EACCES, EMFILE, EINTR, EDQUOT, EROFS, ENOMEM), `short` (half of what was to be read or written), `kill-before`,
-// `kill-after`, or `tear` (half is written, then the program is killed). The exit status is the program's; 128 and a
-// signal's number where one ended it; 125 where the tool failed; 77 where this machine lets no program be traced.
+// EACCES, EMFILE, EINTR, EDQUOT, EROFS, ENOMEM), `short` (only half of the bytes are read or written), `kill-before`,
+// `kill-after`, or `tear` (half is written, then the program is killed). The exit status is the program's; 128 plus the
+// signal's number if a signal ended it; 125 if the tool failed; 77 if this machine does not allow tracing.
 
 #include "faults.h"
 

@@ -1,4 +1,4 @@
-// What a call is about, and what of it goes into the recording.
+// Reads the arguments of a call from the program's memory, and records its effect.
 
 #include "run.h"
 
@@ -16,7 +16,7 @@
 static void readText(pid_t thread, uint64_t address, char *text, size_t limit) {
     size_t length = 0;
     while (length + 1 < limit) {
-        // Never over the end of a page: the next one may be none.
+        // Never read across the end of a page: the next one may not be mapped.
         size_t count = 256 - (address + length) % 256;
         if (count > limit - 1 - length) count = limit - 1 - length;
         struct iovec here = {text + length, count}, there = {(void *)(address + length), count};
@@ -95,7 +95,7 @@ static const char *nameOf(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/// Where the next write(2) through a descriptor goes.
+/// The offset of the next write(2) through a descriptor.
 static uint64_t positionOf(pid_t thread, int descriptor) {
     char path[64], line[128];
     unsigned long long position = 0;
@@ -117,7 +117,7 @@ static void prepareWrite(struct pending *pending) {
     pending->bytes = malloc(count + 1);
     struct iovec here = {pending->bytes, count}, there = {(void *)pending->arguments[1], count};
     if (!pending->bytes || process_vm_readv(pending->thread, &here, 1, &there, 1, 0) != (ssize_t)count)
-        fail("read", "what is written");
+        fail("read", "the written bytes");
     bool isPositioned = !strcmp(pending->call->name, "pwrite64");
     pending->offset = isPositioned ? pending->arguments[3] : positionOf(pending->thread, (int)pending->arguments[0]);
 }
@@ -136,7 +136,7 @@ bool prepareRecord(struct pending *pending, bool isBelow(const char *path)) {
     case OPENS: {
         uint64_t flags = pending->arguments[call->directory < 0 ? 1 : 2];
         struct iovec here = {&flags, sizeof flags}, there = {(void *)pending->arguments[2], sizeof flags};
-        // openat2(2) has them in a structure.
+        // openat2(2) passes the flags in a structure.
         if (!strcmp(call->name, "openat2")) process_vm_readv(pending->thread, &here, 1, &there, 1, 0);
         if (!(flags & (O_CREAT | O_TRUNC | __O_TMPFILE))) return false;
         pending->offset = flags;

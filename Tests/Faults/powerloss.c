@@ -1,12 +1,12 @@
-// What a power failure may leave of recorded changes.
+// Recreates a state that a power failure may leave of recorded changes.
 //
-// The model is a file system with an ordered journal, and a little worse than ext4:
-// - Changes of names and lengths reach the disk in their order. Those up to some point are there, the later ones are not;
-//   the point is not before the last sync of a directory. A sync of a file does not make its name durable.
-// - What was written to a file before its last sync is there. Of what was written later, any pages or sectors are there;
-//   the others hold what they held before, or zeros. The file's length may include what is not there.
-// - Where a rename that replaces a file is there, so are the bytes of the file that was renamed (ext4's auto_da_alloc).
-// - What is mapped into memory is not recorded: SQLite's -shm file, which it makes anew, is left out.
+// The model is a file system with an ordered journal, and slightly worse than ext4:
+// - Changes of names and lengths reach the disk in order. All changes up to some point survive, and none after it; the
+//   point is not before the last sync of a directory. A sync of a file does not make its name durable.
+// - Bytes written to a file before its last sync survive. Of later writes, any subset of the pages or sectors survives;
+//   the others keep their old content, or are zero. The file's length may include lost bytes.
+// - If a rename that replaces a file survives, so do the bytes of the renamed file (ext4's auto_da_alloc).
+// - Mapped memory is not recorded: SQLite's -shm file is skipped, because SQLite recreates it.
 
 #include "faults.h"
 
@@ -25,7 +25,7 @@ struct edit {
     uint64_t offset;
     uint32_t count;
     const char *bytes;
-    /// How many changes of names came before; a new length counts as one, too.
+    /// The number of preceding changes of names; a new length counts as one too.
     size_t order;
 };
 
@@ -64,7 +64,7 @@ static struct naming *namings;
 static size_t namingCount;
 static size_t certainNamings;
 
-/// How what is not certain is chosen.
+/// How to choose which uncertain changes survive.
 struct chance {
     uint64_t state;
     double names, bytes;
@@ -73,10 +73,10 @@ struct chance {
 };
 
 static void *grown(void *array, size_t count, size_t size) {
-    // Powers of two only.
+    // Grow only when the count is a power of two.
     if (count & (count - 1)) return array;
     void *larger = realloc(array, (count ? 2 * count : 1) * size);
-    if (!larger) fail("remember", "so much");
+    if (!larger) fail("allocate", "memory");
     return larger;
 }
 
@@ -90,7 +90,7 @@ static struct node *nodeNumbered(uint64_t number) {
 
 static struct node *makeNode(const struct change *change, const char *bytes) {
     struct node *node = calloc(1, sizeof *node);
-    if (!node) fail("remember", "so much");
+    if (!node) fail("allocate", "memory");
     *node = (struct node){.number = change->file, .kind = change->kind, .mode = (mode_t)change->offset, .older = newest};
     if (change->kind == 'l') node->target = strndup(bytes, change->bytesLength);
     if (!newest) root = node;
@@ -120,7 +120,7 @@ static void add(const struct change *change, const char *name, const char *bytes
     char other[4096];
     switch (change->kind) {
     case 'd': case 'f': case 'l':
-        // Before the beginning, a second name of the same file.
+        // In the initial state, a file that is known already gets a second name.
         if (!file || certainNamings || change->kind != 'f') file = makeNode(change, bytes);
         if (directory) addNaming('h', directory, file, name, NULL);
         break;
@@ -143,8 +143,8 @@ static void add(const struct change *change, const char *name, const char *bytes
     }
 }
 
-/// Goes through a recording up to the change `cut` after its beginning; -1 for all.
-/// - Returns: how many there were.
+/// Reads a recording up to the change number `cut` after the initial state; -1 for all.
+/// - Returns: the number of changes read.
 static long readRecording(const char *path, long cut, bool keeps) {
     FILE *file = fopen(path, "re");
     if (!file) fail("read", path);
@@ -181,8 +181,8 @@ static uint64_t next(struct chance *chance) {
 
 static double fraction(struct chance *chance) { return (double)(next(chance) >> 11) / (double)(1ULL << 53); }
 
-/// The first five seeds are the extremes: nothing that is not certain, everything, names without bytes, names with lengths
-/// and without bytes, bytes without names.
+/// The first five seeds are the extremes: only certain changes, all changes, names without bytes, names with lengths
+/// but without bytes, bytes without names.
 static struct chance chanceOf(uint64_t seed) {
     static const double likely[] = {0, 0.1, 0.5, 0.9, 1};
     static const struct chance extremes[] = {
@@ -217,7 +217,7 @@ static void setEntry(struct node *directory, const char *name, struct node *node
     }
 }
 
-/// What was written before the rename `order` is as certain as the rename.
+/// Makes everything that was written before the rename `order` certain.
 static void makeCertain(struct node *node, size_t order) {
     while (node->certainEdits < node->editCount && node->edits[node->certainEdits].order <= order) node->certainEdits++;
 }
@@ -257,7 +257,7 @@ struct content {
 static void setLength(struct content *content, size_t length) {
     if (length > content->room) {
         size_t room = length * 2;
-        if (!(content->bytes = realloc(content->bytes, room))) fail("remember", "so much");
+        if (!(content->bytes = realloc(content->bytes, room))) fail("allocate", "memory");
         memset(content->bytes + content->room, 0, room - content->room);
         content->room = room;
     }

@@ -1,4 +1,4 @@
-// A recording: what was in a directory at first, and then every change, one behind the other.
+// Writes a recording: the initial contents of a directory, followed by every change in order.
 
 #include "faults.h"
 
@@ -42,7 +42,7 @@ static int recordPresent(const char *path, const struct stat *status, int kind, 
     char copy[4096];
     snprintf(copy, sizeof copy, "%s", path);
     struct stat above = {0};
-    // The directory itself has the number 0 above it.
+    // The parent of the directory itself is recorded as 0.
     if (place->level && stat(dirname(copy), &above)) fail("read", path);
     const char *name = path + place->base;
     if (S_ISDIR(status->st_mode)) {

@@ -1,4 +1,4 @@
-// Runs a program under ptrace(2); a seccomp filter stops it at the calls that can meet a fault, and at no other.
+// Runs a program under ptrace(2); a seccomp filter stops it only at the calls that can get a fault.
 
 #include "faults.h"
 #include "run.h"
@@ -27,7 +27,7 @@ int run(const struct options *options) {
 
 #else
 
-/// A thread between the beginning and the end of a call.
+/// A thread of the program, with its pending call.
 struct thread {
     pid_t id;
     struct pending pending;
@@ -38,7 +38,7 @@ static const struct options *options;
 static struct thread threads[4096];
 static FILE *list;
 static long counted;
-/// The effect of the call that met a lasting fault.
+/// The effect of the call that got a lasting fault.
 static int lastingEffect = -1;
 
 // MARK: The program
@@ -92,7 +92,7 @@ static struct thread *threadOf(pid_t id) {
     }
     if (!unused) {
         errno = ENOMEM;
-        fail("follow", "so many threads");
+        fail("trace", "so many threads");
     }
     *unused = (struct thread){.id = id};
     return unused;
@@ -128,7 +128,7 @@ static bool isNamed(const char *name) {
     return false;
 }
 
-/// Whether the call takes a lock; fcntl(2) does much else.
+/// Whether the call acquires a lock; fcntl(2) has many other uses.
 static bool isLocking(const struct pending *pending) {
     if (strcmp(pending->call->name, "fcntl")) return true;
     struct flock lock;
@@ -145,7 +145,7 @@ static bool counts(const struct pending *pending) {
     return pending->call->effect != LOCKS || isLocking(pending);
 }
 
-/// What the call meets: the fault, if it is its turn.
+/// The fault to inject into the call; NONE if it is not its turn.
 static enum fault faultOf(const struct pending *pending) {
     if (!counts(pending)) return NONE;
     counted++;
@@ -157,7 +157,7 @@ static enum fault faultOf(const struct pending *pending) {
     return NONE;
 }
 
-/// The register that says how many bytes to move; NULL where the call moves none.
+/// The register with the number of bytes to read or write; NULL for other calls.
 static unsigned long long *countRegister(struct user_regs_struct *registers, const struct call *call) {
     return call->effect == READS || call->effect == WRITES ? &registers->rdx : NULL;
 }
@@ -173,7 +173,7 @@ static void meet(struct thread *thread, enum fault fault, struct user_regs_struc
         break;
     case TEARS: thread->isKilledAfter = true; /* fall through */
     case IS_SHORT:
-        // A directory's records cannot be halved at will.
+        // getdents64 needs room for complete records, so its buffer is not halved.
         if (count && *count > 1 && strcmp(thread->pending.call->name, "getdents64")) *count /= 2;
         break;
     case KILLS_BEFORE: kill(processOf(thread->id), SIGKILL); break;
@@ -182,7 +182,7 @@ static void meet(struct thread *thread, enum fault fault, struct user_regs_struc
     if (ptrace(PTRACE_SETREGS, thread->id, 0, registers) && errno != ESRCH) fail("change", "a call");
 }
 
-/// A thread is about to make a call.
+/// Handles a thread that is about to make a call.
 static void begins(struct thread *thread) {
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, thread->id, 0, &registers)) return;
@@ -198,7 +198,7 @@ static void begins(struct thread *thread) {
     ptrace(mustReturn ? PTRACE_SYSCALL : PTRACE_CONT, thread->id, 0, 0);
 }
 
-/// A thread's call returns.
+/// Handles the return of a thread's call.
 static void returns(struct thread *thread) {
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, thread->id, 0, &registers)) return;

@@ -1,32 +1,32 @@
-// A call on its way: what it is about, read from the program's memory.
+// A pending call with its arguments, read from the program's memory.
 
 #pragma once
 
 #include "faults.h"
 
-/// A call that has begun and not returned.
+/// A call that has started and not returned.
 struct pending {
     const struct call *call;
     pid_t thread;
     uint64_t arguments[6];
-    /// The file, as an absolute path; empty where there is none.
+    /// The absolute path of the file; empty if there is none.
     char path[4096];
     char otherPath[4096];
-    /// What a write writes, and where.
+    /// The bytes and the offset of a write.
     void *bytes;
     uint64_t offset;
-    /// Whether the file was there before.
+    /// Whether the file existed before the call.
     bool wasThere;
     uint64_t number;
     uint64_t directory;
     uint64_t otherDirectory;
 };
 
-/// Reads what the call is about.
+/// Reads the arguments of the call.
 void readCall(struct pending *pending, pid_t thread, const struct call *call, const uint64_t arguments[6]);
-/// Reads what is to be recorded of the call and could not be read afterwards.
-/// - Returns: whether its result has to be waited for.
+/// Reads the data to record that would not be available after the call.
+/// - Returns: whether to wait for the call's result.
 bool prepareRecord(struct pending *pending, bool isBelow(const char *path));
-/// Records what the call did.
+/// Records the effect of the call.
 void recordCall(const struct pending *pending, int64_t result);
 void releaseCall(struct pending *pending);

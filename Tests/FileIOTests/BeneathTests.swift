@@ -1,4 +1,4 @@
-// Opening below a root: any length, and no way out.
+// Opening paths below a root: paths of any length, and none that leads outside.
 
 import CLinux
 import FileIO
@@ -11,7 +11,7 @@ import Testing
 @Suite(.blocking) struct BeneathTests {
     static let resolutions: [Descriptor.Resolution] = [.kernel, .componentwise]
 
-    /// Makes a directory below the root, one component at a time, whatever the length of its path.
+    /// Creates a directory below the root, one component at a time, so that its path can have any length.
     private func createDirectory(_ path: RelativePath, in directory: OpenDirectory) throws {
         var made = RelativePath.root
         for component in path.components {
@@ -34,7 +34,8 @@ import Testing
         return String(decoding: try file.readToEnd(limit: 100, path: FilePath(path)), as: UTF8.self)
     }
 
-    @Test(arguments: resolutions) func pathsFarBeyondThePathLimitAreReached(resolution: Descriptor.Resolution) throws {
+    @Test("paths much longer than PATH_MAX can be opened", arguments: resolutions)
+    func longPaths(resolution: Descriptor.Resolution) throws {
         let directory = try OpenDirectory()
         let deep = path(levels: 60, nameLength: 255)
         #expect(deep.bytes.count > 3 * Int(PATH_MAX))
@@ -50,7 +51,8 @@ import Testing
         #expect(try FileStatus.read(deep.appending([1]), beneath: directory.root) == nil)
     }
 
-    @Test func everyLengthAroundTheCutIsReached() throws {
+    @Test("paths of every length around the limit of one system call can be opened")
+    func pathLengths() throws {
         let directory = try OpenDirectory()
         let parent = path(levels: 15, nameLength: 255)
         try createDirectory(parent, in: directory)
@@ -65,7 +67,8 @@ import Testing
         #expect((parent.bytes.count...(parent.bytes.count + 256)).contains(4_000))
     }
 
-    @Test(arguments: resolutions) func aNameThatIsTooLongIsAnError(resolution: Descriptor.Resolution) throws {
+    @Test("a name that is too long is an error", arguments: resolutions)
+    func longNames(resolution: Descriptor.Resolution) throws {
         let directory = try OpenDirectory()
         for length in [256, 4_000, 4_001, 9_000] {
             let name = RelativePath.root.appending([UInt8](repeating: 1, count: length))
@@ -77,7 +80,8 @@ import Testing
         }
     }
 
-    @Test(arguments: resolutions) func noSymbolicLinkLeadsOut(resolution: Descriptor.Resolution) throws {
+    @Test("no symbolic link leads out of the root", arguments: resolutions)
+    func symbolicLinks(resolution: Descriptor.Resolution) throws {
         let outside = try OpenDirectory()
         try outside.write("secret", to: "file")
         let directory = try OpenDirectory()
@@ -109,8 +113,8 @@ import Testing
         #expect(try read(try #require(RelativePath("real/file")), in: directory, by: resolution) == "own")
     }
 
-    @Test(arguments: resolutions) func aLinkAtTheEndIsOpenedItselfWhenAskedFor(resolution: Descriptor.Resolution) throws
-    {
+    @Test("with O_NOFOLLOW a symbolic link at the end is opened itself", arguments: resolutions)
+    func lastLink(resolution: Descriptor.Resolution) throws {
         let directory = try OpenDirectory()
         try directory.root.createSymbolicLink(CName("link"), target: CName("nowhere"), path: "link")
         let path = try #require(RelativePath("link"))
@@ -119,7 +123,8 @@ import Testing
         #expect(status.kind == .symbolicLink)
     }
 
-    @Test(arguments: resolutions) func theRootItselfIsThere(resolution: Descriptor.Resolution) throws {
+    @Test("the root itself can be opened", arguments: resolutions)
+    func root(resolution: Descriptor.Resolution) throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let root = try directory.root.open(beneath: .root, O_RDONLY | O_DIRECTORY, by: resolution)
@@ -131,7 +136,8 @@ import Testing
         #expect(try status?.inode == FileStatus.read(directory.root).inode)
     }
 
-    @Test func errorsNameThePath() throws {
+    @Test("errors name the path")
+    func errors() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let missing = try #require(RelativePath("a/b"))

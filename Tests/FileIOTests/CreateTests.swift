@@ -1,4 +1,4 @@
-// Making, renaming and removing names of every kind.
+// Creating, renaming and removing objects of every kind.
 
 import CLinux
 import FileIO
@@ -14,7 +14,8 @@ import Testing
         Array("-rf".utf8), Array(" ".utf8), Array("...".utf8), [1],
     ]
 
-    @Test(arguments: names) func everyKindTakesAnyName(name: [UInt8]) throws {
+    @Test("an object of every kind can have any name", arguments: names)
+    func anyName(name: [UInt8]) throws {
         let directory = try OpenDirectory()
         let name = CName(name)
         try directory.root.createDirectory(name, permissions: 0o700, path: "name")
@@ -37,7 +38,8 @@ import Testing
         #expect(try directory.status(name) == nil)
     }
 
-    @Test func aLinkIsTheSameFile() throws {
+    @Test("a hard link is the same file")
+    func links() throws {
         let directory = try OpenDirectory()
         try directory.write("x", to: "a")
         try directory.root.createDirectory(CName("sub"), permissions: 0o700, path: "sub")
@@ -46,13 +48,14 @@ import Testing
         let first = try #require(try directory.status(CName("a")))
         let second = try FileStatus.read(CName("b"), in: sub)
         #expect(second == first && first.links == 2)
-        // The link to a symbolic link is one to the link itself.
+        // A hard link to a symbolic link refers to the link itself.
         try directory.root.createSymbolicLink(CName("s"), target: CName("a"), path: "s")
         try directory.root.createLink(CName("t"), to: CName("s"), in: directory.root, path: "t")
         #expect(try directory.status(CName("t"))?.kind == .symbolicLink)
     }
 
-    @Test func renamingReplaces() throws {
+    @Test("renaming replaces an existing file")
+    func renaming() throws {
         let directory = try OpenDirectory()
         try directory.write("new", to: "a")
         try directory.write("old", to: "b")
@@ -64,7 +67,8 @@ import Testing
         }
     }
 
-    @Test func directoriesAndFilesAreRemovedEachInItsWay() throws {
+    @Test("removing a directory as a file, or one that is not empty, fails")
+    func removal() throws {
         let directory = try OpenDirectory()
         try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
         try directory.write("", to: "d/f")
@@ -77,7 +81,8 @@ import Testing
         #expect(try directory.contents(of: "d/f") == "")
     }
 
-    @Test(.enabled(if: CurrentProcess.isRoot)) func rootMakesDevices() throws {
+    @Test("root can create devices", .enabled(if: CurrentProcess.isRoot))
+    func devices() throws {
         let directory = try OpenDirectory()
         // null(4): major 1, minor 3.
         let null = clinux_makedev(1, 3)
@@ -86,7 +91,7 @@ import Testing
                 CName("null"), kind: .characterDevice, permissions: 0o666, device: null, path: "null")
         } catch {
             guard error.code == .notPermitted else { throw error }
-            return  // a container's root may not
+            return  // root in a container may lack the permission
         }
         let status = try #require(try directory.status(CName("null")))
         #expect(status.kind == .characterDevice)
@@ -95,7 +100,8 @@ import Testing
         #expect(status.specialDevice == expected)
     }
 
-    @Test func aDuplicateOutlivesItsOriginal() throws {
+    @Test("a duplicated descriptor outlives the original")
+    func duplicates() throws {
         let directory = try OpenDirectory()
         let copy = try Descriptor.open(directory.path, O_RDONLY | O_DIRECTORY).duplicate(path: directory.path)
         let status = try FileStatus.read(copy)

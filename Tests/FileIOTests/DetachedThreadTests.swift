@@ -1,4 +1,4 @@
-// Threads of our own: that they run, and how much of the machine they get.
+// Detached threads: that they run, and their priorities.
 
 import FileIO
 import Glibc
@@ -6,11 +6,11 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct DetachedThreadTests {
-    /// What the kernel says of the calling thread.
+    /// The priorities that the kernel reports for the calling thread.
     private struct Share: Sendable, Equatable {
-        /// getpriority(2): 19 is the least.
+        /// getpriority(2): 19 is the lowest priority.
         let niceness: CInt
-        /// ioprio_get(2): 3 is "idle", 0 stands for "as the niceness says".
+        /// ioprio_get(2): 3 is "idle", 0 means that the niceness decides.
         let diskClass: Int
 
         static func ofThisThread() throws -> Share {
@@ -21,7 +21,7 @@ import Testing
             #else
             let getPriority = 252
             #endif
-            // IOPRIO_WHO_PROCESS is 1; of the answer the low 13 bits are the priority within the class.
+            // IOPRIO_WHO_PROCESS is 1; the low 13 bits of the result are the priority within the class.
             let answer = unsafeBitCast(address, to: SystemCall.self)(getPriority, 1, 0)
             return Share(niceness: getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0), diskClass: answer >> 13)
         }
@@ -39,27 +39,29 @@ import Testing
         }
     }
 
-    @Test func theLowestPriorityGetsTheLeastOfTheMachine() async throws {
+    @Test("a thread of the lowest priority gets the least share of processor and disk")
+    func lowestPriority() async throws {
         #expect(try await share(.lowest) == Share(niceness: 19, diskClass: 3))
     }
 
-    /// Priorities belong to threads: one that lowers its own leaves the others alone.
-    @Test func otherThreadsKeepTheirs() async throws {
+    /// A priority belongs to one thread.
+    @Test("lowering one thread's priority does not change other threads")
+    func otherThreads() async throws {
         let usual = try await onThread { try Share.ofThisThread() }
         _ = try await share(.lowest)
         #expect(try await share(.normal) == usual)
         #expect(usual.niceness < 19)
     }
 
-    /// What the work holds must not outlive it.
-    @Test func whatTheWorkHoldsIsLetGo() async throws {
+    @Test("values held by the work are released when it ends")
+    func lifetime() async throws {
         await withCheckedContinuation { continuation in
             let held = LastWords { continuation.resume() }
             try? DetachedThread.start(for: "a test") { withExtendedLifetime(held) {} }
         }
     }
 
-    /// Says when it ends.
+    /// Calls a function when it is released.
     private final class LastWords: Sendable {
         private let say: @Sendable () -> Void
 

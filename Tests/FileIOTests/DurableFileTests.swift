@@ -1,4 +1,4 @@
-// The durable write: old or new, nothing else, and nothing left over.
+// The durable write: it leaves the old or the new content, and no other file.
 
 import FileIO
 import Glibc
@@ -8,7 +8,8 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct DurableFileTests {
-    @Test func replacingMakesAndReplaces() throws {
+    @Test("replace creates a missing file and replaces an existing one")
+    func replacing() throws {
         let directory = try OpenDirectory()
         for contents in ["first", "", String(repeating: "long ", count: 100_000), "last"] {
             try DurableFile.replace(directory: directory.path, name: "file", contents: Array(contents.utf8))
@@ -20,7 +21,8 @@ import Testing
         #expect(try directory.status(CName("file"))?.permissions == 0o400)
     }
 
-    @Test func aFailureLeavesTheOldAndNothingElse() throws {
+    @Test("a failed replace leaves the old content and no other file")
+    func failures() throws {
         let directory = try OpenDirectory()
         try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
         try directory.write("kept", to: "d/file")
@@ -35,7 +37,8 @@ import Testing
         }
     }
 
-    @Test func creatingReplacesNothing() throws {
+    @Test("create does not replace an existing file or link")
+    func creating() throws {
         let directory = try OpenDirectory()
         try DurableFile.create(directory: directory.path, name: CName("file".utf8), contents: [65], permissions: 0o640)
         #expect(try directory.contents(of: "file") == "A")
@@ -50,7 +53,8 @@ import Testing
         #expect(Set(try directory.names()) == ["file", "link"])
     }
 
-    @Test func aTemporaryFileThatIsNotRenamedVanishes() throws {
+    @Test("a temporary file that is not renamed is removed")
+    func unrenamed() throws {
         let directory = try OpenDirectory()
         do {
             let temporary = try TemporaryFile(in: directory.root, path: "file")
@@ -61,7 +65,8 @@ import Testing
         #expect(try directory.names() == [])
     }
 
-    @Test func aTemporaryFileTakesAnyName() throws {
+    @Test("a temporary file can be renamed to any name")
+    func names() throws {
         let directory = try OpenDirectory()
         for name in CreateTests.names {
             let temporary = try TemporaryFile(in: directory.root, permissions: 0o640, path: "file")
@@ -72,7 +77,8 @@ import Testing
         #expect(try directory.names().count == CreateTests.names.count)
     }
 
-    @Test func aLinkIsReplacedNotFollowed() throws {
+    @Test("a symbolic link is replaced and not followed")
+    func links() throws {
         let directory = try OpenDirectory()
         try directory.write("target", to: "target")
         try directory.root.createSymbolicLink(CName("link"), target: CName("target"), path: "link")
@@ -81,7 +87,8 @@ import Testing
         #expect(try directory.contents(of: "target") == "target")
     }
 
-    @Test(arguments: [true, false]) func directoriesAreMadeWithAllAboveThem(durable: Bool) throws {
+    @Test("a directory is created with its missing parents", arguments: [true, false])
+    func parents(durable: Bool) throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("a/b/c")
         try Directory.create(path, permissions: 0o700, durable: durable)
@@ -96,7 +103,8 @@ import Testing
         #expect(try directory.names() == ["a", "link"])
     }
 
-    @Test func aFileInTheWayIsAnError() throws {
+    @Test("a file in the place of a directory is an error")
+    func obstacles() throws {
         let directory = try OpenDirectory()
         try directory.write("kept", to: "file")
         for name in ["file", "file/a", "file/a/b"] {

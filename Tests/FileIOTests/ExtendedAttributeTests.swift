@@ -1,4 +1,4 @@
-// Extended attributes: read, replaced, and left alone where there are none.
+// Reading and replacing extended attributes.
 
 import CLinux
 import FileIO
@@ -15,7 +15,7 @@ import Testing
         Attribute(name: Array(name.utf8), value: value)
     }
 
-    /// Whether attributes of these names can be set where the tests' files lie.
+    /// Whether the file system of the tests supports the attribute `name`.
     private static func canSet(_ name: String) -> Bool {
         guard let directory = try? OpenDirectory() else { return false }
         return clinux_fsetxattr(directory.root.number, name, "1", 1) == 0
@@ -24,14 +24,15 @@ import Testing
     static let hasTrustedAttributes = canSet("trusted.test")
     static let hasLists = canSetList()
 
-    /// The binary form of an access list as the kernel takes it (linux/posix_acl_xattr.h): version 2, then entries of
-    /// tag, permissions and id.
+    /// The binary form of an access list.
+    ///
+    /// As the kernel expects it (linux/posix_acl_xattr.h): version 2, then entries of tag, permissions and id.
     private static func accessList(_ entries: [(tag: UInt16, permissions: UInt16, id: UInt32)]) -> [UInt8] {
         func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
         return bytes(UInt32(2)) + entries.flatMap { bytes($0.tag) + bytes($0.permissions) + bytes($0.id) }
     }
 
-    /// In getfacl(1)'s words: user::rw-, user:1234:rwx, group::r--, mask::rwx, other::---.
+    /// In the notation of getfacl(1): user::rw-, user:1234:rwx, group::r--, mask::rwx, other::---.
     private static let list = accessList([
         (0x01, 6, .max), (0x02, 7, 1_234), (0x04, 4, .max), (0x10, 7, .max), (0x20, 0, .max),
     ])
@@ -43,7 +44,8 @@ import Testing
         }
     }
 
-    @Test func aFileWithoutAttributesHasNone() throws {
+    @Test("the list is empty for a file without attributes")
+    func none() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
@@ -60,13 +62,15 @@ import Testing
         #expect(try ExtendedAttributes.replace(of: file, with: [], path: "file") == [])
     }
 
-    @Test func aFileSystemWithoutAttributesIsLikeAFileWithoutThem() throws {
+    @Test("the list is empty on a file system without attributes")
+    func unsupported() throws {
         #expect(try ExtendedAttributes.read(of: try Descriptor.open("/proc/self/stat", O_RDONLY), path: "stat") == [])
         let proc = try Descriptor.open("/proc/self", O_RDONLY | O_DIRECTORY)
         #expect(try ExtendedAttributes.read(of: CName("exe"), in: proc, path: "exe") == [])
     }
 
-    @Test(.enabled(if: hasUserAttributes)) func whatIsSetIsReadSortedByName() throws {
+    @Test("attributes are read sorted by name", .enabled(if: hasUserAttributes))
+    func sorted() throws {
         let directory = try OpenDirectory()
         let expected = [
             Self.attribute("user.", []), Self.attribute("user.B", [0, 255, 0]),
@@ -87,14 +91,15 @@ import Testing
         #expect(try ExtendedAttributes.read(of: name, in: parent, path: ".") == expected)
     }
 
-    @Test(.enabled(if: hasUserAttributes)) func replacingMakesAnyListOfAnyOther() throws {
+    @Test("replace turns any list of attributes into any other", .enabled(if: hasUserAttributes))
+    func replacing() throws {
         var random = SeededGenerator("attributes")
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let file = try directory.root.open(CName("file"), O_RDWR, path: .root)
         for round in 0..<100 {
             var wanted = [Attribute]()
-            // Many names of a hundred bytes fill more than the first buffer.
+            // Many names of a hundred bytes exceed the first buffer.
             let suffix = String(repeating: "n", count: round.isMultiple(of: 10) ? 100 : 1)
             for letter in "abcdefghijklmno" where Bool.random(using: &random) {
                 let value = random.noise(Int.random(in: 0...20, using: &random))
@@ -111,7 +116,10 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: hasUserAttributes)) func attributesOfAnyNameAreReachedThroughItsDirectory() throws {
+    @Test(
+        "the attributes of a file with any name are accessible through its directory",
+        .enabled(if: hasUserAttributes))
+    func names() throws {
         let directory = try OpenDirectory()
         let wanted = [Self.attribute("user.a", [1])]
         for bytes in CreateTests.names {
@@ -122,7 +130,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: hasTrustedAttributes)) func linksAndDevicesHaveAttributesOfTheirOwn() throws {
+    @Test("links and special files have attributes of their own", .enabled(if: hasTrustedAttributes))
+    func linksAndDevices() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
@@ -135,7 +144,8 @@ import Testing
         #expect(try ExtendedAttributes.read(of: CName("file"), in: directory.root, path: "file") == [])
     }
 
-    @Test(.enabled(if: hasLists)) func accessListsComeBackByteForByte() throws {
+    @Test("access lists are restored byte for byte", .enabled(if: hasLists))
+    func accessLists() throws {
         let directory = try OpenDirectory()
         try directory.root.createDirectory(CName("d"), permissions: 0o700, path: "d")
         let folder = try directory.root.open(CName("d"), O_RDONLY | O_DIRECTORY, path: .root)
@@ -145,7 +155,7 @@ import Testing
         ]
         #expect(try ExtendedAttributes.replace(of: folder, with: wanted, path: "d") == [])
         #expect(try ExtendedAttributes.read(of: folder, path: "d") == wanted)
-        // acl(5): the group bits of a file with a list are its mask.
+        // acl(5): the group bits of a file with an access list are its mask.
         #expect(try FileStatus.read(folder).permissions == 0o670)
         try folder.setPermissions(0o670, path: "d")
         #expect(try ExtendedAttributes.read(of: folder, path: "d") == wanted)
@@ -153,7 +163,8 @@ import Testing
         #expect(try ExtendedAttributes.read(of: folder, path: "d") == [])
     }
 
-    @Test func whatCannotBeSetIsReportedAndTheRestIsSet() throws {
+    @Test("an attribute that cannot be set is reported, and the others are set")
+    func failures() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let file = try directory.root.open(CName("file"), O_RDWR, path: .root)

@@ -1,4 +1,4 @@
-// Locks: between values of one process, between processes, and after a holder's sudden end.
+// Locks within a process, between processes, and after a holder is killed.
 
 import FileIO
 import Foundation
@@ -11,13 +11,14 @@ import Testing
 import Threading
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct FileLockTests {
-    /// Returns once the lock can be had alone: at once, unless another test is just starting a process, which has a copy of
-    /// the descriptor until it executes its program.
+    /// Waits until the lock can be acquired exclusively.
+    ///
+    /// It may still be held if another test is starting a process, which has a copy of the descriptor until exec.
     private func waitUntilFree(_ path: FilePath) throws {
         _ = try FileLock.exclusive(path)
     }
 
-    /// Whether the lock can be had alone right now.
+    /// Whether the lock can be acquired exclusively now.
     private func isFree(_ path: FilePath) throws -> Bool {
         if let lock = try FileLock.tryExclusive(path) {
             _ = consume lock
@@ -26,7 +27,8 @@ import Threading
         return false
     }
 
-    @Test func oneHolderAtATime() throws {
+    @Test("a lock has one holder at a time")
+    func exclusion() throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         do {
@@ -37,11 +39,12 @@ import Threading
         try waitUntilFree(path)
     }
 
-    @Test func askingTellsWhetherTheLockIsHeldAndWritesNothing() throws {
+    @Test("isHeld reports whether the lock is held and writes nothing")
+    func isHeld() throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         #expect(try !FileLock.isHeld(path))
-        #expect(try directory.names() == [], "asking must not make the file")
+        #expect(try directory.names() == [], "the check must not create the file")
         try directory.write("left behind", to: "lock")
         let before = try #require(try directory.status(CName("lock")))
         #expect(try !FileLock.isHeld(path))
@@ -50,7 +53,7 @@ import Threading
             let lock = try FileLock.exclusive(path)
             let held = try directory.contents(of: "lock")
             #expect(try FileLock.isHeld(path))
-            #expect(try FileLock.isHeld(path), "asking must not take the lock away")
+            #expect(try FileLock.isHeld(path), "the check must not release the lock")
             #expect(try directory.contents(of: "lock") == held)
             _ = consume lock
         }
@@ -59,14 +62,16 @@ import Threading
         #expect(try directory.status(CName("lock"))?.inode == before.inode)
     }
 
-    @Test func whereTheLockFileCannotBeReadAskingFails() throws {
+    @Test("isHeld throws if the lock file cannot be read")
+    func unreadable() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         #expect(throws: FileError.self) { try FileLock.isHeld(directory.path.appending("file").appending("lock")) }
     }
 
-    /// Asking shares the lock for a moment; nobody may be kept from taking it by that.
-    @Test func thoseWhoAskKeepNobodyOut() async throws {
+    /// A check shares the lock for a moment, which must not make acquiring it fail.
+    @Test("concurrent checks do not prevent acquiring the lock")
+    func concurrentChecks() async throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         let isOver = Flag()
@@ -75,26 +80,28 @@ import Threading
             var failures = 0
             for _ in 0..<200 where try !isFree(path) { failures += 1 }
             isOver.set()
-            // A process that another test is starting has a copy of the descriptor until it executes its program.
-            #expect(failures < 20, "those who only asked had the lock")
+            // A process that another test is starting has a copy of the descriptor until exec.
+            #expect(failures < 20, "checks prevented acquiring the lock")
             try await group.waitForAll()
         }
     }
 
-    @Test func touchingSetsTheFilesTimeToNow() throws {
+    @Test("touch sets the lock file's time to now")
+    func touch() throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         let lock = try FileLock.exclusive(path)
         try directory.root.setModified(Timestamp(seconds: 1), of: CName("lock"), path: path)
         let start = Timestamp.now.advanced(byNanoseconds: -100_000_000)
         lock.touch()
-        // File times come from a coarser clock, which lags behind by a tick.
+        // File times come from a coarser clock, which lags by up to a tick.
         #expect(try #require(try directory.status(CName("lock"))).modified > start)
         #expect(try FileLock.holder(of: path)?.process == getpid(), "the holder stays named")
         _ = consume lock
     }
 
-    @Test func theHolderIsNamedWhileItHolds() throws {
+    @Test("the lock file names the holder while it holds the lock")
+    func holder() throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         do {
@@ -103,13 +110,14 @@ import Threading
             #expect(holder.process == getpid())
             #expect(holder.command.contains(CommandLine.arguments[0].prefix(100)))
             #expect(try !isFree(path))
-            #expect(try FileLock.holder(of: path) == holder, "trying must not touch what the holder wrote")
+            #expect(try FileLock.holder(of: path) == holder, "a failed attempt must not change the holder's entry")
             _ = consume lock
         }
         #expect(try FileLock.holder(of: path) == nil)
     }
 
-    @Test func aFileLeftBehindMeansNothing() throws {
+    @Test("a leftover lock file does not block the lock")
+    func leftovers() throws {
         let directory = try OpenDirectory()
         try directory.write("1 init and a long line left behind by a crash", to: "lock")
         let path = directory.path.appending("lock")
@@ -119,7 +127,8 @@ import Threading
         _ = consume lock
     }
 
-    @Test func nonsenseInTheFileNamesNobody() throws {
+    @Test("invalid content of the lock file names no holder")
+    func invalidContent() throws {
         let directory = try OpenDirectory()
         for text in ["", "12", "x y", " ", "99999999999 a"] {
             try directory.write(text, to: "lock")
@@ -127,7 +136,8 @@ import Threading
         }
     }
 
-    @Test func aWaiterGetsTheLockWhenItIsFreed() async throws {
+    @Test("waiters acquire the lock one after the other when it is released")
+    func waiters() async throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         let log = Log()
@@ -152,8 +162,10 @@ import Threading
         #expect(log.lines == expected)
     }
 
-    @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0))
-    func anotherProcessHoldsItUntilItIsKilled() async throws {
+    @Test(
+        "a lock held by another process is released when that process is killed",
+        .enabled(if: access("/usr/bin/flock", X_OK) == 0))
+    func killedHolder() async throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         try directory.write("", to: "lock")
@@ -172,7 +184,8 @@ import Threading
         try waitUntilFree(path)
     }
 
-    @Test(.enabled(if: access("/usr/bin/flock", X_OK) == 0)) func otherProcessesRespectIt() throws {
+    @Test("another process cannot acquire a held lock", .enabled(if: access("/usr/bin/flock", X_OK) == 0))
+    func otherProcesses() throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         func flockSucceeds() throws -> Bool {
@@ -190,7 +203,7 @@ import Threading
     }
 }
 
-/// What several threads did, in order.
+/// The actions of several threads, in order.
 private final class Log: Sendable {
     private let entries = Locked([String]())
 
@@ -198,7 +211,7 @@ private final class Log: Sendable {
     var lines: [String] { entries.withLock { $0 } }
 }
 
-/// Something that threads tell each other once.
+/// A flag that threads can set once.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 
@@ -206,7 +219,7 @@ private final class Flag: Sendable {
     var isSet: Bool { value.load(ordering: .relaxed) }
 }
 
-/// A lock in a value that can be passed around.
+/// A lock in a reference type, which can be passed around.
 private final class FileLockBox {
     private let lock: FileLock
 

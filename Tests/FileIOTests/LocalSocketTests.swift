@@ -1,4 +1,4 @@
-// Sockets in a directory: both sides, limits of time and length, and what is in the way.
+// Sockets in a directory: both ends, deadlines, length limits and obstacles.
 
 import FileIO
 import Glibc
@@ -11,9 +11,9 @@ import Testing
     private let directory: OpenDirectory
     private var path: FilePath { directory.path.appending("socket") }
 
-    /// A moment that has passed before anything can happen.
+    /// A deadline that has passed already.
     private static var past: ContinuousClock.Instant { .now - .seconds(1) }
-    /// A moment to be waited for.
+    /// A deadline in the near future.
     private static var soon: ContinuousClock.Instant { .now + .milliseconds(50) }
 
     init() throws {
@@ -27,10 +27,10 @@ import Testing
         return (client, try #require(listener.accept()))
     }
 
-    /// Returns once nobody listens.
+    /// Waits until no process listens.
     ///
-    /// That is at once, unless another test is just starting a process, which has a copy of the listener until it executes its
-    /// program. A connection made meanwhile ends then.
+    /// If another test is starting a process, that process has a copy of the listener until exec. A connection made
+    /// during that time ends then.
     private func waitUntilNobodyListens() throws {
         while let early = try SocketBox.connect(to: path) {
             _ = try? early.socket.readLine()
@@ -41,11 +41,12 @@ import Testing
         (#expect(throws: FileError.self) { try body() })?.code
     }
 
-    // MARK: Both sides
+    // MARK: Both ends
 
-    @Test func linesGoBothWays() async throws {
+    @Test("lines are sent in both directions")
+    func lines() async throws {
         let ends = try connected()
-        // More than a socket holds at once.
+        // More than fits into a socket's buffer.
         let line = [UInt8](repeating: 0x61, count: 900_000)
         async let question = onThread { try ends.server.socket.readLine() }
         try ends.client.socket.writeLine(line)
@@ -54,7 +55,8 @@ import Testing
         #expect(try ends.client.socket.readLine() == [])
     }
 
-    @Test func theEndIsToldFromALine() throws {
+    @Test("the end of the connection is distinguished from an empty line")
+    func end() throws {
         let ends = try connected()
         write(ends.client.socket.number, "half", 4)
         shutdown(ends.client.socket.number, CInt(SHUT_WR))
@@ -62,13 +64,15 @@ import Testing
         #expect(try ends.server.socket.readLine() == nil)
     }
 
-    @Test func nobodyListens() throws {
+    @Test("connect returns nil if no process listens")
+    func noListener() throws {
         #expect(try SocketBox.connect(to: path) == nil)
         #expect(try SocketBox.connect(to: directory.path.appending("no").appending("socket")) == nil)
     }
 
-    /// A listener that was killed leaves its file.
-    @Test func aFileLeftBehindMeansNothingAndIsReplaced() throws {
+    /// A killed listener leaves its file behind.
+    @Test("a leftover socket file is ignored and replaced")
+    func leftovers() throws {
         do { _ = try SocketBox.listen(at: path) }
         #expect(try directory.names() == ["socket"])
         try waitUntilNobodyListens()
@@ -77,13 +81,15 @@ import Testing
         #expect(try ends.server.socket.readLine() == [1])
     }
 
-    @Test func onlyTheUserMayConnect() throws {
+    @Test("only the user can connect")
+    func permissions() throws {
         let listener = try SocketBox.listen(at: path)
         #expect(try directory.status(CName("socket"))?.permissions == 0o600)
         withExtendedLifetime(listener) {}
     }
 
-    @Test func whoAcceptsIsToldOfTheEnd() async throws {
+    @Test("stopListening ends a blocked accept")
+    func stopping() async throws {
         let listener = try SocketBox.listen(at: path)
         let other = SocketBox(try listener.socket.duplicate())
         async let accepted = onThread { other.accept() == nil }
@@ -94,8 +100,9 @@ import Testing
 
     // MARK: Paths
 
-    /// An address has room for 107 bytes.
-    @Test func aDirectorysPathMayBeLong() throws {
+    /// A socket address holds at most 107 bytes.
+    @Test("the directory's path can be longer than a socket address")
+    func longDirectory() throws {
         var deep = directory.path
         for _ in 0..<30 {
             deep.append("a-rather-long-name")
@@ -107,24 +114,28 @@ import Testing
         #expect(listener.accept() != nil)
     }
 
-    @Test func aNameThatIsTooLongIsRefused() throws {
+    @Test("a socket name that is too long is an error")
+    func longName() throws {
         let long = directory.path.appending(String(repeating: "s", count: 107))
         #expect(code { _ = try SocketBox.listen(at: long) } == .fileNameTooLong)
         #expect(code { _ = try SocketBox.connect(to: long) } == .fileNameTooLong)
     }
 
-    @Test func namesAreBytes() throws {
+    @Test("a socket name can contain any bytes")
+    func names() throws {
         let name = FilePath(bytes: directory.path.bytes + [UInt8(ascii: "/"), 0xFF, 0x0A])
         let listener = try SocketBox.listen(at: name)
         #expect(try directory.status(CName([0xFF, 0x0A]))?.kind == .socket)
         withExtendedLifetime(listener) {}
     }
 
-    @Test func whereTheFileSystemHasNoSocketsListeningFails() {
+    @Test("listening fails on a file system without sockets")
+    func unsupported() {
         #expect(throws: FileError.self) { _ = try SocketBox.listen(at: "/proc/archiver-test.socket") }
     }
 
-    @Test func aDirectoryInTheWayIsKept() throws {
+    @Test("a directory at the socket's path is an error and stays")
+    func obstacles() throws {
         #expect(mkdir(path.string, 0o700) == 0)
         #expect(code { _ = try SocketBox.listen(at: path) } == .addressInUse)
         #expect(try directory.names() == ["socket"])
@@ -132,7 +143,8 @@ import Testing
 
     // MARK: Limits
 
-    @Test func aReaderGivesUp() throws {
+    @Test("reading fails at the deadline")
+    func readDeadline() throws {
         let ends = try connected()
         #expect(code { _ = try ends.server.socket.readLine(by: Self.soon) } == .timedOut)
         try ends.client.socket.writeLine([1])
@@ -140,8 +152,8 @@ import Testing
         #expect(try ends.server.socket.readLine() == [1])
     }
 
-    /// The limit is one for the whole line, however many pieces it comes in.
-    @Test func aWriterThatNeverEndsItsLineIsGivenUp() async throws {
+    @Test("the read deadline applies to the line, not to each of its pieces")
+    func lineDeadline() async throws {
         let ends = try connected()
         async let writer = onThread { while send(ends.client.socket.number, "x", 1, CInt(MSG_NOSIGNAL)) == 1 {} }
         #expect(code { _ = try ends.server.socket.readLine(limit: .max, by: Self.soon) } == .timedOut)
@@ -149,20 +161,23 @@ import Testing
         try await writer
     }
 
-    @Test func aWriterGivesUp() throws {
+    @Test("writing fails at the deadline")
+    func writeDeadline() throws {
         let ends = try connected()
         let line = [UInt8](repeating: 0x61, count: 4 << 20)
         #expect(code { try ends.server.socket.writeLine(line, by: Self.soon) } == .timedOut)
     }
 
-    @Test func aWriterIsToldThatNobodyIsThere() throws {
+    @Test("writing to a closed connection fails with brokenPipe")
+    func brokenPipe() throws {
         let ends = try connected()
         shutdown(ends.client.socket.number, CInt(SHUT_RDWR))
         #expect(code { try ends.server.socket.writeLine([1]) } == .brokenPipe)
     }
 
-    /// The kernel's queue of connections is full where the listener accepts none.
-    @Test func aClientThatIsNotAcceptedGivesUp() throws {
+    /// If the listener accepts no connection, the kernel's queue of connections becomes full.
+    @Test("connecting fails at the deadline if the listener accepts no connection")
+    func connectDeadline() throws {
         let listener = try SocketBox.listen(at: path)
         var clients: [SocketBox] = []
         let refusal = code {
@@ -175,8 +190,8 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test(arguments: [0, 1, 5000])
-    func aLineMayBeAsLongAsTheLimit(limit: Int) throws {
+    @Test("a line can be as long as the limit and not longer", arguments: [0, 1, 5000])
+    func lineLimit(limit: Int) throws {
         let line = [UInt8](repeating: 0x61, count: limit)
         let ends = try connected()
         try ends.client.socket.writeLine(line)
@@ -187,7 +202,7 @@ import Testing
     }
 }
 
-/// A socket in a value that can be passed around.
+/// A socket in a reference type, which can be passed around.
 private final class SocketBox: Sendable {
     let socket: LocalSocket
 

@@ -1,4 +1,4 @@
-// Owner, permissions and times, of files and of links themselves.
+// Owner, permissions and times of files and of symbolic links themselves.
 
 import CLinux
 import FileIO
@@ -14,21 +14,23 @@ import Testing
         Timestamp(seconds: -1, nanoseconds: 999_999_999), Timestamp(seconds: 4_102_444_800, nanoseconds: 1),
     ]
 
-    @Test(arguments: times) func timesAreExact(time: Timestamp) throws {
+    @Test("times are set exactly", arguments: times)
+    func exactTimes(time: Timestamp) throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let before = try #require(try directory.status(CName("file")))
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
         try directory.root.setModified(time, of: CName("link"), path: "link")
         #expect(try directory.status(CName("link"))?.modified == time)
-        #expect(try directory.status(CName("file")) == before, "the target of the link is left alone")
+        #expect(try directory.status(CName("file")) == before, "the link's target does not change")
         try directory.root.setModified(time, of: CName("file"), path: "file")
         #expect(try directory.status(CName("file"))?.modified == time)
         try directory.root.setModified(time, path: ".")
         #expect(try FileStatus.read(directory.root).modified == time)
     }
 
-    @Test func theAccessTimeStays() throws {
+    @Test("setting the modification time does not change the access time")
+    func accessTime() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         let path = directory.path.appending("file").string
@@ -40,8 +42,8 @@ import Testing
         #expect(after.st_atim.tv_sec == before.st_atim.tv_sec && after.st_atim.tv_nsec == before.st_atim.tv_nsec)
     }
 
-    @Test(arguments: [0o000, 0o644, 0o4755, 0o2755, 0o1777, 0o7777] as [UInt16])
-    func permissionsHaveTwelveBits(permissions: UInt16) throws {
+    @Test("all twelve permission bits are set", arguments: [0o000, 0o644, 0o4755, 0o2755, 0o1777, 0o7777] as [UInt16])
+    func permissions(permissions: UInt16) throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.setPermissions(permissions, of: CName("file"), path: "file")
@@ -52,7 +54,8 @@ import Testing
         #expect(try directory.status(CName("file"))?.permissions == permissions)
     }
 
-    @Test func aLinksPermissionsCannotBeSetNorThoseOfItsTargetThroughIt() throws {
+    @Test("setting permissions through a symbolic link fails and does not change the target")
+    func linkPermissions() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.setPermissions(0o640, of: CName("file"), path: "file")
@@ -63,7 +66,8 @@ import Testing
         #expect(try directory.status(CName("file"))?.permissions == 0o640)
     }
 
-    @Test(.enabled(if: CurrentProcess.isRoot)) func rootSetsOwners() throws {
+    @Test("root can set owners", .enabled(if: CurrentProcess.isRoot))
+    func owners() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         try directory.root.createSymbolicLink(CName("link"), target: CName("file"), path: "link")
@@ -76,7 +80,8 @@ import Testing
         #expect(file.owner == 4_000_000_000 && file.group == 1)
     }
 
-    @Test(.enabled(if: !CurrentProcess.isRoot)) func othersMayNotGiveFilesAway() throws {
+    @Test("an ordinary user cannot change the owner", .enabled(if: !CurrentProcess.isRoot))
+    func unprivileged() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         #expect(throws: FileError("change owner of", "file", .notPermitted)) {

@@ -1,4 +1,4 @@
-// Plain access to the files of a test.
+// Simple access to the files of a test.
 
 import FileIO
 import Foundation
@@ -14,7 +14,7 @@ extension OpenDirectory {
         return try reader.read(directory, path: .root).map { String(decoding: $0.name, as: UTF8.self) }
     }
 
-    /// Makes or replaces a file below the directory.
+    /// Creates or replaces a file below the directory.
     func write(_ contents: String, to name: String) throws {
         let file = try Descriptor.open(path.appending(name), O_WRONLY | O_CREAT | O_TRUNC, permissions: 0o644)
         try file.write(Array(contents.utf8), path: path.appending(name))
@@ -25,7 +25,7 @@ extension OpenDirectory {
         return String(decoding: try file.readToEnd(limit: 1 << 20, path: path.appending(name)), as: UTF8.self)
     }
 
-    /// The status of a name in the directory, symbolic links not followed.
+    /// The status of a name in the directory; symbolic links are not followed.
     func status(_ name: CName) throws -> FileStatus? { try FileStatus.read(name, in: root) }
 }
 
@@ -33,7 +33,7 @@ extension CName {
     init(_ name: String) { self.init(name.utf8) }
 }
 
-/// Calls `body`, which may block, on a thread of its own, never on one of Swift's cooperative pool.
+/// Calls `body`, which may block, on a new thread and not on one of Swift's cooperative pool.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }

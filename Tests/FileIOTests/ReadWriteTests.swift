@@ -1,4 +1,4 @@
-// Whole reads and writes, holes, link targets.
+// Complete reads and writes, holes, and link targets.
 
 import CLinux
 import Dispatch
@@ -10,7 +10,7 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct ReadWriteTests {
-    /// Both ends of a pipe, which takes and gives only part of what is asked for.
+    /// Both ends of a pipe, which transfers only part of the requested bytes per call.
     private func pipe() throws -> (reader: CInt, writer: CInt) {
         var ends: (CInt, CInt) = (0, 0)
         let result = withUnsafeMutablePointer(to: &ends) {
@@ -28,7 +28,8 @@ import Testing
         return Array(bytes[..<done])
     }
 
-    @Test func headerAndPayloadArriveWholeThroughAPipe() async throws {
+    @Test("header and payload arrive complete through a pipe")
+    func headerAndPayload() async throws {
         var random = SeededGenerator("pipe")
         for (headerCount, payloadCount) in [(300_000, 500_000), (10, 700_000), (0, 5), (5, 0), (0, 0)] {
             let (header, payload) = (random.noise(headerCount), random.noise(payloadCount))
@@ -47,19 +48,21 @@ import Testing
         }
     }
 
-    @Test func readingEndsWhereEnoughWasRead() throws {
+    @Test("reading stops once enough bytes are read")
+    func enough() throws {
         let directory = try OpenDirectory()
         let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)
         try file.write([1, 2, 3, 4, 5], path: "file")
         var bytes = [UInt8](repeating: 0, count: 4)
-        // One call gives as much as there is room for, even where less is enough.
+        // One call fills the buffer, even if fewer bytes are enough.
         #expect(try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0, enough: 2, path: "file") } == 4)
         #expect(bytes == [1, 2, 3, 4])
         #expect(try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 3, enough: 4, path: "file") } == 2)
         #expect(bytes == [4, 5, 3, 4])
     }
 
-    @Test func offsetsLeaveThePositionAlone() throws {
+    @Test("reading and writing at an offset does not change the position")
+    func offsets() throws {
         let directory = try OpenDirectory()
         let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)
         try file.write(Array("0123456789".utf8), path: "file")
@@ -77,7 +80,8 @@ import Testing
         try file.synchronize(path: "file")
     }
 
-    @Test func aFileIsReadUpToItsLimitAndNotBeyond() throws {
+    @Test("a file up to the limit is read and a longer one is an error")
+    func limit() throws {
         let directory = try OpenDirectory()
         let text = String(repeating: "x", count: 40_000)
         try directory.write(text, to: "file")
@@ -91,7 +95,8 @@ import Testing
         }
     }
 
-    @Test func dataRangesHoldAllThatIsNotZero() throws {
+    @Test("the data ranges contain every byte that is not zero")
+    func dataRanges() throws {
         var random = SeededGenerator("holes")
         let directory = try OpenDirectory()
         for round in 0..<20 {
@@ -118,7 +123,8 @@ import Testing
         }
     }
 
-    @Test func aFileOfOneHoleHasNoData() throws {
+    @Test("a file that is one hole has no data ranges")
+    func hole() throws {
         let directory = try OpenDirectory()
         let file = try directory.root.open(CName("file"), O_RDWR | O_CREAT, permissions: 0o600, path: .root)
         let length: UInt64 = 1 << 40
@@ -132,14 +138,16 @@ import Testing
         #expect(try file.nextDataRange(from: length, below: length, path: "file") == nil)
     }
 
-    @Test(arguments: [1, 255, 256, 257, 1_024, 4_095]) func linkTargetsOfAnyLengthAreRead(length: Int) throws {
+    @Test("link targets of any length are read", arguments: [1, 255, 256, 257, 1_024, 4_095])
+    func linkTargets(length: Int) throws {
         let directory = try OpenDirectory()
         let target = (0..<length).map { UInt8($0 % 250 + 1) }
         try directory.root.createSymbolicLink(CName("link"), target: CName(target), path: "link")
         #expect(try directory.root.readLink(CName("link"), path: "link") == target)
     }
 
-    @Test func readingNoLinkIsAnError() throws {
+    @Test("reading the target of a file that is not a link is an error")
+    func notALink() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
         #expect(throws: FileError("read link", "file", .invalidArgument)) {

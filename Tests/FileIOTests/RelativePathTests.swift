@@ -1,4 +1,4 @@
-// The order of paths against a real walk, and the laws of their parts.
+// The order of paths compared with a real walk, and the relations between their parts.
 
 import FileIO
 import Glibc
@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct RelativePathTests {
-    /// Makes a random tree and returns its paths in no particular order.
+    /// Creates a random tree and returns its paths in no particular order.
     private func createTree(in directory: OpenDirectory, _ random: inout SeededGenerator) throws -> [RelativePath] {
         var directories = [RelativePath.root]
         var paths = Set<RelativePath>()
@@ -28,7 +28,7 @@ import Testing
         return Array(paths)
     }
 
-    /// All paths below `path`: names sorted bytewise, what is in a directory right after it.
+    /// All paths below `path`, with names in byte order and the contents of a directory directly after it.
     private func walk(_ path: RelativePath, in directory: OpenDirectory) throws -> [RelativePath] {
         var reader = DirectoryReader()
         let folder = try directory.root.open(beneath: path, O_RDONLY | O_DIRECTORY)
@@ -38,7 +38,8 @@ import Testing
         }
     }
 
-    @Test func theOrderIsThatOfARealWalk() throws {
+    @Test("paths are ordered like a walk of a directory tree")
+    func walkOrder() throws {
         var random = SeededGenerator("walk")
         for _ in 0..<5 {
             let directory = try OpenDirectory()
@@ -47,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func theOrderComparesComponentByComponent() {
+    @Test("paths are compared component by component")
+    func componentOrder() {
         var random = SeededGenerator("order")
         for _ in 0..<5_000 {
             let (a, b) = (path(&random), path(&random))
@@ -62,7 +64,8 @@ import Testing
         }
     }
 
-    @Test func partsAndWholesAgree() throws {
+    @Test("the parts of a path agree with the path")
+    func parts() throws {
         var random = SeededGenerator("laws")
         for _ in 0..<2_000 {
             let (path, below) = (path(&random), path(&random))
@@ -84,7 +87,8 @@ import Testing
         }
     }
 
-    @Test func aNameThatBeginsAlikeIsNotBelow() throws {
+    @Test("a path with a common prefix in its name is not below the directory")
+    func prefixes() throws {
         let build = try #require(RelativePath("build"))
         #expect(!build.contains(try #require(RelativePath("builda"))))
         #expect(!build.contains(try #require(RelativePath("build.d/x"))))
@@ -92,14 +96,16 @@ import Testing
         #expect(build.suffix(of: try #require(RelativePath("builda"))) == nil)
     }
 
-    @Test(arguments: ["/", "/a", "a/", "a//b", ".", "..", "a/./b", "a/../b", "../a", "a\0b", "a/\0"])
-    func whatIsNoPathIsRefused(text: String) {
+    @Test(
+        "invalid paths are rejected",
+        arguments: ["/", "/a", "a/", "a//b", ".", "..", "a/./b", "a/../b", "../a", "a\0b", "a/\0"])
+    func invalid(text: String) {
         #expect(RelativePath(text) == nil)
     }
 }
 
 extension SeededGenerator {
-    /// A file name of 1 to 255 bytes: any bytes but NUL and `/`, often few of them so that names begin alike.
+    /// A file name of 1 to 255 bytes except NUL and `/`; mostly short, so that names have common prefixes.
     mutating func name() -> [UInt8] {
         let alphabet = Array("ab.-_ \n\u{1}0".utf8) + [0xFF, 0x80]
         while true {

@@ -1,4 +1,4 @@
-// Directories for work in passing, and removing trees.
+// Scratch directories, and the removal of trees.
 
 import FileIO
 import Glibc
@@ -8,7 +8,7 @@ import Testing
 @Suite struct ScratchDirectoryTests {
     private func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
-    @Test("a scratch directory goes with everything in it, however deep and whatever its permissions")
+    @Test("a scratch directory is removed with its contents, at any depth and with any permissions")
     func removed() throws {
         var path: FilePath
         do {
@@ -28,7 +28,7 @@ import Testing
         #expect(exists(path))
     }
 
-    @Test("what is mounted in a tree is not emptied", .enabled(if: geteuid() == 0))
+    @Test("the contents of a mount in the tree are not removed", .enabled(if: geteuid() == 0))
     func mounted() throws {
         let other = try ScratchDirectory(for: "other")
         let tree = try ScratchDirectory(for: "tree")

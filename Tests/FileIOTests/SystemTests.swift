@@ -1,4 +1,4 @@
-// What the system tells of accounts, the process and file systems.
+// Information about accounts, the process and file systems.
 
 import CLinux
 import FileIO
@@ -14,7 +14,8 @@ import Testing
         String(decoding: try Descriptor.open(path, O_RDONLY).readToEnd(limit: 1 << 22, path: path), as: UTF8.self)
     }
 
-    @Test func accountNamesAreThoseOfTheSystemsFiles() throws {
+    @Test("account names agree with the system's files")
+    func accountNames() throws {
         let names = AccountNames()
         var seen = Set<UInt32>()
         for line in try text("/etc/passwd").split(separator: "\n") {
@@ -33,7 +34,8 @@ import Testing
         #expect(names.owner(0) == "root" && names.group(0) == "root")
     }
 
-    @Test func unknownAccountsHaveNoNameTwice() {
+    @Test("an unknown account has no name, also when it is cached")
+    func unknownAccounts() {
         let names = AccountNames()
         for _ in 0..<2 {
             #expect(names.owner(3_999_999_999) == nil && names.group(3_999_999_999) == nil)
@@ -41,20 +43,23 @@ import Testing
         }
     }
 
-    @Test func accountNamesServeManyThreads() {
+    @Test("account names can be looked up from many threads")
+    func concurrentLookups() {
         let names = AccountNames()
         DispatchQueue.concurrentPerform(iterations: 200) { round in
             #expect(names.owner(UInt32(round % 3)) == AccountNames().owner(UInt32(round % 3)))
         }
     }
 
-    @Test func theProcessKnowsItsHostAndPowers() throws {
+    @Test("the host name and the root privilege are detected")
+    func process() throws {
         #expect(CurrentProcess.hostName == (try text("/proc/sys/kernel/hostname")).trimmingCharacters(in: .newlines))
         let line = try #require(try text("/proc/self/status").split(separator: "\n").first { $0.hasPrefix("Uid:") })
         #expect(CurrentProcess.isRoot == (line.split(separator: "\t")[2] == "0"))
     }
 
-    @Test func theLimitOnOpenFilesIsRaisedToTheHardOne() throws {
+    @Test("the limit on open files is raised to the hard limit")
+    func openFileLimit() throws {
         let limit = CurrentProcess.raiseOpenFileLimit()
         let line = try #require(
             try text("/proc/self/limits").split(separator: "\n").first { $0.hasPrefix("Max open files") })
@@ -62,7 +67,8 @@ import Testing
         #expect(fields[3] == fields[4] && String(fields[4]) == String(limit))
     }
 
-    @Test func theClockNeverGoesBack() {
+    @Test("the monotonic clock never decreases")
+    func clock() {
         var last = CurrentProcess.monotonicNanoseconds
         for _ in 0..<10_000 {
             let now = CurrentProcess.monotonicNanoseconds
@@ -71,7 +77,8 @@ import Testing
         }
     }
 
-    @Test func fileSystemsAreKnownByName() throws {
+    @Test("file systems are identified by name")
+    func fileSystemNames() throws {
         let proc = try FileSystem.of(try Descriptor.open("/proc", CInt(CLINUX_O_PATH)))
         #expect(proc.name == "proc" && proc.reach == .pseudo)
         let sys = try FileSystem.of(try Descriptor.open("/sys", O_RDONLY))
@@ -82,8 +89,9 @@ import Testing
         #expect(FileSystem(magic: 0xABCD_0123).name == "0xabcd0123")
     }
 
-    /// The mount table names the type of each mount; ours must not contradict it.
-    @Test func mountsAgreeWithTheMountTable() throws {
+    /// The mount table names the type of each mount; `FileSystem` must not contradict it.
+    @Test("file systems agree with the types in the mount table")
+    func mountTable() throws {
         for line in try text("/proc/self/mounts").split(separator: "\n") {
             let fields = line.split(separator: " ")
             guard let root = try? Descriptor.open(FilePath(String(fields[1])), CInt(CLINUX_O_PATH)) else { continue }
@@ -96,13 +104,14 @@ import Testing
                 "debugfs": ("debugfs", .pseudo), "tracefs": ("tracefs", .pseudo), "bpf": ("bpf", .pseudo),
                 "securityfs": ("securityfs", .pseudo), "configfs": ("configfs", .pseudo),
             ]
-            // A mount below may hide this one.
+            // Another mount may hide this one.
             guard let (name, reach) = kinds[fields[2]], system.name != "autofs" else { continue }
             #expect(system.name == name && system.reach == reach, "\(line)")
         }
     }
 
-    @Test func freeSpaceIsThatOfTheFileSystem() throws {
+    @Test("the free space of the file system is reported")
+    func freeSpace() throws {
         let directory = try OpenDirectory()
         #expect(try FileSystem.freeBytes(of: directory.root) > 0)
         #expect(try FileSystem.freeBytes(of: try Descriptor.open("/proc", O_RDONLY)) == 0)

@@ -1,4 +1,4 @@
-// Arithmetic and order of instants against plain integers.
+// Arithmetic and order of timestamps, compared with plain integers.
 
 import FileIO
 import TestSupport
@@ -21,7 +21,8 @@ import Testing
                 : .random(in: 0..<1_000_000_000, using: &random))
     }
 
-    @Test func movingIsAddition() {
+    @Test("moving a time adds nanoseconds")
+    func addition() {
         var random = SeededGenerator("moves")
         for _ in 0..<10_000 {
             let start = instant(&random)
@@ -35,7 +36,8 @@ import Testing
         }
     }
 
-    @Test func theOrderIsThatOfNanoseconds() {
+    @Test("times are ordered by their nanoseconds")
+    func order() {
         var random = SeededGenerator("order of instants")
         for _ in 0..<10_000 {
             let (a, b) = (instant(&random), instant(&random))

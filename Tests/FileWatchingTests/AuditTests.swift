@@ -1,4 +1,4 @@
-// The audit finds and mends what events did not tell, and nothing else.
+// The audit finds and repairs differences that events did not report, and no others.
 
 import FileIO
 import FileWatching
@@ -16,8 +16,8 @@ import Threading
         return hooks
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func whatIsInOrderIsNotReported(_ backend: WatchBackend) async throws {
+    @Test("an audit of correct watches finds nothing", arguments: WatchBackend.reporting)
+    func clean(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b/c\nmkdir -p d/e\nwrite a/f 1", backend: backend)
         #expect(await watched.watch.audit() == WatchAudit(checkedDirectories: 6))
         #expect(try await watched.batch().isEmpty)
@@ -25,8 +25,8 @@ import Threading
         #expect(OpenFiles.targets.allSatisfy { !$0.hasPrefix(watched.tree.root) })
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func lostEventsAreFoundAndMended(_ backend: WatchBackend) async throws {
+    @Test("an audit finds and repairs what lost events left", arguments: WatchBackend.reporting)
+    func lostEvents(_ backend: WatchBackend) async throws {
         let isDeaf = Lock()
         isDeaf.isSet = false
         let watched = try await WatchedTree(
@@ -40,7 +40,7 @@ import Threading
             mv replaced ../outside/replaced
             mkdir -p replaced/x
             """)
-        #expect(try await watched.batch().isEmpty, "nobody told")
+        #expect(try await watched.batch().isEmpty, "no event was reported")
         isDeaf.isSet = false
         let audit = try #require(await watched.watch.audit())
         #expect(audit.missingWatches == 2, "a/new and the new one in place of the old")
@@ -57,9 +57,11 @@ import Threading
         #expect(await watched.watch.audit()?.isClean == true)
     }
 
-    /// What changes during an audit, between any two of its steps, is told by events and nobody's fault.
-    @Test(arguments: WatchBackend.telling, [UInt64(51), .random(in: 52...999_999)])
-    func anAuditAmongChangesFindsNothingWrong(_ backend: WatchBackend, seed: UInt64) async throws {
+    /// Events report the changes made between any two steps of an audit, so they are not faults.
+    @Test(
+        "an audit during changes finds nothing wrong",
+        arguments: WatchBackend.reporting, [UInt64(51), .random(in: 52...999_999)])
+    func concurrentChanges(_ backend: WatchBackend, seed: UInt64) async throws {
         let tree = try TemporaryTree()
         let changes = Locked((churn: Churn(seed: seed), left: 0))
         var hooks = WatcherHooks()
@@ -84,7 +86,8 @@ import Threading
         #expect(watched.watchedDirectories == watched.directories)
     }
 
-    @Test func whatIsPolledOrLeftOutIsNotWrong() async throws {
+    @Test("an audit does not report polled and excluded directories")
+    func exempt() async throws {
         var hooks = WatcherHooks()
         hooks.watchFailure = { _, path in path.bytes.elementsEqual("polled".utf8) ? .noSpace : nil }
         let watched = try await WatchedTree(
@@ -96,7 +99,8 @@ import Threading
         #expect(batch.ranges == [.subtree("polled")], "\(batch), \(watched.events.all)")
     }
 
-    @Test func withoutARootThereIsNothingToAudit() async throws {
+    @Test("an audit of a missing root returns nil")
+    func absence() async throws {
         let watched = try await WatchedTree("mkdir a")
         try watched.tree.run(["mv", "root", "away"], in: watched.tree.base)
         await watched.watch.flush()
@@ -105,14 +109,15 @@ import Threading
         #expect(await watched.watch.audit() == nil)
     }
 
-    @Test func afterASuspendTheWatchingIsAudited() async throws {
+    @Test("a suspend starts an audit")
+    func suspend() async throws {
         let slept = Locked(Duration.zero)
         var hooks = WatcherHooks()
         hooks.suspendedTime = { slept.withLock { $0 } }
         let watched = try await WatchedTree("mkdir a", hooks: hooks)
         slept.withLock { $0 += .seconds(60) }
         await watched.watch.flush()
-        // That of the suspend was asked for before and is answered before.
+        // The suspend's audit was requested first and is answered first.
         #expect(await watched.watch.audit()?.isClean == true)
         #expect(watched.events.all.count { if case .audited = $0 { true } else { false } } == 2)
     }

@@ -1,4 +1,4 @@
-// Batches: exactly what changed, when it is due, and how waiting ends.
+// Batches: their contents, when they are due, and how waiting for them ends.
 
 import FileIO
 import Glibc
@@ -8,7 +8,8 @@ import Testing
 @testable import FileWatching
 
 @Suite(.blocking) struct BatchTests {
-    @Test func aChangeIsReportedAndNothingElse() async throws {
+    @Test("a batch contains the changed paths and no others")
+    func precision() async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1\nwrite a/g 1")
         try watched.run("write a/b/f 22")
         #expect(try await watched.check().ranges == [.entry("a/b/f")])
@@ -21,8 +22,8 @@ import Testing
         #expect(try await watched.check().isEmpty)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func readingIsNoChange(_ backend: WatchBackend) async throws {
+    @Test("reading files is not a change", arguments: WatchBackend.reporting)
+    func reading(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/b/f 1", backend: backend)
         _ = Listing(of: watched.tree.root)
         let file = try #require(fopen(watched.tree.root + "/a/b/f", "r"))
@@ -31,15 +32,15 @@ import Testing
         #expect(try await watched.batch().isEmpty)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func manyNamesInOneDirectoryBecomeItsListing(_ backend: WatchBackend) async throws {
+    @Test("many changed names in one directory are reported as its children", arguments: WatchBackend.reporting)
+    func manyNames(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p d/sub", backend: backend)
         try watched.run("each 1000 write d/f% 1\nwrite d/sub/g 1")
         #expect(try await watched.check().ranges == [.children("d"), .entry("d/sub/g")])
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func aFlushWaitsUntilNewDirectoriesAreWatched(_ backend: WatchBackend) async throws {
+    @Test("a flush waits until new directories are watched", arguments: WatchBackend.reporting)
+    func flush(_ backend: WatchBackend) async throws {
         let gate = ReadingGate()
         let watched = try await WatchedTree(backend: backend, hooks: gate.hooks)
         let chain = (1...400).map(String.init).joined(separator: "/")
@@ -52,8 +53,8 @@ import Testing
         try await watched.check()
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func aBatchComesByItselfWhenItIsDue(_ backend: WatchBackend) async throws {
+    @Test("a batch is returned without a flush when it is due", arguments: WatchBackend.reporting)
+    func due(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree(timing: WatchTiming(settle: .milliseconds(1)), backend: backend)
         async let next = watched.watch.nextBatch()
         try watched.run("write f 1")
@@ -63,8 +64,10 @@ import Testing
         #expect(batch.firstChange != nil)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func aBatchWaitsForQuietButNotBeyondTheLongestDelay(_ backend: WatchBackend) async throws {
+    @Test(
+        "a batch waits until the root is quiet, but not longer than the maximum delay",
+        arguments: WatchBackend.reporting)
+    func maxDelay(_ backend: WatchBackend) async throws {
         let clock = ManualClock()
         var hooks = WatcherHooks()
         hooks.now = { clock.now }
@@ -79,13 +82,15 @@ import Testing
         #expect(await next?.ranges == [.entry(.root), .entry("f1"), .entry("f2"), .entry("f3")])
     }
 
-    @Test func rangesPutBackComeAgain() async throws {
+    @Test("ranges put back are in the next batch")
+    func putBack() async throws {
         let watched = try await WatchedTree("mkdir d", timing: WatchTiming(settle: .zero))
         watched.watch.markDirty([.entry("f"), .subtree("d"), .entry("d/g")])
         #expect(await watched.watch.nextBatch()?.ranges == [.subtree("d"), .entry("f")])
     }
 
-    @Test func stoppingEndsTheWait() async throws {
+    @Test("stopping the watcher ends the wait for a batch")
+    func stopping() async throws {
         let watched = try await WatchedTree()
         async let next = watched.watch.nextBatch()
         await watched.watcher.stop()
@@ -95,8 +100,8 @@ import Testing
         await #expect(throws: FileError.self) { try await watched.watch.arm() }
     }
 
-    @Test("whoever asks right behind the end is answered", .timeLimit(.minutes(60)))
-    func requestsBehindTheEnd() async throws {
+    @Test("requests after the end of the watcher are answered", .timeLimit(.minutes(60)))
+    func lateRequests() async throws {
         let mailbox = try Mailbox()
         let hooks = WatcherHooks()
         let loop = WatchLoop(try EventSources(.auto, hooks: hooks), mailbox, hooks)
@@ -109,20 +114,20 @@ import Testing
         #expect(await status == nil)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func cancellingEndsTheWait(_ backend: WatchBackend) async throws {
+    @Test("cancelling ends the wait and does not consume a batch", arguments: WatchBackend.reporting)
+    func cancelling(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree(backend: backend)
         let watch = watched.watch
         let task = Task { await watch.nextBatch() }
         task.cancel()
         #expect(await task.value == nil)
-        // The cancelled wait takes no batch away.
+        // The cancelled wait does not consume a batch.
         try watched.run("write f 1")
         #expect(try await watched.check().ranges == [.entry(.root), .entry("f")])
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func aPathLongerThanASystemCallTakesIsWatched(_ backend: WatchBackend) async throws {
+    @Test("a directory with a path longer than PATH_MAX is watched", arguments: WatchBackend.reporting)
+    func longPath(_ backend: WatchBackend) async throws {
         let tree = try TemporaryTree()
         let name = String(repeating: "n", count: 200)
         let depth = 40
@@ -135,8 +140,8 @@ import Testing
         #expect(try await watched.batch().ranges == [.entry(directory), .entry(directory.appending("f".utf8))])
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func nothingIsHeldOpenWhileIdle(_ backend: WatchBackend) async throws {
+    @Test("no file of the root is open while the watcher is idle", arguments: WatchBackend.reporting)
+    func openFiles(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nmkdir c", backend: backend)
         try watched.run("mkdir c/d")
         _ = try await watched.batch()
@@ -145,7 +150,7 @@ import Testing
     }
 }
 
-/// What this process has open.
+/// The files that this process has open.
 enum OpenFiles {
     static var targets: [String] {
         (0..<1_024).compactMap { number in

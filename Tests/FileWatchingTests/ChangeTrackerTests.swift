@@ -1,4 +1,4 @@
-// Events on a tree of known directories: what is marked, what is to be crawled, what is given up. Without a kernel.
+// Events on a tree of known directories: marked paths, queued crawls and retired watches. No kernel is involved.
 
 import FileIO
 import TestTraits
@@ -7,7 +7,7 @@ import Testing
 @testable import FileWatching
 
 @Suite(.blocking) struct ChangeTrackerTests {
-    /// Watches 1: the root, 2: a, 3: a/b, 4: c.
+    /// A tracker with the watches 1: the root, 2: a, 3: a/b, 4: c.
     private static func tracker() -> ChangeTracker {
         var tracker = ChangeTracker()
         var item = CrawlItem.root(reports: false)
@@ -28,9 +28,9 @@ import Testing
         let name: String
         let events: [DirectoryEvent]
         var ranges: [PathRange] = []
-        /// Paths that are to be crawled.
+        /// Paths queued for a crawl.
         var crawled: [RelativePath] = []
-        /// Watches that have no place in the tree any more but are kept.
+        /// Watches of directories in limbo.
         var limbo: [Int32] = []
         var retired: [Int32] = []
         var rootNeedsCheck = false
@@ -44,26 +44,26 @@ import Testing
 
     static let cases: [Case] = [
         Case(name: "content", events: [event(3, .modify, "f"), event(3, .closeWrite, "f")], ranges: [.entry("a/b/f")]),
-        Case(name: "a file comes", events: [event(2, .create, "f")], ranges: [.entry("a"), .entry("a/f")]),
-        Case(name: "a file goes", events: [event(1, .delete, "f")], ranges: [.entry(.root), .entry("f")]),
+        Case(name: "a file appears", events: [event(2, .create, "f")], ranges: [.entry("a"), .entry("a/f")]),
+        Case(name: "a file disappears", events: [event(1, .delete, "f")], ranges: [.entry(.root), .entry("f")]),
         Case(
             name: "a directory's permissions",
             events: [event(1, [.attributes, .isDirectory], "c"), event(4, .attributes)],
             ranges: [.entry("c")]),
         Case(name: "the root's permissions", events: [event(1, .attributes)], ranges: [.entry(.root)]),
         Case(
-            name: "a directory comes", events: [event(2, [.create, .isDirectory], "n")],
+            name: "a directory appears", events: [event(2, [.create, .isDirectory], "n")],
             ranges: [.entry("a"), .entry("a/n")], crawled: ["a/n"]),
         Case(
-            name: "a directory is deleted and ends",
+            name: "a directory is deleted and its watch ends",
             events: [
                 event(4, .deleteSelf), event(1, [.delete, .isDirectory], "c"), event(4, .ignored),
             ], ranges: [.entry(.root), .entry("c")], crawled: ["c"]),
         Case(
-            name: "a directory ends before its deletion is told", events: [event(4, .deleteSelf), event(4, .ignored)],
+            name: "a watch ends before the deletion is reported", events: [event(4, .deleteSelf), event(4, .ignored)],
             ranges: [.entry(.root), .entry("c")], crawled: ["c"]),
         Case(
-            name: "a directory leaves; what happens in it is not known by its old path",
+            name: "a directory is moved away; changes in it are not reported under its old path",
             events: [
                 event(1, [.movedFrom, .isDirectory], "a"), event(3, .create, "f"),
             ], ranges: [.entry(.root), .entry("a")], crawled: ["a"], limbo: [2]),
@@ -77,23 +77,23 @@ import Testing
             name: "a file takes a directory's place", events: [event(1, .movedTo, "c")],
             ranges: [.entry(.root), .entry("c")], limbo: [4]),
         Case(
-            name: "merged: a directory came and went, in either order",
+            name: "merged: a directory appeared and disappeared, in either order",
             events: [event(1, [.create, .delete, .isDirectory], "c")],
             ranges: [.entry(.root), .entry("c")], crawled: ["c"], limbo: [4]),
         Case(
-            name: "merged: a file came and went where a directory is known; it may be there again",
+            name: "merged: a file appeared and disappeared in the place of a known directory",
             events: [event(1, [.create, .delete], "c")],
             ranges: [.entry(.root), .entry("c")], crawled: ["c"], limbo: [4]),
         Case(
-            name: "merged: a file came and went", events: [event(1, [.create, .delete, .closeWrite], "f")],
+            name: "merged: a file appeared and disappeared", events: [event(1, [.create, .delete, .closeWrite], "f")],
             ranges: [.entry(.root), .entry("f")]),
         Case(name: "the root is renamed", events: [event(1, .moveSelf)], rootNeedsCheck: true),
         Case(name: "the root is unmounted", events: [event(1, .unmount), event(1, .ignored)], rootNeedsCheck: true),
-        Case(name: "a watch of somebody else", events: [event(9, .create, "f")]),
+        Case(name: "the watch of another root", events: [event(9, .create, "f")]),
     ]
 
-    @Test(arguments: cases)
-    func eventsAreTakenIn(_ example: Case) {
+    @Test("events mark paths and queue crawls", arguments: cases)
+    func events(_ example: Case) {
         var tracker = Self.tracker()
         #expect(tracker.pending.isEmpty && tracker.dirty.isEmpty)
         var isMarked = false
@@ -106,7 +106,8 @@ import Testing
         #expect(tracker.rootNeedsCheck == example.rootNeedsCheck)
     }
 
-    @Test func aRenamedDirectoryIsRecognisedByItsWatch() throws {
+    @Test("a renamed directory is recognised by its watch")
+    func renamed() throws {
         var tracker = Self.tracker()
         let moved = try #require(tracker.tree.node(watchedBy: WatchID(2)))
         _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "a"))
@@ -120,8 +121,9 @@ import Testing
         #expect(tracker.takeRetired() == [])
     }
 
-    /// RENAME_EXCHANGE (rename(2)) tells of two renames, the first of which is crawled before the second is told.
-    @Test func exchangedDirectoriesAreBothKnownAfterwards() throws {
+    /// RENAME_EXCHANGE (rename(2)) reports two renames; here the first is crawled before the second is reported.
+    @Test("both directories are known after they are exchanged")
+    func exchanged() throws {
         var tracker = Self.tracker()
         func crawl(_ name: String, _ watch: Int32) throws {
             let index = try #require(tracker.pending.firstIndex { $0.place?.name == Array(name.utf8) })
@@ -141,7 +143,8 @@ import Testing
         #expect(tracker.tree.node(watchedBy: WatchID(4)).flatMap { tracker.tree.path(of: $0) } == "a")
     }
 
-    @Test func whatIsNotMetAgainIsGivenUpWithAllBelow() {
+    @Test("a directory that is not found again is removed with everything below it")
+    func reaped() {
         var tracker = Self.tracker()
         _ = tracker.apply(Self.event(1, [.movedFrom, .isDirectory], "a"))
         tracker.reapLimbo()
@@ -149,7 +152,8 @@ import Testing
         #expect(tracker.tree.watches.map(\.number).sorted() == [1, 4])
     }
 
-    @Test func aListingWithoutAKnownDirectoryPutsItIntoLimbo() {
+    @Test("a known directory that is missing from the listing goes to limbo")
+    func unlisted() {
         var tracker = Self.tracker()
         tracker.listed(.root, subdirectories: [Array("a".utf8)], reports: true)
         #expect(tracker.dirty.ranges == [.entry(.root), .entry("c")])
@@ -157,7 +161,8 @@ import Testing
         #expect(tracker.takeRetired() == [WatchID(4)])
     }
 
-    @Test func aDirectoryIsNeverPutBelowItself() {
+    @Test("a directory is never moved below itself")
+    func cycle() {
         var tracker = Self.tracker()
         let inside = tracker.tree.node(watchedBy: WatchID(3)).map { CrawlItem(Array("x".utf8), in: $0, reports: true) }
         let met = inside.flatMap { tracker.found($0, watch: WatchID(2)) }

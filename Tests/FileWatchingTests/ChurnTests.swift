@@ -1,4 +1,4 @@
-// Random operations from a printed seed, compared with what is really there; with faults thrown in.
+// Random operations with a printed seed, compared with the actual tree; also with injected faults.
 
 import FileIO
 import FileWatching
@@ -9,17 +9,21 @@ import Testing
 import Threading
 
 @Suite(.blocking) struct ChurnTests {
-    @Test(arguments: WatchBackend.telling, [UInt64(1), 2, 3, .random(in: 4...999_999)])
-    func everyDifferenceIsCovered(_ backend: WatchBackend, seed: UInt64) async throws {
+    @Test(
+        "batches cover every random change",
+        arguments: WatchBackend.reporting, [UInt64(1), 2, 3, .random(in: 4...999_999)])
+    func random(_ backend: WatchBackend, seed: UInt64) async throws {
         let watched = try await WatchedTree(backend: backend)
         try await churn(watched, seed: seed, operations: 1_500) {
             #expect(watched.kernelWatches == watched.directories, "seed \(seed)")
         }
     }
 
-    /// Watches run out and come back while the tree changes.
-    @Test(arguments: WatchBackend.telling, [UInt64(11), .random(in: 12...999_999)])
-    func everyDifferenceIsCoveredWhenWatchesRunOut(_ backend: WatchBackend, seed: UInt64) async throws {
+    /// Adding a watch fails at random while the tree changes.
+    @Test(
+        "batches cover every change when watches run out",
+        arguments: WatchBackend.reporting, [UInt64(11), .random(in: 12...999_999)])
+    func shortage(_ backend: WatchBackend, seed: UInt64) async throws {
         let random = Locked(SeededGenerator(seed: seed))
         var hooks = WatcherHooks()
         hooks.watchFailure = { _, path in
@@ -30,11 +34,12 @@ import Threading
         try await churn(watched, seed: seed, operations: 800) {}
     }
 
-    /// What inotify has no watches for is watched by fanotify, and directories move between the two.
+    /// fanotify watches directories beyond inotify's limit, and directories move between the two.
     @Test(
-        .enabled(if: WatchBackend.telling.contains(.fanotify)),
+        "batches cover every change when two backends share the root",
+        .enabled(if: WatchBackend.reporting.contains(.fanotify)),
         arguments: [UInt64(41), 42, .random(in: 43...999_999)])
-    func everyDifferenceIsCoveredByTwoBackendsAtOnce(seed: UInt64) async throws {
+    func twoBackends(seed: UInt64) async throws {
         let random = Locked(SeededGenerator(seed: seed))
         var hooks = WatcherHooks()
         hooks.watchFailure = { backend, _ in
@@ -46,10 +51,12 @@ import Threading
         }
     }
 
-    /// Nobody waits for anybody: the tree changes while batches are taken when they are due.
-    @Test(arguments: WatchBackend.telling, [UInt64(31), 32, .random(in: 33...999_999)])
-    func whoOnlyLooksWhereTheBatchesSayEndsUpRight(_ backend: WatchBackend, seed: UInt64) async throws {
-        // Every other seed has few batches, each of hundreds of changes, as on a machine that is busy.
+    /// The tree changes while batches are taken when they are due, without any synchronization.
+    @Test(
+        "a caller that scans only the ranges of the batches sees every change",
+        arguments: WatchBackend.reporting, [UInt64(31), 32, .random(in: 33...999_999)])
+    func concurrent(_ backend: WatchBackend, seed: UInt64) async throws {
+        // Every other seed produces few batches with hundreds of changes each, as on a busy machine.
         let timing =
             seed.isMultiple(of: 2)
             ? WatchTiming(settle: .milliseconds(100), maxDelay: .milliseconds(200))
@@ -74,8 +81,9 @@ import Threading
         #expect(watched.kernelWatches == watched.directories, "seed \(seed)")
     }
 
-    /// The oracle itself: a batch may name `c/ab` of a directory `c` that is a link to another by now.
-    @Test func whatLiesBehindALinkIsNotInTheTree() throws {
+    /// A batch may name `c/ab` after the directory `c` was replaced by a link to another directory.
+    @Test("the test's listing does not follow symbolic links")
+    func links() throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir -p ab/ab\nmkdir -p c/ab")
         var known = Listing(of: tree.root)
@@ -92,7 +100,7 @@ import Threading
         var history = [String]()
         for number in 1...operations {
             let line = churn.nextLine()
-            // Some lines are impossible in the present tree: the system refuses them, which changes nothing.
+            // Some lines are impossible in the current tree; they fail and change nothing.
             if (try? watched.run(line)) != nil { history.append(line) }
             if number % churn.pause == 0 {
                 try await watched.check("seed \(seed): \(history.suffix(40).joined(separator: "; "))")
@@ -104,10 +112,10 @@ import Threading
     }
 }
 
-/// Draws lines of a script on a small set of names, so that they often meet.
+/// Generates random lines of a script with a small set of names, so that they often collide.
 struct Churn {
     private var random: SeededGenerator
-    /// How many operations lie between two comparisons; changes all the time.
+    /// The number of operations between two comparisons; changes with every line.
     private(set) var pause = 7
 
     private let hasHardLinks: Bool

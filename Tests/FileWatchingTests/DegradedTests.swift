@@ -1,4 +1,4 @@
-// Directories that cannot be watched are looked at all the same, and it is said.
+// Directories that cannot be watched are polled, and the watcher reports it.
 
 import FileIO
 import FileWatching
@@ -9,7 +9,7 @@ import Testing
 import Threading
 
 @Suite(.blocking) struct DegradedTests {
-    /// Lets a number of watches be added.
+    /// Allows a limited number of inotify watches.
     private final class Budget: Sendable {
         private let left: Locked<Int>
 
@@ -30,17 +30,18 @@ import Threading
         }
     }
 
-    @Test func whatCannotBeWatchedIsPolled() async throws {
+    @Test("directories that cannot be watched are polled")
+    func polled() async throws {
         let budget = Budget(3)
         let watched = try await WatchedTree(
             "mkdir -p a/b\nmkdir -p c/d\nwrite c/d/f 1\nmkdir -p e/g", backend: .inotify,
             hooks: budget.hooks)
         #expect(watched.stats.watchedDirectories == 3)
-        #expect(watched.stats.polledDirectories == 2, "c and e, with all that is below them")
+        #expect(watched.stats.polledDirectories == 2, "c and e, with everything below them")
         let degraded = watched.events.all.compactMap { event in
             if case .degraded(.limit(.inotifyWatches, let needed, _)) = event { needed } else { nil }
         }
-        #expect(degraded == [5], "told once")
+        #expect(degraded == [5], "reported once")
         try watched.run("write c/d/f 22\nwrite e/g/h 1\nwrite a/b/f 1")
         try await watched.check()
 
@@ -53,7 +54,8 @@ import Threading
         #expect(watched.events.all.count { if case .degraded = $0 { true } else { false } } == 1)
     }
 
-    @Test func pollingComesByItselfAndEndsWhenThereAreWatchesAgain() async throws {
+    @Test("polling ends when watches are available again")
+    func recovery() async throws {
         let clock = ManualClock()
         let budget = Budget(1)
         var hooks = budget.hooks
@@ -63,15 +65,17 @@ import Threading
 
         budget.allow(100)
         clock.advance(by: .seconds(60))
-        // The poll is due: the thread, once woken, looks at the directory and can watch it now.
+        // The poll is due: when the thread wakes up, it crawls the directory and can watch it now.
         try watched.run("write other 1")
         let batch = try await watched.batch()
         #expect(batch.ranges.contains(.subtree("a")))
         #expect(watched.kernelWatches == 3)
     }
 
-    @Test(.enabled(if: WatchBackend.telling.contains(.fanotify)))
-    func whatInotifyHasNoWatchesForIsWatchedByFanotify() async throws {
+    @Test(
+        "fanotify watches the directories beyond inotify's limit",
+        .enabled(if: WatchBackend.reporting.contains(.fanotify)))
+    func fanotify() async throws {
         let budget = Budget(3)
         let watched = try await WatchedTree(
             "mkdir -p a/b\nmkdir -p c/d\nwrite c/d/f 1\nmkdir -p e/g", hooks: budget.hooks)
@@ -91,30 +95,32 @@ import Threading
 
         budget.allow(100)
         try watched.run("mkdir later\nchmod 755 a/b/d")
-        try await watched.check("there is room again")
+        try await watched.check("watches are available again")
         #expect(watched.watchedDirectories == watched.directories)
     }
 
-    @Test func whenBothBackendsAreUsedUpTheRestIsPolled() async throws {
+    @Test("directories beyond the limits of both backends are polled")
+    func bothLimits() async throws {
         var hooks = WatcherHooks()
         hooks.watchFailure = { _, path in path.depth > 1 ? .noSpace : nil }
         let watched = try await WatchedTree("mkdir -p a/b/c\nwrite a/b/f 1", hooks: hooks)
         #expect(watched.stats.watchedDirectories == 2)
         #expect(watched.stats.polledDirectories == 1)
-        let told = watched.events.all.compactMap { event in
+        let reported = watched.events.all.compactMap { event in
             if case .degraded(.limit(let limit, needed: 3, limit: _)) = event { limit } else { nil }
         }
-        #expect(told == [.fanotifyMarks, .inotifyWatches])
+        #expect(reported == [.fanotifyMarks, .inotifyWatches])
         try watched.run("write a/b/f 22")
         try await watched.check()
     }
 
-    @Test func withoutInotifyInstancesFanotifyWatches() async throws {
+    @Test("fanotify watches everything if no inotify instance is available")
+    func noInstance() async throws {
         var hooks = WatcherHooks()
         hooks.openFailure = { $0 == .inotify ? .tooManyOpenFiles : nil }
         let watched = try await WatchedTree("mkdir -p a/b", hooks: hooks)
         #expect(watched.stats.inotifyDirectories == 0)
-        #expect(watched.stats.fanotifyDirectories == (WatchBackend.telling.contains(.fanotify) ? 3 : 0))
+        #expect(watched.stats.fanotifyDirectories == (WatchBackend.reporting.contains(.fanotify) ? 3 : 0))
         #expect(
             watched.events.all.contains { event in
                 if case .degraded(.limit(.inotifyInstances, _, _)) = event { true } else { false }
@@ -123,14 +129,15 @@ import Threading
         try await watched.check()
     }
 
-    @Test func withoutAnyInstanceEverythingIsPolledUntilThereIsOne() async throws {
+    @Test("everything is polled until a backend is available")
+    func noBackend() async throws {
         let clock = ManualClock()
         let isShort = Lock()
         var hooks = WatcherHooks()
         hooks.now = { clock.now }
         hooks.openFailure = { _ in isShort.isSet ? .tooManyOpenFiles : nil }
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/f 1", hooks: hooks)
-        #expect(watched.stats.polledDirectories == 1, "the root, with all that is below it")
+        #expect(watched.stats.polledDirectories == 1, "the root, with everything below it")
         try watched.run("write a/f 22\nmkdir -p c/d")
         #expect(try await watched.check().ranges == [.subtree(.root)])
 
@@ -142,24 +149,27 @@ import Threading
         #expect(try await watched.check().ranges == [.entry("c/d"), .entry("c/d/f")])
     }
 
-    @Test(arguments: [WatchBackend.inotify, .fanotify])
-    func aBackendThatWasAskedForAndIsNotThereIsAnError(_ backend: WatchBackend) {
+    @Test("a requested backend that is not available is an error", arguments: [WatchBackend.inotify, .fanotify])
+    func unavailable(_ backend: WatchBackend) {
         var hooks = WatcherHooks()
         hooks.openFailure = { $0 == backend ? .noFunction : nil }
         let error = #expect(throws: FileError.self) { _ = try TreeWatcher(backend: backend, hooks: hooks) }
         #expect(error?.description == "cannot watch \(backend.rawValue): Function not implemented")
     }
 
-    @Test func pollingNeedsNoBackend() async throws {
+    @Test("polling needs no backend and is not reported as degraded")
+    func polling() async throws {
         let watched = try await WatchedTree("mkdir -p a/b", backend: .poll)
         #expect(watched.stats.polledDirectories == 1 && watched.stats.watchedDirectories == 0)
-        #expect(watched.events.all == [.armed(watched.stats)], "what was asked for is no degradation")
+        #expect(watched.events.all == [.armed(watched.stats)], "a requested backend is not reported as degraded")
         try watched.run("write a/b/f 1\nrm -r a/b")
         #expect(try await watched.check().ranges == [.subtree(.root)])
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func anUnreadableDirectoryIsNotedAndSeenWhenItBecomesReadable(_ backend: WatchBackend) async throws {
+    @Test(
+        "an unreadable directory is counted, and watched when it becomes readable",
+        arguments: WatchBackend.reporting)
+    func unreadable(_ backend: WatchBackend) async throws {
         var hooks = WatcherHooks()
         let lock = Lock()
         hooks.watchFailure = { _, path in
@@ -174,9 +184,11 @@ import Threading
         #expect(watched.kernelWatches == 3)
     }
 
-    /// Scenario 11 with real permissions, which root does not feel.
-    @Test(.enabled(if: geteuid() != 0), arguments: WatchBackend.telling)
-    func aDirectoryWithoutPermissionsIsUnreadable(_ backend: WatchBackend) async throws {
+    /// Scenario 11 with real permissions, which do not apply to root.
+    @Test(
+        "a directory without permissions is unreadable",
+        .enabled(if: geteuid() != 0), arguments: WatchBackend.reporting)
+    func permissions(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir secret\nchmod 000 secret\nmkdir open", backend: backend)
         #expect(watched.stats.unreadableDirectories == 1)
         #expect(watched.stats.watchedDirectories == 2)
@@ -184,9 +196,9 @@ import Threading
         try await watched.check()
     }
 
-    /// Scenario 24: what is crawled vanishes, moves and grows meanwhile.
-    @Test(arguments: WatchBackend.telling)
-    func theTreeChangesDuringSetUp(_ backend: WatchBackend) async throws {
+    /// Scenario 24: directories disappear, move and grow while they are crawled.
+    @Test("changes during arming are covered", arguments: WatchBackend.reporting)
+    func setUp(_ backend: WatchBackend) async throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir -p a/b/c\nmkdir p\nmkdir -p z/y")
         var hooks = WatcherHooks()
@@ -212,7 +224,7 @@ final class Lock: Sendable {
     }
 }
 
-/// A clock that stands still until it is advanced.
+/// A clock that moves only when it is advanced.
 final class ManualClock: Sendable {
     private let instant = Locked(ContinuousClock.now)
     var now: ContinuousClock.Instant { instant.withLock { $0 } }

@@ -1,4 +1,4 @@
-// What marks become when they are taken.
+// Marks and the ranges that result from them.
 
 import FileIO
 import TestSupport
@@ -16,36 +16,40 @@ import Testing
         var testDescription: String { name }
     }
 
-    @Test(arguments: [
-        Case(name: "nothing", marks: [], ranges: []),
-        Case(
-            name: "walk order, not byte order",
-            marks: [.entry("a.b"), .entry("a/b"), .entry("a"), .entry(.root)],
-            ranges: [.entry(.root), .entry("a"), .entry("a/b"), .entry("a.b")]),
-        Case(
-            name: "once each", marks: [.entry("a"), .entry("a"), .subtree("b"), .subtree("b")],
-            ranges: [.entry("a"), .subtree("b")]),
-        Case(
-            name: "nothing inside a subtree, whichever came first",
-            marks: [.entry("a/b/c"), .children("a/d"), .subtree("a"), .subtree("a/e"), .entry("a/f"), .entry("ab")],
-            ranges: [.subtree("a"), .entry("ab")]),
-        Case(
-            name: "the root's subtree is everything",
-            marks: [.entry("a"), .subtree(.root), .children("b"), .entry(.root)], ranges: [.subtree(.root)]),
-        Case(
-            name: "a listing holds its names, not what is below them",
-            marks: [.entry("a/b"), .children("a"), .entry("a/c/d"), .entry("a"), .subtree("a/e")],
-            ranges: [.children("a"), .entry("a/c/d"), .subtree("a/e")]),
-        Case(
-            name: "the widest range of a path",
-            marks: [.children("a"), .entry("a"), .subtree("b"), .children("b"), .entry("c"), .children("c")],
-            ranges: [.children("a"), .subtree("b"), .children("c")]),
-        Case(
-            name: "a name that begins like a subtree",
-            marks: [.subtree("build"), .entry("builda"), .entry("build.txt")],
-            ranges: [.subtree("build"), .entry("build.txt"), .entry("builda")]),
-    ])
-    func marksAreNormalised(_ example: Case) {
+    @Test(
+        "marks are normalised",
+        arguments: [
+            Case(name: "nothing", marks: [], ranges: []),
+            Case(
+                name: "walk order, not byte order",
+                marks: [.entry("a.b"), .entry("a/b"), .entry("a"), .entry(.root)],
+                ranges: [.entry(.root), .entry("a"), .entry("a/b"), .entry("a.b")]),
+            Case(
+                name: "once each", marks: [.entry("a"), .entry("a"), .subtree("b"), .subtree("b")],
+                ranges: [.entry("a"), .subtree("b")]),
+            Case(
+                name: "nothing inside a subtree, in any order of marking",
+                marks: [
+                    .entry("a/b/c"), .children("a/d"), .subtree("a"), .subtree("a/e"), .entry("a/f"), .entry("ab"),
+                ],
+                ranges: [.subtree("a"), .entry("ab")]),
+            Case(
+                name: "the root's subtree covers everything",
+                marks: [.entry("a"), .subtree(.root), .children("b"), .entry(.root)], ranges: [.subtree(.root)]),
+            Case(
+                name: "children cover a directory's names, but nothing below them",
+                marks: [.entry("a/b"), .children("a"), .entry("a/c/d"), .entry("a"), .subtree("a/e")],
+                ranges: [.children("a"), .entry("a/c/d"), .subtree("a/e")]),
+            Case(
+                name: "the widest range of a path",
+                marks: [.children("a"), .entry("a"), .subtree("b"), .children("b"), .entry("c"), .children("c")],
+                ranges: [.children("a"), .subtree("b"), .children("c")]),
+            Case(
+                name: "a name with a subtree's name as its prefix",
+                marks: [.subtree("build"), .entry("builda"), .entry("build.txt")],
+                ranges: [.subtree("build"), .entry("build.txt"), .entry("builda")]),
+        ])
+    func normalised(_ example: Case) {
         var dirty = DirtySet()
         for mark in example.marks { dirty.mark(mark) }
         #expect(dirty.isEmpty == example.marks.isEmpty)
@@ -53,7 +57,8 @@ import Testing
         #expect(dirty.isEmpty && dirty.take() == [])
     }
 
-    @Test func manyNamesBecomeTheListing() {
+    @Test("too many names become the directory's children")
+    func manyNames() {
         var dirty = DirtySet()
         for number in 0..<DirtySet.namesPerDirectory { dirty.mark(.entry(path("d/\(number)"))) }
         #expect(dirty.ranges.count == DirtySet.namesPerDirectory)
@@ -61,9 +66,9 @@ import Testing
         #expect(dirty.ranges == [.children("d")])
     }
 
-    /// Whatever is marked stays covered, in little memory, however much it is.
-    @Test(arguments: [UInt64(1), 2, .random(in: 3...999_999)])
-    func marksStayCoveredWhenThereAreTooMany(seed: UInt64) {
+    /// Every marked path stays covered, in bounded memory.
+    @Test("every mark stays covered when there are too many", arguments: [UInt64(1), 2, .random(in: 3...999_999)])
+    func bounded(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let limit = 50
         var dirty = DirtySet(limit: limit)

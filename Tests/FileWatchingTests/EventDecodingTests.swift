@@ -1,4 +1,4 @@
-// Events as bytes, laid out by hand after inotify(7) and fanotify(7).
+// Decoding of events from bytes, which are laid out by hand as in inotify(7) and fanotify(7).
 
 import TestTraits
 import Testing
@@ -11,7 +11,8 @@ import Testing
         [7, 0, 0, 0, 0x00, 0x01, 0, 0x40, 0, 0, 0, 0, 16, 0, 0, 0, 0x61, 0x62] + [UInt8](repeating: 0, count: 14)
         + [0xff, 0xff, 0xff, 0xff, 0x00, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-    @Test func eventsAreDecodedInOrder() {
+    @Test("events are decoded in order")
+    func order() {
         #expect(
             Self.decode(Self.bytes) == [
                 DirectoryEvent(watch: WatchID(7), mask: [.create, .isDirectory], name: Array("ab".utf8)),
@@ -19,7 +20,8 @@ import Testing
             ])
     }
 
-    @Test func aTornTailIsLeftOut() {
+    @Test("an incomplete event at the end is skipped")
+    func truncated() {
         for length in 32..<Self.bytes.count { #expect(Self.decode(Array(Self.bytes[..<length])).count == 1) }
         for length in 0..<32 { #expect(Self.decode(Array(Self.bytes[..<length])).isEmpty) }
     }
@@ -35,7 +37,7 @@ import Testing
     private static let identity: [UInt8] =
         [1, 2, 3, 4, 5, 6, 7, 8] + [8, 0, 0, 0] + [1, 0, 0, 0] + [0xa, 0xb, 0xc, 0xd, 0xe, 0xf, 0x10, 0x11]
 
-    /// One event: metadata, and an information record of `type` where there is a `name`.
+    /// One event: metadata, and an information record of `type` if there is a `name`.
     private static func event(_ mask: [UInt8], type: UInt8 = 2, name: String? = nil) -> [UInt8] {
         var info = [UInt8]()
         if let name {
@@ -51,7 +53,8 @@ import Testing
         event([0x0c, 0x01, 0, 0, 0, 0, 0, 0], name: "ab") + event([0, 4, 0, 0x40, 0, 0, 0, 0], name: ".")
         + event([0, 0x40, 0, 0, 0, 0, 0, 0])
 
-    @Test func eventsAreDecodedInOrder() {
+    @Test("events are decoded in order")
+    func order() {
         let directory = FileHandle(Self.identity)
         #expect(
             Self.decode(Self.bytes) == [
@@ -62,12 +65,14 @@ import Testing
             ])
     }
 
-    @Test func recordsOfOtherKindsAreSkipped() {
+    @Test("information records of other types are skipped")
+    func otherRecords() {
         let bytes = Self.event([2, 0, 0, 0, 0, 0, 0, 0], type: 4, name: "ab")
         #expect(Self.decode(bytes) == [FanotifyEvent(mask: .modify, directory: nil, name: [])])
     }
 
-    @Test func aTornTailIsLeftOut() {
+    @Test("an incomplete event at the end is skipped")
+    func truncated() {
         let whole = Self.decode(Self.bytes)
         for length in 0..<Self.bytes.count {
             let decoded = Self.decode(Array(Self.bytes[..<length]))

@@ -1,4 +1,4 @@
-// What is left out costs no watch and no report, and a change of the rules takes effect at once.
+// Excluded paths are neither watched nor reported, and changed rules take effect immediately.
 
 import Exclusions
 import FileIO
@@ -11,8 +11,8 @@ import Testing
         ExclusionRules(patterns: patterns.map { Array($0.utf8) }, excludesCaches: excludesCaches)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func whatIsExcludedHasNoWatchAndIsSilent(_ backend: WatchBackend) async throws {
+    @Test("excluded directories are not watched and not reported", arguments: WatchBackend.reporting)
+    func silent(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree(
             "mkdir -p build/deep/er\nmkdir -p builda\nmkdir -p src/build\nwrite src/a.o 1",
             rules: Self.rules("build/", "*.o"), backend: backend)
@@ -40,8 +40,8 @@ import Testing
         #expect(watched.kernelWatches == 3)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func aChangedIgnoreFileAddsAndRemovesWatches(_ backend: WatchBackend) async throws {
+    @Test("a changed ignore file adds and removes watches", arguments: WatchBackend.reporting)
+    func changedRules(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/x/y\nmkdir -p b/x", backend: backend)
         #expect(watched.stats.watchedDirectories == 6)
         try watched.run("write a/.archiverignore x")
@@ -64,8 +64,8 @@ import Testing
         #expect(watched.kernelWatches == 6)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func whatIsMovedIsJudgedByItsNewPlace(_ backend: WatchBackend) async throws {
+    @Test("the rules of the new place apply to a moved directory", arguments: WatchBackend.reporting)
+    func moved(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree(
             "mkdir -p a/out/deep\nmkdir -p b/out\nwrite b/.archiverignore out/", rules: Self.rules("/c"),
             backend: backend)
@@ -87,8 +87,9 @@ import Testing
         if backend == .inotify { #expect(watched.kernelWatches == 4, "the root, b, d and d/out") }
     }
 
-    /// The rules of a directory go along with it, to be seen after it is gone.
-    @Test func rulesBelongToTheirDirectory() async throws {
+    /// A new directory at the old path must not get the rules of the directory that was there before.
+    @Test("rules move with their directory and end with it")
+    func owners() async throws {
         let watched = try await WatchedTree("mkdir -p a/x\nwrite a/.archiverignore x\nmkdir -p b")
         try watched.run("mv a b/c\nmkdir -p a/x")
         _ = try await watched.batch()
@@ -101,7 +102,8 @@ import Testing
         #expect(watched.kernelWatches == watched.directories)
     }
 
-    @Test func ofACacheOnlyTheTagIsWatched() async throws {
+    @Test("only the tag of a cache is reported")
+    func caches() async throws {
         let tag = "Signature:_8a477f597d28d172789f06886806bc55"
         let watched = try await WatchedTree(
             "mkdir -p cache/deep\nmkdir other", rules: Self.rules(excludesCaches: true))
@@ -110,7 +112,7 @@ import Testing
         #expect(try await watched.batch().ranges == [.subtree("cache")])
         #expect(watched.kernelWatches == 3)
         try watched.run("write cache/f 1\nwrite cache/deep/f 1")
-        // The tag may have been read while it was being written, and once more afterwards; what is left out is not told.
+        // The tag may have been read while it was being written, and again afterwards; excluded files are not reported.
         let ranges = try await watched.batch().ranges
         #expect(ranges.isEmpty || ranges == [.subtree("cache")], "\(ranges)")
         try watched.run("rm cache/CACHEDIR.TAG")
@@ -118,7 +120,8 @@ import Testing
         #expect(watched.kernelWatches == 4)
     }
 
-    @Test func anOverflowKeepsToTheRules() async throws {
+    @Test("the crawl after an overflow applies the rules")
+    func overflow() async throws {
         let gate = ReadingGate()
         let watched = try await WatchedTree(
             "mkdir -p a/out/deep\nmkdir many", rules: Self.rules("out"), hooks: gate.hooks)
@@ -129,8 +132,8 @@ import Testing
         #expect(watched.kernelWatches == 5, "the root, a, many, b and b/in")
     }
 
-    @Test(.enabled(if: Mount.isAllowed))
-    func mountsAreEnteredWhereThatIsAskedFor() async throws {
+    @Test("mounts are entered if the rules say so", .enabled(if: Mount.isAllowed))
+    func mounts() async throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir on")
         let mount = try Mount(at: tree.root + "/on")

@@ -1,4 +1,4 @@
-// What is peculiar to fanotify: marks that cannot be removed one by one, and events without an order.
+// Properties of fanotify: marks that cannot be removed one by one, and events without an order.
 
 import FileIO
 import Glibc
@@ -8,29 +8,31 @@ import Testing
 
 @testable import FileWatching
 
-@Suite(.enabled(if: WatchBackend.telling.contains(.fanotify)), .blocking)
+@Suite(.enabled(if: WatchBackend.reporting.contains(.fanotify)), .blocking)
 struct FanotifyTests {
-    /// Directories that were moved out of the root keep their marks until there are too many of them.
-    @Test func marksOfNoUseAreRemovedAllAtOnce() async throws {
+    /// Directories that were moved out of the root keep their marks until there are too many.
+    @Test("too many useless marks are removed together")
+    func uselessMarks() async throws {
         let count = Fanotify.toleratedMarks + 10
         let watched = try await WatchedTree("mkdir keep\nmkdir away\neach \(count) mkdir away/%", backend: .fanotify)
         #expect(watched.kernelMarks == count + 3)
         try watched.run("mv away ../outside/away")
         let batch = try await watched.check()
-        #expect(batch.ranges == [.subtree(.root)], "everything is marked anew")
-        #expect(batch.gaps.map(\.cause) == [.overflow], "which takes a moment")
+        #expect(batch.ranges == [.subtree(.root)], "everything is marked again")
+        #expect(batch.gaps.map(\.cause) == [.overflow], "because that takes a moment")
         #expect(watched.kernelMarks == 2)
         try watched.run("write keep/f 1\nmkdir keep/d")
         try await watched.check()
     }
 
-    @Test func aDirectoryThatComesBackIsKnownByItsOldMark() async throws {
+    @Test("a directory that returns is recognised by its old mark")
+    func returning() async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nmkdir stays", backend: .fanotify)
         try watched.run("mv a ../outside/a")
         try await watched.check()
-        #expect(watched.kernelMarks == 4, "the kernel was not told: where they are is not known")
+        #expect(watched.kernelMarks == 4, "the marks remain: their directories' new place is not known")
         try watched.run("write ../outside/a/b/f 1")
-        #expect(try await watched.batch().isEmpty, "what happens outside is nobody's business")
+        #expect(try await watched.batch().isEmpty, "changes outside the root are ignored")
         try watched.run("mv ../outside/a a")
         try await watched.check()
         try watched.run("write a/b/f 22")
@@ -38,8 +40,9 @@ struct FanotifyTests {
         #expect(watched.kernelMarks == watched.directories)
     }
 
-    /// There is no IN_IGNORED: what is remembered of a directory goes with the news of its deletion.
-    @Test func theEndOfADirectoryEndsItsWatch() throws {
+    /// fanotify has no IN_IGNORED: a directory's watch is forgotten when its deletion is reported.
+    @Test("the deletion of a directory ends its watch")
+    func deletion() throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir d")
         let fanotify = try Fanotify()
@@ -51,14 +54,17 @@ struct FanotifyTests {
         #expect(fanotify.read { events.append($0) } == FanotifyEvent.headerBytes)
         #expect(events == [DirectoryEvent(watch: watch, mask: [.deleteSelf, .ignored, .isDirectory])])
         fanotify.forget(watch)
-        #expect(try Self.add(tree.root + "/d", to: fanotify) != watch, "another directory, if of the same inode")
+        #expect(
+            try Self.add(tree.root + "/d", to: fanotify) != watch,
+            "a different directory, even with the same inode number")
     }
 
     private static func add(_ path: String, to fanotify: Fanotify) throws -> WatchID {
         try fanotify.add(Descriptor.open(FilePath(path), O_RDONLY | O_DIRECTORY), path: .root, .contents)
     }
 
-    @Test func manyCyclesOfOneFileAreOneEvent() async throws {
+    @Test("many events of one file are merged and do not overflow the queue")
+    func merging() async throws {
         let watched = try await WatchedTree("write f 1", backend: .fanotify)
         try watched.run("each 20000 append f x\nrm f\nmkdir f\nwrite f/g 1\nrm -r f\nwrite f 1\nrm f\nmkdir f")
         let batch = try await watched.check()

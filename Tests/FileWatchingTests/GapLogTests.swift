@@ -1,4 +1,4 @@
-// Gaps: what lasts, what is over, what is told once.
+// Gaps: open ones, ended ones, and each reported once.
 
 import FileIO
 import TestTraits
@@ -9,20 +9,22 @@ import Testing
 @Suite(.blocking) struct GapLogTests {
     private func at(_ seconds: Int64) -> Timestamp { Timestamp(seconds: seconds) }
 
-    @Test func aGapLastsFromItsFirstBeginningToItsEnd() {
+    @Test("a gap lasts from its first start to its end")
+    func span() {
         var log = GapLog()
         log.begin(.polling, at: at(10))
         log.begin(.polling, at: at(20))
         log.begin(.overflow, at: at(15))
         #expect(log.open == [.polling: at(10), .overflow: at(15)])
-        #expect(log.take().isEmpty, "none is over")
+        #expect(log.take().isEmpty, "none has ended")
         #expect(log.end(.overflow, at: at(16)) == Gap(cause: .overflow, start: at(15), end: at(16)))
         #expect(log.end(.overflow, at: at(17)) == nil)
         #expect(log.take() == [Gap(cause: .overflow, start: at(15), end: at(16))])
         #expect(log.take().isEmpty && log.open == [.polling: at(10)])
     }
 
-    @Test func aGapDoesNotEndBeforeItBegan() {
+    @Test("a gap does not end before it starts")
+    func backwards() {
         var log = GapLog()
         log.begin(.suspend, at: at(30))
         #expect(log.end(.suspend, at: at(20)) == Gap(cause: .suspend, start: at(20), end: at(20)))

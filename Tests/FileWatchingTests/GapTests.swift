@@ -1,4 +1,4 @@
-// Spans of late sight, as a live watcher tells them.
+// Gaps as a running watcher reports them.
 
 import FileIO
 import FileWatching
@@ -8,13 +8,14 @@ import Testing
 import Threading
 
 @Suite(.blocking) struct GapTests {
-    @Test func aSuspendIsAGap() async throws {
+    @Test("a suspend is a gap")
+    func suspend() async throws {
         let slept = Locked(Duration.zero)
         var hooks = WatcherHooks()
         hooks.suspendedTime = { slept.withLock { $0 } }
         let watched = try await WatchedTree("mkdir a", hooks: hooks)
         slept.withLock { $0 = .milliseconds(900) }
-        #expect(try await watched.batch().gaps.isEmpty, "clocks are not read at the same time")
+        #expect(try await watched.batch().gaps.isEmpty, "a short difference comes from reading two clocks in sequence")
         slept.withLock { $0 += .seconds(3_600) }
         try watched.run("write a/f 1")
         // The first flush only wakes the thread.
@@ -24,10 +25,11 @@ import Threading
         let seconds = gap.end.seconds - gap.start.seconds
         #expect((3_600...3_601).contains(seconds))
         #expect(watched.events.all.contains(.gap(gap)))
-        #expect(try await watched.batch().gaps.isEmpty, "told once")
+        #expect(try await watched.batch().gaps.isEmpty, "reported once")
     }
 
-    @Test func pollingIsAGapUntilEverythingIsWatched() async throws {
+    @Test("polling is a gap until everything is watched")
+    func polling() async throws {
         let clock = ManualClock()
         let isShort = Lock()
         var hooks = WatcherHooks()
@@ -37,7 +39,7 @@ import Threading
         try watched.run("write a/b/f 1")
         let polled = try await watched.check()
         #expect(polled.polled == [.subtree("a"), .subtree("c")])
-        #expect(polled.gaps.isEmpty, "it lasts")
+        #expect(polled.gaps.isEmpty, "the gap is still open")
 
         isShort.isSet = false
         clock.advance(by: .seconds(60))
@@ -49,7 +51,8 @@ import Threading
         #expect(later.polled.isEmpty && later.gaps.isEmpty)
     }
 
-    @Test func aGapThatLastsEndsWithTheWatching() async throws {
+    @Test("an open gap ends with the watch")
+    func stopping() async throws {
         let watched = try await WatchedTree(backend: .poll)
         await watched.watcher.stop()
         let causes = watched.events.all.compactMap { event in
@@ -58,7 +61,8 @@ import Threading
         #expect(causes == [.polling])
     }
 
-    @Test func pollsFollowWhatTheLastOneFound() async throws {
+    @Test("the time to the next poll depends on the last one's result")
+    func intervals() async throws {
         let clock = ManualClock()
         var hooks = WatcherHooks()
         hooks.now = { clock.now }
@@ -81,6 +85,6 @@ import Threading
         try await watched.takeInEvents()
         let batch = await second
         #expect(batch?.polled == [.subtree(.root)])
-        #expect(batch?.firstChange == clock.now - .milliseconds(100), "not before its time")
+        #expect(batch?.firstChange == clock.now - .milliseconds(100), "not too early")
     }
 }

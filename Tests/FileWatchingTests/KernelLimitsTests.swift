@@ -1,4 +1,4 @@
-// The kernel's limits, read from a directory laid out as /proc/sys.
+// The kernel's limits, read from a directory laid out like /proc/sys.
 
 import FileWatching
 import SystemPackage
@@ -6,7 +6,8 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct KernelLimitsTests {
-    @Test func theLowerOfTwoLimitsIsInForce() throws {
+    @Test("the lower of two limits is in force")
+    func lower() throws {
         let tree = try TemporaryTree()
         try tree.run(
             """
@@ -29,7 +30,8 @@ import Testing
         #expect(limits[.fanotifyGroups] == nil)
     }
 
-    @Test func thisKernelTellsItsLimits() throws {
+    @Test("this kernel reports its limits")
+    func current() throws {
         let watches = try #require(KernelLimits.current[.inotifyWatches])
         #expect(watches > 0)
     }

@@ -1,10 +1,10 @@
-// The oracle of the live tests: what is really there, by lstat of everything, and which differences a batch covers.
+// The oracle of the live tests: the actual tree, by lstat of everything, and the differences that a batch covers.
 
 import FileIO
 import FileWatching
 import Glibc
 
-/// Every path below a root with what a capture would compare.
+/// Every path below a root with the facts that a capture would compare.
 struct Listing {
     struct Facts: Hashable {
         let mode: UInt32
@@ -16,7 +16,7 @@ struct Listing {
 
         var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
 
-        /// Whether a capture would see no difference; another name for a file is no change of it.
+        /// Whether a capture would see no difference; an additional hard link is not a change.
         func isSame(as other: Facts?) -> Bool {
             guard let other else { return false }
             return (mode, inode, size, seconds, nanoseconds)
@@ -26,21 +26,21 @@ struct Listing {
 
     private(set) var facts: [RelativePath: Facts] = [:]
 
-    /// Lists the tree at `root`; an absent root is an empty listing.
+    /// Lists the tree at `root`; the listing of a missing root is empty.
     init(of root: String) {
         add(root, .root)
     }
 
     var directories: Int { facts.values.count { $0.isDirectory } }
 
-    /// Looks again at the parts of the tree at `root` that a batch names, and nowhere else: the simplest capture.
+    /// Lists only the given ranges of the tree at `root` again, like the simplest possible capture.
     mutating func update(_ ranges: [PathRange], of root: String) {
         for range in ranges { look(range, of: root) }
     }
 
     private mutating func look(_ range: PathRange, of root: String) {
         var fresh = Listing()
-        // lstat(2) follows links on the way: what lies behind one is not in the tree.
+        // lstat(2) follows links before the last component, but paths through a link are not in the tree.
         if Listing.isReached(range.path, in: root) { fresh.add(root + "/" + range.path.description, range.path) }
         let isDirectory = fresh.facts[range.path]?.isDirectory ?? false
         for path in facts.keys where range.path.contains(path) && path != range.path {
@@ -67,7 +67,7 @@ struct Listing {
         if fresh.facts.isEmpty { facts[range.path] = nil }
     }
 
-    /// Whether only directories lie between the root and `path`.
+    /// Whether all parents of `path` below the root are directories.
     private static func isReached(_ path: RelativePath, in root: String) -> Bool {
         var above = path.parent
         while let directory = above, !directory.isRoot {
@@ -107,13 +107,13 @@ struct Listing {
         }.sorted()
     }
 
-    /// The paths that differ between two listings and that no range leads to.
+    /// The paths that differ between two listings and that no range covers.
     static func uncovered(from before: Listing, to after: Listing, by ranges: [PathRange]) -> [RelativePath] {
         func isCovered(_ path: RelativePath) -> Bool {
             ranges.contains { leads($0, to: path, from: before, to: after) }
         }
         let missed = after.differences(from: before).filter { !isCovered($0) }
-        // A write through one name of a file is not told for its other names; that name may be gone by now.
+        // A write through one name of a file is not reported for its other names, and that name may be gone by now.
         func names(of inode: UInt64, in listing: Listing) -> [RelativePath] {
             listing.facts.filter { $0.value.inode == inode }.map(\.key)
         }
@@ -124,7 +124,7 @@ struct Listing {
         }
     }
 
-    /// Whether someone who looks at `range`, knowing `before`, gets to see `path`.
+    /// Whether scanning `range`, with the knowledge of `before`, reaches `path`.
     private static func leads(
         _ range: PathRange, to path: RelativePath, from before: Listing, to after: Listing
     ) -> Bool {

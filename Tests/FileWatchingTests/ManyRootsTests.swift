@@ -1,4 +1,4 @@
-// Many roots of one watcher: what happens in one is no work for the others.
+// Many roots of one watcher: a change in one root causes no work for the others.
 
 import Exclusions
 import FileIO
@@ -10,7 +10,7 @@ import Threading
 
 @Suite("Many roots of one watcher", .blocking)
 struct ManyRootsTests {
-    @Test("the watcher looks after the root in which something happens, and after no other")
+    @Test("the watcher visits only the root in which something changes")
     func visits() async throws {
         let slot = await WatcherSlot.take()
         let tree = try TemporaryTree()
@@ -36,15 +36,15 @@ struct ManyRootsTests {
             #expect(!batch.isEmpty)
             counts.append(visits.withLock { $0 } - before)
         }
-        // Those who wait may come late, and what another test mounts meanwhile is a reason to visit all: not ten times.
-        #expect(counts.contains { $0 < 20 }, "so many visits for each of ten changes in one of 200 roots: \(counts)")
+        // Waiting callers may be late, and a mount by another test makes the watcher visit all roots; not ten times.
+        #expect(counts.contains { $0 < 20 }, "number of visits for each of ten changes in one of 200 roots: \(counts)")
         await watcher.stop()
         for task in waiting { #expect(await task.value == nil) }
         withExtendedLifetime(slot) {}
     }
 
-    @Test("a root that is begun anew with other timing and rules answers who waited before")
-    func begunAnew() async throws {
+    @Test("a root that is restarted with other timing and rules answers earlier callers")
+    func restarted() async throws {
         let slot = await WatcherSlot.take()
         let tree = try TemporaryTree()
         let watch = try TreeWatcher().watch(
@@ -52,7 +52,7 @@ struct ManyRootsTests {
         _ = try await watch.arm()
         let waiting = Task { await watch.nextBatch() }
         _ = await watch.status()
-        _ = try await watch.begin(anew: .init(), timing: WatchTiming(settle: .milliseconds(5)))
+        _ = try await watch.restart(rules: .init(), timing: WatchTiming(settle: .milliseconds(5)))
         let batch = try #require(await waiting.value)
         #expect(batch.ranges == [.subtree(.root)])
         #expect(await watch.flush() == 1)

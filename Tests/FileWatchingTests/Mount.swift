@@ -1,12 +1,12 @@
-// Mounts for tests, where the process may make them.
+// Mounts for tests, if the process is allowed to mount.
 
 import Glibc
 
-/// A temporary file system in memory.
+/// A tmpfs mount.
 struct Mount {
     private let path: String
 
-    /// Whether this process may mount, which even root may not everywhere.
+    /// Whether this process may mount; in a container even root may not.
     static let isAllowed: Bool = {
         guard let tree = try? TemporaryTree(), let mount = try? Mount(at: tree.root) else { return false }
         mount.end()

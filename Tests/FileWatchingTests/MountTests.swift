@@ -1,4 +1,4 @@
-// Mounts come and go: as lines of the kernel's table, and live where the process may mount.
+// Mounts and unmounts: in the kernel's table, and live if the process may mount.
 
 import FileIO
 import TestTraits
@@ -14,7 +14,8 @@ import Testing
         torn
         """
 
-    @Test func linesAreRead() {
+    @Test("the lines of a mount table are parsed")
+    func parsing() {
         let table = MountTable(Array(Self.lines.utf8))
         #expect(
             table.mounts == [
@@ -23,22 +24,26 @@ import Testing
             ])
     }
 
-    @Test func whatCameAndWentIsTold() {
+    @Test("mounts and unmounts between two tables are reported")
+    func changes() {
         let before = MountTable(Array("21 1 0:1 / / rw\n30 21 0:2 / /a rw\n31 21 0:3 / /b rw".utf8))
         let after = MountTable(Array("21 1 0:1 / / rw\n32 21 0:2 / /a rw\n33 21 0:3 / /c rw".utf8))
-        #expect(after.changes(from: before) == Set(["/a", "/b", "/c"].map { Array($0.utf8) }), "mounted anew at /a")
+        #expect(after.changes(from: before) == Set(["/a", "/b", "/c"].map { Array($0.utf8) }), "/a was mounted again")
         #expect(after.changes(from: after).isEmpty)
     }
 
-    @Test(arguments: [
-        ("/home/me", MountRelation.covers), ("/home", .covers), ("/", .covers), ("/home/me/a/b", .inside("a/b")),
-        ("/home/mean", .elsewhere), ("/mnt", .elsewhere),
-    ])
-    func aMountPointLiesSomewhereToARoot(_ point: String, _ relation: MountRelation) {
+    @Test(
+        "a mount point covers the root, is inside it, or is elsewhere",
+        arguments: [
+            ("/home/me", MountRelation.covers), ("/home", .covers), ("/", .covers), ("/home/me/a/b", .inside("a/b")),
+            ("/home/mean", .elsewhere), ("/mnt", .elsewhere),
+        ])
+    func relation(_ point: String, _ relation: MountRelation) {
         #expect(MountRelation(of: Array(point.utf8), to: Array("/home/me".utf8)) == relation)
     }
 
-    @Test func everythingIsBelowTheRootOfAll() {
+    @Test("every mount point is inside the root directory")
+    func slash() {
         #expect(MountRelation(of: Array("/mnt".utf8), to: Array("/".utf8)) == .inside("mnt"))
         #expect(MountRelation(of: Array("/".utf8), to: Array("/".utf8)) == .covers)
     }
@@ -46,8 +51,8 @@ import Testing
 
 @Suite(.enabled(if: Mount.isAllowed), .blocking)
 struct MountTests {
-    @Test(arguments: WatchBackend.telling)
-    func aMountInTheTreeIsNoticed(_ backend: WatchBackend) async throws {
+    @Test("a mount in the tree is noticed", arguments: WatchBackend.reporting)
+    func inside(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p on/hidden\nmkdir beside", backend: backend)
         let mount = try Mount(at: watched.tree.root + "/on")
         defer { mount.end() }
@@ -63,13 +68,13 @@ struct MountTests {
         #expect(try await watched.batch().ranges == [.entry("on/hidden"), .entry("on/hidden/f")])
     }
 
-    @Test(arguments: WatchBackend.available)
-    func aMountOverTheRootMakesItUnavailable(_ backend: WatchBackend) async throws {
+    @Test("a mount over the root makes the root unavailable", arguments: WatchBackend.available)
+    func covered(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a\nwrite a/f 1", backend: backend)
         let mount = try Mount(at: watched.tree.root)
         defer { mount.end() }
         try watched.run("write stranger 1")
-        #expect(try await watched.batch().isEmpty, "what covers the root is not the root")
+        #expect(try await watched.batch().isEmpty, "the covering mount is not the root")
         #expect(watched.events.all.last == .rootUnavailable)
         mount.end()
         let batch = try await watched.check()
@@ -78,7 +83,8 @@ struct MountTests {
         try await watched.check()
     }
 
-    @Test func aMountElsewhereIsNobodysBusiness() async throws {
+    @Test("a mount outside the root is ignored")
+    func elsewhere() async throws {
         let watched = try await WatchedTree("mkdir a")
         let mount = try Mount(at: watched.tree.base + "/outside")
         defer { mount.end() }

@@ -1,4 +1,4 @@
-// A full kernel queue: nothing may be missed, and it is said that something came late.
+// A full kernel queue: no change is missed, and a gap is reported.
 
 import Dispatch
 import FileIO
@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 import Threading
 
-/// Stops a watcher before it reads events until it is let go.
+/// Blocks a watcher before it reads events until the gate is opened.
 final class ReadingGate: Sendable {
     private let isClosed = Locked(false)
     private let semaphore = DispatchSemaphore(value: 0)
@@ -29,15 +29,15 @@ final class ReadingGate: Sendable {
 }
 
 @Suite(.blocking) struct OverflowTests {
-    @Test(arguments: WatchBackend.telling)
-    func nothingIsMissedWhenTheQueueIsFull(_ backend: WatchBackend) async throws {
+    @Test("no change is missed when the queue is full", arguments: WatchBackend.reporting)
+    func fullQueue(_ backend: WatchBackend) async throws {
         let gate = ReadingGate()
         let watched = try await WatchedTree(
             "mkdir -p a/b\nmkdir -p gone/deep\nmkdir -p moved/deep\nmkdir many", backend: backend,
             hooks: gate.hooks)
         gate.close()
         try watched.run("each 17000 write many/f% 1")
-        // From here on the kernel drops the events.
+        // The kernel drops events from here on.
         try watched.run(
             """
             mkdir -p new/x/y
@@ -63,8 +63,10 @@ final class ReadingGate: Sendable {
         #expect(!later.ranges.contains(.subtree(.root)))
     }
 
-    @Test(arguments: WatchBackend.telling, [UInt64(21), .random(in: 22...999_999)])
-    func randomChangesDuringAnOverflowAreCovered(_ backend: WatchBackend, seed: UInt64) async throws {
+    @Test(
+        "random changes during an overflow are covered",
+        arguments: WatchBackend.reporting, [UInt64(21), .random(in: 22...999_999)])
+    func random(_ backend: WatchBackend, seed: UInt64) async throws {
         let gate = ReadingGate()
         let watched = try await WatchedTree("mkdir many", backend: backend, hooks: gate.hooks)
         var churn = Churn(seed: seed)

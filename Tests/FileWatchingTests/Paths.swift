@@ -1,4 +1,4 @@
-// Paths and ranges as tests write them down.
+// Paths as string literals in tests.
 
 public import FileIO
 import FileWatching

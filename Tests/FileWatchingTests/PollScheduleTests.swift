@@ -1,4 +1,4 @@
-// When what cannot be watched is looked at, by tables of looks.
+// The poll schedule, tested with tables of polls.
 
 import TestTraits
 import Testing
@@ -8,29 +8,31 @@ import Testing
 @Suite(.blocking) struct PollScheduleTests {
     struct Case: CustomTestStringConvertible {
         let name: String
-        /// How each look went: whether it found something, and the milliseconds it took.
+        /// The result of each poll: whether it found a change, and the milliseconds it took.
         let looks: [(found: Bool, took: Int)]
-        /// The seconds to the next look after each.
+        /// The seconds from each poll to the next.
         let intervals: [Double]
 
         var testDescription: String { name }
     }
 
-    @Test(arguments: [
-        Case(
-            name: "nothing found: ever more seldom, but once a minute", looks: Array(repeating: (false, 1), count: 7),
-            intervals: [2, 4, 8, 16, 32, 60, 60]),
-        Case(
-            name: "something found: twice as often, down to once a second",
-            looks: Array(repeating: (false, 1), count: 3) + Array(repeating: (true, 1), count: 4),
-            intervals: [2, 4, 8, 4, 2, 1, 1]),
-        Case(name: "a look may take a twentieth of the time", looks: [(true, 300), (true, 300)], intervals: [6, 6]),
-        Case(name: "however long a look takes, once a minute", looks: [(true, 9_000)], intervals: [60]),
-        Case(
-            name: "a look that became cheap is repeated sooner, step by step",
-            looks: [(true, 400), (true, 50), (true, 50), (true, 50), (true, 50)], intervals: [8, 4, 2, 1, 1]),
-    ])
-    func intervalsFollowCostAndYield(_ example: Case) {
+    @Test(
+        "poll intervals depend on the cost and the result of the polls",
+        arguments: [
+            Case(
+                name: "nothing found: less often, down to once a minute", looks: Array(repeating: (false, 1), count: 7),
+                intervals: [2, 4, 8, 16, 32, 60, 60]),
+            Case(
+                name: "something found: twice as often, up to once a second",
+                looks: Array(repeating: (false, 1), count: 3) + Array(repeating: (true, 1), count: 4),
+                intervals: [2, 4, 8, 4, 2, 1, 1]),
+            Case(name: "polling takes a twentieth of the time", looks: [(true, 300), (true, 300)], intervals: [6, 6]),
+            Case(name: "at least once a minute, even if a poll takes long", looks: [(true, 9_000)], intervals: [60]),
+            Case(
+                name: "if polls become cheaper, the interval shrinks step by step",
+                looks: [(true, 400), (true, 50), (true, 50), (true, 50), (true, 50)], intervals: [8, 4, 2, 1, 1]),
+        ])
+    func intervals(_ example: Case) {
         var now = ContinuousClock.now
         var schedule = PollSchedule()
         schedule.start(at: now)
@@ -47,10 +49,11 @@ import Testing
         }
         schedule.stop()
         schedule.finish(found: true, took: .zero, at: now)
-        #expect(schedule.next == nil, "a late report does not begin it anew")
+        #expect(schedule.next == nil, "a late report does not restart it")
     }
 
-    @Test func aLookThatNobodyReportsOnIsRepeated() {
+    @Test("a poll without a reported result is repeated")
+    func unreported() {
         let now = ContinuousClock.now
         var schedule = PollSchedule()
         schedule.start(at: now)

@@ -1,4 +1,4 @@
-// What becomes of the root itself, and of what lies in it but is not to be watched.
+// Changes of the root itself, and directories in it that must not be watched.
 
 import FileIO
 import FileWatching
@@ -9,17 +9,17 @@ import TestTraits
 import Testing
 
 @Suite(.blocking) struct RootTests {
-    @Test(arguments: WatchBackend.telling)
-    func aRootRenamedAwayIsUnavailableAndNeverAnEmptyTree(_ backend: WatchBackend) async throws {
+    @Test("a renamed root is unavailable and not an empty tree", arguments: WatchBackend.reporting)
+    func renamed(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/f 1", backend: backend)
         try watched.tree.run(["mv", "root", "away"], in: watched.tree.base)
         let batch = try await watched.batch()
-        #expect(batch.isEmpty, "nothing is to be looked at where the root is not")
+        #expect(batch.isEmpty, "there is nothing to scan while the root is away")
         #expect(watched.events.all.last == .rootUnavailable)
         if backend == .inotify { #expect(watched.kernelWatches == 0, "only the directory above is watched") }
 
         watched.watch.markDirty([.subtree("a")])
-        #expect(try await watched.batch().isEmpty, "not even what is put back")
+        #expect(try await watched.batch().isEmpty, "ranges put back are dropped too")
 
         try watched.tree.run(["mv", "away", "root"], in: watched.tree.base)
         try watched.run("write a/f 22")
@@ -31,13 +31,13 @@ import Testing
         try await watched.check("after the return")
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func aRootRemovedAndMadeAnewIsWatchedAgain(_ backend: WatchBackend) async throws {
+    @Test("a root that is removed and recreated is watched again", arguments: WatchBackend.reporting)
+    func recreated(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/f 1", backend: backend)
         for round in 1...3 {
             try watched.tree.run(["rm", "-r", "root"], in: watched.tree.base)
             let gone = try await watched.batch()
-            #expect(gone.isEmpty && gone.gaps.isEmpty, "the gap ends when the root is back")
+            #expect(gone.isEmpty && gone.gaps.isEmpty, "the gap ends when the root returns")
             #expect(watched.events.all.last == .rootUnavailable, "round \(round)")
             try watched.tree.run(["mkdir", "root"], in: watched.tree.base)
             try watched.run("mkdir -p c/d\nwrite c/d/f 1")
@@ -49,8 +49,8 @@ import Testing
         }
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func aRootReplacedByAnotherDirectoryIsSeen(_ backend: WatchBackend) async throws {
+    @Test("the replacement of the root by another directory is noticed", arguments: WatchBackend.reporting)
+    func replaced(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b\nwrite a/f 1", backend: backend)
         try watched.run("mkdir ../outside/x\nwrite ../outside/x/f 1")
         try watched.tree.run(["exchange", "root", "outside"], in: watched.tree.base)
@@ -61,13 +61,13 @@ import Testing
         try await watched.check()
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func theDirectoryAboveTheRootIsRenamed(_ backend: WatchBackend) async throws {
+    @Test("a root below a renamed directory is unavailable", arguments: WatchBackend.reporting)
+    func parentRenamed(_ backend: WatchBackend) async throws {
         let tree = try TemporaryTree(root: "above/root")
         let watched = try await WatchedTree("write f 1", tree: tree, backend: backend)
         try tree.run(["mv", "above", "elsewhere"], in: tree.base)
         try await watched.takeInEvents()
-        #expect(watched.events.all.last == .rootUnavailable, "at once, before anything else happens")
+        #expect(watched.events.all.last == .rootUnavailable, "immediately, before any other change")
         try tree.run(["write", "elsewhere/root/f", "22"], in: tree.base)
         #expect(try await watched.batch().isEmpty)
         #expect(watched.events.all.last == .rootUnavailable)
@@ -75,8 +75,8 @@ import Testing
         #expect(try await watched.check().ranges == [.subtree(.root)])
     }
 
-    @Test(arguments: WatchBackend.available)
-    func aRootThatIsNotThereIsWaitedFor(_ backend: WatchBackend) async throws {
+    @Test("arming waits for a missing root", arguments: WatchBackend.available)
+    func waiting(_ backend: WatchBackend) async throws {
         let clock = ManualClock()
         let tree = try TemporaryTree()
         try tree.run(["rmdir", "root"], in: tree.base)
@@ -92,7 +92,7 @@ import Testing
         }
         async let arming = watch.arm(waiting: true)
         await absent.wait()
-        // It appears whole: the watcher may look at any moment.
+        // The root must appear complete, because the watcher may crawl it at any moment.
         for line in [
             ["mkdir", "-p", "stage/inside/a"], ["write", "stage/inside/f", "1"], ["mkdir", "root"],
             ["mv", "stage", "root/deep"],
@@ -112,7 +112,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func waitingForARootEndsWithTheWatching() async throws {
+    @Test("stopping the watch ends the wait for a missing root")
+    func stopping() async throws {
         let tree = try TemporaryTree()
         let watcher = try TreeWatcher()
         let watch = watcher.watch(FilePath(tree.root + "/none"))
@@ -126,8 +127,9 @@ import Testing
         subscription.cancel()
     }
 
-    /// What other machines do is not told by the kernel: the root is polled.
-    @Test func aRemoteRootIsPolled() async throws {
+    /// The kernel does not report changes made by other machines.
+    @Test("a root on a remote file system is polled")
+    func remote() async throws {
         var hooks = WatcherHooks()
         hooks.fileSystem = { _ in FileSystem(magic: 0x6969) }
         let watched = try await WatchedTree("mkdir -p a/b", hooks: hooks)
@@ -138,17 +140,19 @@ import Testing
         #expect(watched.kernelWatches == 0)
     }
 
-    @Test(arguments: ["no/such/directory", "root/file"])
-    func whatIsNoDirectoryCannotBeWatched(_ name: String) async throws {
+    @Test("watching a path that is not a directory is an error", arguments: ["no/such/directory", "root/file"])
+    func notADirectory(_ name: String) async throws {
         let tree = try TemporaryTree()
         try tree.run("write file 1")
         let watch = try TreeWatcher().watch(FilePath(tree.base + "/" + name))
         await #expect(throws: FileError.self) { try await watch.arm() }
     }
 
-    /// Scenario 12: neither a root that cannot be opened nor one whose names lead nowhere is taken for an empty one.
-    @Test(.enabled(if: geteuid() != 0), arguments: ["000", "444", "111"])
-    func aRootWithoutPermissionsIsAnError(_ mode: String) async throws {
+    /// Scenario 12: a root that cannot be opened or searched is not treated as empty.
+    @Test(
+        "watching a root without permissions is an error",
+        .enabled(if: geteuid() != 0), arguments: ["000", "444", "111"])
+    func permissions(_ mode: String) async throws {
         let tree = try TemporaryTree()
         try tree.run(["chmod", mode, "root"], in: tree.base)
         let watch = try TreeWatcher().watch(FilePath(tree.root))
@@ -158,8 +162,9 @@ import Testing
         try tree.run(["chmod", "700", "root"], in: tree.base)
     }
 
-    /// The same without being somebody else.
-    @Test func aRootThatMayNotBeWatchedIsAnError() async throws {
+    /// The same for root, with an injected fault.
+    @Test("a root whose watch is denied is an error")
+    func denied() async throws {
         var hooks = WatcherHooks()
         hooks.watchFailure = { _, _ in .permissionDenied }
         let tree = try TemporaryTree()
@@ -168,9 +173,11 @@ import Testing
         #expect(error?.description == "cannot watch \(tree.root): Permission denied")
     }
 
-    /// A root that becomes unreadable is still watched: its return is seen.
-    @Test(.enabled(if: geteuid() != 0), arguments: WatchBackend.telling)
-    func aRootThatBecomesUnreadableKeepsItsWatch(_ backend: WatchBackend) async throws {
+    /// The root is still watched, so the return of its permissions is noticed.
+    @Test(
+        "a root that becomes unreadable keeps its watch",
+        .enabled(if: geteuid() != 0), arguments: WatchBackend.reporting)
+    func unreadable(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b", backend: backend)
         try watched.tree.run(["chmod", "000", "root"], in: watched.tree.base)
         _ = try await watched.batch()
@@ -181,14 +188,15 @@ import Testing
         #expect(watched.kernelWatches == 3)
     }
 
-    @Test func theKernelsStateCannotBeWatched() async throws {
+    @Test("watching a pseudo file system is an error")
+    func pseudo() async throws {
         let watch = try TreeWatcher().watch("/proc")
         let error = await #expect(throws: FileError.self) { try await watch.arm() }
         #expect(error?.code == .notSupported)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func anExcludedDirectoryIsSilent(_ backend: WatchBackend) async throws {
+    @Test("changes in an excluded directory are not reported, even after a move", arguments: WatchBackend.reporting)
+    func excluded(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree(
             "mkdir -p archive/segments\nmkdir archived\nwrite archive/f 1", excluding: ["archive"],
             backend: backend)
@@ -201,12 +209,12 @@ import Testing
         try watched.run("mv archive archived/inner\nwrite archived/inner/segments/s 22")
         _ = try await watched.batch()
         try watched.run("write archived/inner/segments/s 333")
-        #expect(try await watched.batch().isEmpty, "still left out where it was moved to")
+        #expect(try await watched.batch().isEmpty, "still excluded at its new place")
         #expect(watched.kernelWatches == 2)
     }
 
-    @Test(.enabled(if: Mount.isAllowed), arguments: WatchBackend.telling)
-    func anotherMountIsNotEntered(_ backend: WatchBackend) async throws {
+    @Test("another mount is not entered", .enabled(if: Mount.isAllowed), arguments: WatchBackend.reporting)
+    func mounts(_ backend: WatchBackend) async throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir -p on/hidden\nmkdir beside")
         let mount = try Mount(at: tree.root + "/on")
@@ -219,9 +227,9 @@ import Testing
         #expect(try await watched.batch().ranges == [.entry("beside"), .entry("beside/f")])
     }
 
-    /// What a mount point hid must not pass for the root that was mounted on it.
-    @Test(.enabled(if: Mount.isAllowed))
-    func anUnmountedRootIsUnavailable() async throws {
+    /// The directory below the mount must not be mistaken for the root that was mounted on it.
+    @Test("an unmounted root is unavailable", .enabled(if: Mount.isAllowed))
+    func unmounted() async throws {
         let tree = try TemporaryTree()
         let mount = try Mount(at: tree.root)
         defer { mount.end() }
@@ -232,8 +240,8 @@ import Testing
         #expect(watched.events.all.last == .rootUnavailable)
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func rootsOfOneWatcherAreToldApart(_ backend: WatchBackend) async throws {
+    @Test("one watcher reports the changes of each of its roots separately", arguments: WatchBackend.reporting)
+    func nested(_ backend: WatchBackend) async throws {
         let tree = try TemporaryTree()
         try tree.run("mkdir -p one/deep\nmkdir -p two")
         let watcher = try TreeWatcher(backend: backend)
@@ -241,7 +249,7 @@ import Testing
         let inner = watcher.watch(FilePath(tree.root + "/one"))
         _ = try await outer.arm()
         _ = try await inner.arm()
-        // On an overlay, the start of the inner root shows in the outer one.
+        // On an overlay, arming the inner root causes an event in the outer one.
         await outer.flush()
         _ = await outer.nextBatch()
         try tree.run("write one/deep/f 1\nwrite two/g 1")

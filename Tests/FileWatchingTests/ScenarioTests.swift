@@ -1,4 +1,4 @@
-// The scripts of fixtures/watch on the watcher alone: does each batch lead to every difference, and is no watch left over?
+// Runs the scripts of fixtures/watch on the watcher alone: every change is covered, and no watch is left over.
 
 import FileIO
 import FileWatching
@@ -13,7 +13,7 @@ struct WatcherScenario: CustomTestStringConvertible {
 
     var testDescription: String { "\(script.name): \(script.title)" }
 
-    /// Those that only change what is in the root while it is watched, under names that a listing of texts can hold.
+    /// The scripts that only change the contents of the root while it is watched, with names that are valid UTF-8.
     static let all = Script.all
         .filter { script in
             script.requirements.isEmpty && !script.uses("stop", "until", "chain", "audit", "left-out")
@@ -30,18 +30,18 @@ struct WatcherScenario: CustomTestStringConvertible {
         line.words.allSatisfy { String(validating: $0, as: UTF8.self) != nil }
     }
 
-    /// Where events bear a name that is not there any more, it is the capture that looks further.
+    /// Whether the script causes events with names that no longer exist, which only a capture can resolve.
     private static func asksTheCapture(_ script: Script) -> Bool {
         ["nameless-file-gets-a-name", "written-through-a-removed-name"].contains(script.name)
     }
 }
 
 @Suite(.blocking) struct ScenarioTests {
-    /// A user has few inotify instances.
+    /// Limits the number of watchers, because a user has few inotify instances.
     private static let gate = Gate(width: 4)
 
-    @Test(arguments: WatcherScenario.all)
-    func everyDifferenceIsCovered(_ scenario: WatcherScenario) async throws {
+    @Test("batches cover every change of a scenario", arguments: WatcherScenario.all)
+    func scenario(_ scenario: WatcherScenario) async throws {
         try await ScenarioTests.gate.pass { try await run(scenario) }
     }
 
@@ -56,7 +56,7 @@ struct WatcherScenario: CustomTestStringConvertible {
             try await check(watched, "\(scenario.script.name):\(line.number)")
         }
         try await check(watched, "\(scenario.script.name), the end")
-        // What the script left behind must not make the watcher deaf.
+        // The watcher must still report changes after the script.
         try watched.run("write later 1\nmkdir -p later-a/b\nwrite later-a/b/c 1")
         try await check(watched, "\(scenario.script.name), after the end")
     }
@@ -65,6 +65,6 @@ struct WatcherScenario: CustomTestStringConvertible {
         try await watched.check(comment)
         #expect(
             watched.kernelWatches == watched.directories,
-            "\(comment): every directory has its watch, nothing else has")
+            "\(comment): every directory has a watch, and nothing else has")
     }
 }

@@ -1,4 +1,4 @@
-// When a batch is due, by tables of instants.
+// When a batch is due, tested with tables of times.
 
 import TestTraits
 import Testing
@@ -8,22 +8,25 @@ import Testing
 @Suite(.blocking) struct SettleRuleTests {
     struct Case: CustomTestStringConvertible {
         let name: String
-        /// Milliseconds at which something changed.
+        /// The times of the changes in milliseconds.
         let changes: [Int]
         let deadline: Int?
 
         var testDescription: String { name }
     }
 
-    @Test(arguments: [
-        Case(name: "nothing changed", changes: [], deadline: nil),
-        Case(name: "one change settles", changes: [10], deadline: 110),
-        Case(name: "each change begins the quiet anew", changes: [10, 60, 150], deadline: 250),
-        Case(
-            name: "a writer that never stops is cut off", changes: Array(stride(from: 0, through: 1_990, by: 10)),
-            deadline: 2_000),
-        Case(name: "cut off exactly at the longest delay", changes: [0, 1_900], deadline: 2_000),
-    ])
+    @Test(
+        "the deadline follows from the first and the last change",
+        arguments: [
+            Case(name: "nothing changed", changes: [], deadline: nil),
+            Case(name: "one change settles", changes: [10], deadline: 110),
+            Case(name: "each change restarts the quiet period", changes: [10, 60, 150], deadline: 250),
+            Case(
+                name: "the maximum delay applies to a constant writer",
+                changes: Array(stride(from: 0, through: 1_990, by: 10)),
+                deadline: 2_000),
+            Case(name: "exactly at the maximum delay", changes: [0, 1_900], deadline: 2_000),
+        ])
     func deadlines(_ example: Case) {
         let start = ContinuousClock.now
         var rule = SettleRule(timing: WatchTiming(settle: .milliseconds(100), maxDelay: .seconds(2)))

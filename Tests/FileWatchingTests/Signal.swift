@@ -1,8 +1,8 @@
-// Waiting for something that happens on another thread.
+// Waits for an event on another thread.
 
 import Threading
 
-/// Something that happens once; those who wait go on then.
+/// An event that happens once and resumes all waiting tasks.
 final class Signal: Sendable {
     private struct State {
         var hasHappened = false

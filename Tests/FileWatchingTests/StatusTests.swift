@@ -1,4 +1,4 @@
-// What the watcher's thread answers about itself, and that it sleeps otherwise.
+// The status that the watcher's thread reports, and that the thread sleeps while idle.
 
 import FileIO
 import FileWatching
@@ -9,8 +9,8 @@ import Testing
 import Threading
 
 @Suite(.blocking) struct StatusTests {
-    @Test(arguments: WatchBackend.telling)
-    func theStatusCoversWhatHappenedBefore(_ backend: WatchBackend) async throws {
+    @Test("the status includes everything that happened before the request", arguments: WatchBackend.reporting)
+    func complete(_ backend: WatchBackend) async throws {
         let watched = try await WatchedTree("mkdir -p a/b", backend: backend)
         let before = try #require(await watched.watch.status())
         #expect(before.phase == .armed && before.backends == [backend])
@@ -23,7 +23,7 @@ import Threading
         #expect(after.eventCount > before.eventCount)
         #expect(after.lastEvent.map { $0 <= .now } == true)
         #expect(after.dirtyRanges > 0)
-        // The thread may have woken for the event before it was asked; then it has crawled the new directory already.
+        // The thread may have woken for the event before the request; then it has crawled the new directory already.
         #expect(after.pendingCrawls == 1 || after.stats.watchedDirectories == 4, "\(after)")
         try await watched.check()
         let settled = try #require(await watched.watch.status())
@@ -31,7 +31,8 @@ import Threading
         #expect(settled.stats.watchedDirectories == 4)
     }
 
-    @Test func theStatusTellsWhatIsPolledAndWhatLasts() async throws {
+    @Test("the status reports polled directories and open gaps")
+    func polled() async throws {
         let watched = try await WatchedTree("mkdir -p a/b", backend: .poll)
         let status = try #require(await watched.watch.status())
         #expect(status.backends.isEmpty && status.stats.polledDirectories == 1)
@@ -39,7 +40,8 @@ import Threading
         #expect(status.pollInterval == .seconds(1))
     }
 
-    @Test func aRootThatIsAwaySaysSo() async throws {
+    @Test("the status reports a missing root")
+    func absence() async throws {
         let watched = try await WatchedTree("mkdir a")
         try watched.tree.run(["mv", "root", "away"], in: watched.tree.base)
         await watched.watch.flush()
@@ -51,9 +53,9 @@ import Threading
         #expect(await watched.watch.status() == nil)
     }
 
-    /// Nothing but an event or a request ends the thread's sleep: where neither comes, it makes no system call.
-    @Test(arguments: WatchBackend.telling)
-    func anIdleWatcherSleepsWithoutAnEnd(_ backend: WatchBackend) async throws {
+    /// Only an event or a request ends the thread's sleep; without them it makes no system call.
+    @Test("an idle watcher sleeps without a timeout", arguments: WatchBackend.reporting)
+    func idle(_ backend: WatchBackend) async throws {
         let sleeps = Locked<[ContinuousClock.Instant?]>([])
         var hooks = WatcherHooks()
         hooks.beforeSleeping = { deadline in sleeps.withLock { $0.append(deadline) } }
@@ -69,8 +71,8 @@ import Threading
         _ = await further
     }
 
-    /// What accepts watches and reports nothing is polled.
-    @Test func aSilentFileSystemIsPolled() async throws {
+    @Test("a file system that reports no events is polled")
+    func silent() async throws {
         var hooks = WatcherHooks()
         hooks.fileSystem = { _ in FileSystem(magic: 0x794C_7630) }
         hooks.losesEvent = { $0.isEmpty }
@@ -79,15 +81,15 @@ import Threading
         #expect(watched.events.all == [.armed(watched.stats), .degraded(.silentFileSystem)])
         try watched.run("write a/f 1")
         #expect(try await watched.check().ranges == [.subtree(.root)])
-        #expect(watched.kernelWatches == 0, "the probe's watch was given up")
+        #expect(watched.kernelWatches == 0, "the probe's watch was removed")
     }
 
-    @Test(arguments: WatchBackend.telling)
-    func anOverlayThatReportsIsWatched(_ backend: WatchBackend) async throws {
+    @Test("an overlay that reports events is watched", arguments: WatchBackend.reporting)
+    func overlay(_ backend: WatchBackend) async throws {
         var hooks = WatcherHooks()
         hooks.fileSystem = { _ in FileSystem(magic: 0x794C_7630) }
         let watched = try await WatchedTree("mkdir a", backend: backend, hooks: hooks)
         #expect(watched.stats.watchedDirectories == 2)
-        #expect(try await watched.batch().isEmpty, "the probe is no change")
+        #expect(try await watched.batch().isEmpty, "the probe is not reported as a change")
     }
 }

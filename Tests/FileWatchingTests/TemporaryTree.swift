@@ -1,4 +1,4 @@
-// A directory of its own for each test, and shell-like scripts that work on it.
+// A temporary directory for each test, and shell-like scripts that change it.
 
 import CLinux
 import Glibc
@@ -6,11 +6,13 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A temporary directory holding `root`, which is watched, and `outside`, which is not; removed at the end.
+/// A temporary directory with `root`, which is watched, and `outside`, which is not; removed at the end.
 final class TemporaryTree: Sendable {
     let base: String
     let root: String
 
+    /// Creates the directory.
+    ///
     /// - Parameter name: the root's path below the temporary directory.
     init(root name: String = "root") throws {
         base = try TemporaryDirectory.create().string
@@ -23,7 +25,7 @@ final class TemporaryTree: Sendable {
         try? TemporaryTree.remove(base)
     }
 
-    /// Runs a script: one command a line, words apart by blanks, paths relative to the root.
+    /// Runs a script: one command per line, words separated by blanks, paths relative to the root.
     ///
     ///     mkdir D        mkdir -p D     rmdir D       rm F          rm -r P
     ///     write F TEXT   append F TEXT  truncate F    touch P       chmod OCTAL P
@@ -83,9 +85,9 @@ final class TemporaryTree: Sendable {
         }
     }
 
-    /// Makes directories of one name in one another; their path may be longer than a system call takes.
+    /// Creates a chain of nested directories with the same name; its path may be longer than PATH_MAX.
     ///
-    /// - Parameter file: a file to make in the last one.
+    /// - Parameter file: a file to create in the last directory.
     func makeChain(of name: String, depth: Int, file: String? = nil) throws {
         var directory = open(root, O_RDONLY | O_DIRECTORY)
         defer { close(directory) }
@@ -103,7 +105,7 @@ final class TemporaryTree: Sendable {
         }
     }
 
-    /// Removes whatever is at `path`, relative to an open directory; paths below may have any length.
+    /// Removes the object at `path`, relative to an open directory, with everything below it.
     static func remove(_ path: String, in directory: CInt = AT_FDCWD) throws {
         if unlinkat(directory, path, 0) == 0 { return }
         fchmodat(directory, path, 0o700, 0)
@@ -122,7 +124,7 @@ final class TemporaryTree: Sendable {
     }
 }
 
-/// A line of a script that the system refused.
+/// A line of a script that failed.
 struct ScriptError: Error, CustomStringConvertible {
     let line: String
     let code: CInt

@@ -10,7 +10,8 @@ import Testing
 @Suite(.blocking) struct WatchTreeTests {
     private static func name(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test func aRemovedDirectoryLeavesNothingBehind() {
+    @Test("a removed directory leaves nothing behind")
+    func removal() {
         var tree = WatchTree()
         let outer = tree.insert(Self.name("outer"), in: .root)
         let inner = tree.insert(Self.name("inner"), in: outer)
@@ -26,7 +27,8 @@ import Testing
         #expect(tree.children(of: again).isEmpty && tree.state(of: again) == .unknown)
     }
 
-    @Test func whatIsInLimboHasNoPathAndNoStateThatCounts() {
+    @Test("a directory in limbo has no path and does not count")
+    func limbo() {
         var tree = WatchTree()
         let moved = tree.insert(Self.name("moved"), in: .root)
         let below = tree.insert(Self.name("below"), in: moved)
@@ -38,7 +40,8 @@ import Testing
         #expect(tree.path(of: below) == "again/below" && tree.polled == [below] && tree.limbo.isEmpty)
     }
 
-    @Test func rulesHoldBelowTheirDirectoryAndMoveWithIt() {
+    @Test("rules apply below their directory and move with it")
+    func rules() {
         var tree = WatchTree()
         let a = tree.insert(Self.name("a"), in: .root)
         let b = tree.insert(Self.name("b"), in: .root)

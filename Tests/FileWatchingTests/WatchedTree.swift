@@ -1,4 +1,4 @@
-// A temporary tree with a watcher on it: what a live test works with.
+// A temporary tree with a watcher on it, for live tests.
 
 import Exclusions
 import FileIO
@@ -9,7 +9,7 @@ import SystemPackage
 import Testing
 import Threading
 
-/// A watched temporary tree whose batches are compared with what really changed.
+/// A watched temporary tree whose batches are compared with the actual changes.
 final class WatchedTree: Sendable {
     let tree: TemporaryTree
     let watcher: TreeWatcher
@@ -21,7 +21,7 @@ final class WatchedTree: Sendable {
     private let opened: Opened
     private let seen: Locked<Listing>
 
-    /// What the watcher told about itself.
+    /// The events that the watcher sent.
     final class Events: Sendable {
         private let list = Locked<[WatchEvent]>([])
         var all: [WatchEvent] { list.withLock { $0 } }
@@ -67,7 +67,7 @@ final class WatchedTree: Sendable {
     /// Runs a script.
     func run(_ script: String) throws { try tree.run(script) }
 
-    /// Writes a file that may hold blanks.
+    /// Writes a file whose text may contain blanks.
     func write(_ text: String, to name: String) throws {
         try tree.write(text, to: tree.root + "/" + name, O_TRUNC | O_CREAT, name)
     }
@@ -78,14 +78,14 @@ final class WatchedTree: Sendable {
         return try #require(await watch.nextBatch())
     }
 
-    /// Makes the watcher read its events and look at its clock, but does not ask for this root's batch.
+    /// Makes the watcher read its events and its clock, without requesting this root's batch.
     func takeInEvents() async throws {
         let other = watcher.watch(FilePath(tree.base + "/outside"))
         _ = try await other.arm()
         await other.flush()
     }
 
-    /// Takes the batch and compares it with what changed since the last time.
+    /// Takes the batch and compares it with the changes since the last call.
     @discardableResult
     func check(_ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation) async throws -> ChangeBatch {
         let batch = try await batch()
@@ -99,11 +99,12 @@ final class WatchedTree: Sendable {
         return batch
     }
 
-    /// How many watches the kernel holds for the watcher, apart from those on the directories above the root; of
-    /// fanotify, only those of directories in the tree.
+    /// The number of the watcher's watches in the kernel, except for the directories above the root.
+    ///
+    /// Of fanotify's marks, only those on directories in the tree count.
     var kernelWatches: Int { watchedInodes(.inotify).filter { !inodesAbove.contains($0) }.count + markedDirectories }
 
-    /// How many marks the kernel holds for the watcher, apart from those on the directories above the root.
+    /// The number of the watcher's marks in the kernel, except for the directories above the root.
     var kernelMarks: Int { watchedInodes(.fanotify).filter { !inodesAbove.contains($0) }.count }
 
     private var inodesAbove: [UInt64] {
@@ -115,20 +116,20 @@ final class WatchedTree: Sendable {
         }
     }
 
-    /// The directories of the tree that are marked: a mark outlives its use where its directory was moved away.
+    /// The number of marked directories in the tree; directories that were moved away are not counted.
     private var markedDirectories: Int {
         let marked = Set(watchedInodes(.fanotify))
         if marked.isEmpty { return 0 }
         return Listing(of: tree.root).facts.values.count { $0.isDirectory && marked.contains($0.inode) }
     }
 
-    /// The directories of the tree that some backend watches.
+    /// The number of directories in the tree that some backend watches.
     var watchedDirectories: Int {
         let watched = Set(watchedInodes(.inotify) + watchedInodes(.fanotify))
         return Listing(of: tree.root).facts.values.count { $0.isDirectory && watched.contains($0.inode) }
     }
 
-    /// The inodes that a backend watches, as the kernel tells them (proc(5), fdinfo).
+    /// The inodes that a backend watches, as the kernel reports them (proc(5), fdinfo).
     private func watchedInodes(_ backend: WatchBackend) -> [UInt64] {
         guard let number = opened.numbers.withLock({ $0[backend] }) else { return [] }
         guard let file = fopen("/proc/self/fdinfo/\(number)", "r") else { return [] }
@@ -145,17 +146,17 @@ final class WatchedTree: Sendable {
         return inodes
     }
 
-    /// How many directories there are now, the root among them.
+    /// The current number of directories, including the root.
     var directories: Int { Listing(of: tree.root).directories }
 }
 
 extension WatchBackend {
-    /// Those that tell of changes, as far as this machine has them.
-    static let telling: [WatchBackend] = {
+    /// The backends that report changes and are available on this machine.
+    static let reporting: [WatchBackend] = {
         let hasFanotify = (try? TreeWatcher(backend: .fanotify)) != nil
         return hasFanotify ? [.inotify, .fanotify] : [.inotify]
     }()
 
-    /// All that this machine has.
-    static let available: [WatchBackend] = telling + [.poll]
+    /// All backends available on this machine.
+    static let available: [WatchBackend] = reporting + [.poll]
 }

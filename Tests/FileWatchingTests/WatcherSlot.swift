@@ -1,8 +1,8 @@
-// Tests run at once, but a user has 128 inotify instances only, and other programs want some.
+// Limits the watchers of concurrent tests: a user has only 128 inotify instances, and other programs need some.
 
 import Threading
 
-/// The right to have a watcher, given back when the value is no longer kept; a test holds one at most.
+/// The right to have a watcher, returned when the value is released; a test holds at most one.
 final class WatcherSlot: Sendable {
     private struct State {
         var free = 16
@@ -13,7 +13,7 @@ final class WatcherSlot: Sendable {
 
     private init() {}
 
-    /// Waits until there is one to be had.
+    /// Waits until a slot is free and takes it.
     static func take() async -> WatcherSlot {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

@@ -1,4 +1,4 @@
-// Names that were written to: which events count for which, and that they do not grow without end.
+// Names that were written to: which events record them, and that their number is bounded.
 
 import FileIO
 import TestTraits
@@ -18,7 +18,7 @@ import Testing
 
     static let cases: [Case] = [
         Case(name: "nothing", events: []),
-        Case(name: "a name comes and goes", events: [(.create, "f"), (.delete, "f"), (.movedTo, "g")]),
+        Case(name: "a name appears and disappears", events: [(.create, "f"), (.delete, "f"), (.movedTo, "g")]),
         Case(name: "content", events: [(.modify, "f")], changed: ["f"]),
         Case(name: "attributes", events: [(.attributes, "f")], changed: ["f"]),
         Case(name: "a writer closes", events: [(.closeWrite, "f")], changed: ["f"], closed: ["f"]),
@@ -33,7 +33,8 @@ import Testing
             name: "two names", events: [(.modify, "f"), (.closeWrite, "d/f")], changed: ["f", "d/f"], closed: ["d/f"]),
     ]
 
-    @Test(arguments: cases) func events(_ test: Case) {
+    @Test("events record the names that were written to", arguments: cases)
+    func events(_ test: Case) {
         var names = WrittenNames()
         for (mask, path) in test.events { names.record(mask, of: path) }
         #expect(names.changed == test.changed)
@@ -49,15 +50,17 @@ import Testing
         return names
     }
 
-    @Test func batchesAdd() {
+    @Test("the names of several batches are combined")
+    func union() {
         var sum = names(0..<3, .modify)
         sum.formUnion(names(2..<5, .closeWrite))
         #expect(sum.changed.count == 5)
         #expect(sum.closed == ["2", "3", "4"])
     }
 
-    /// Writers' closes go first: they alone tell of stores into mapped memory.
-    @Test func thereAreNeverMoreThanTheLimit() {
+    /// Closes by writers have priority, because only they show stores into mapped memory.
+    @Test("the number of names never exceeds the limit")
+    func limit() {
         let limit = WrittenNames.limit
         var names = names(0..<(limit + 10), .modify)
         #expect(names.changed.count == limit)

@@ -1,4 +1,4 @@
-// What libFuzzer calls, which brings its own main (llvm.org/docs/LibFuzzer.html).
+// The entry point that libFuzzer calls; libFuzzer has its own main (llvm.org/docs/LibFuzzer.html).
 
 import FuzzTargets
 

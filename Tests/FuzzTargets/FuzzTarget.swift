@@ -1,10 +1,10 @@
-// What fuzzing tries: every decoder of bytes that come from outside.
+// The fuzz targets: every decoder of bytes that come from outside.
 
 internal import ArchiveFormat
 internal import Compression
 internal import Exclusions
 
-/// A decoder; the first byte of an input says which one gets the rest.
+/// A decoder; the first byte of an input selects the decoder for the rest.
 package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case cbor, node, sliceList, snapshot, gap, state, operation, forgotten
     case manifest, segmentHeader, segmentFooter, blockHeader
@@ -12,7 +12,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case notice, dropped
     case label, pin, note, policy, unforgotten
 
-    /// Gives an input to the decoder that it names; whatever it is, this returns.
+    /// Passes an input to the decoder that it selects; must return for any input.
     package static func run(_ input: UnsafeRawBufferPointer) {
         guard let first = input.first else { return }
         let target = allCases[Int(first) % allCases.count]
@@ -51,7 +51,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
                 _ = try? SegmentFooter.blocks(decodingIndex: index, trailer: trailer, segment: 0x1011_1213)
             }
         case .blockHeader:
-            // Where the golden headers are: the checksum covers the place. What later programs add need not come back.
+            // The place of the golden headers, which the checksum covers. Later additions need not be written again.
             let place = BlockPlace(segment: 0x1011_1213, offset: 64)
             bytes.withUnsafeBytes { _ = try? BlockHeader(decoding: $0, at: place) }
         case .deflate:
@@ -70,36 +70,36 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// What is passed over, or written as text, is what is read as a value.
+    /// Checks that skipping, writing as text and reading as a value accept the same bytes.
     private func streamed(_ bytes: [UInt8]) {
         let isItem = (try? CBORValue(decoding: bytes)) != nil
         let isCounted = (try? CBORReader.countItems(of: bytes)) != nil
-        precondition(isItem == isCounted, "\(self): what is read and what is passed over differ")
+        precondition(isItem == isCounted, "\(self): reading and skipping accept different bytes")
         guard isItem else { return }
         for isPretty in [false, true] {
             let isWritten: ()? = bytes.withUnsafeBytes { try? CBORJSONWriter.write($0, pretty: isPretty) { _ in } }
-            precondition(isWritten != nil, "\(self): what is read is not written as text")
+            precondition(isWritten != nil, "\(self): an item that is read is not written as text")
         }
     }
 
-    /// What is read of a value that no later program adds to has one encoding only.
+    /// Checks that a closed value, to which later programs add nothing, has only one encoding.
     private func closed<Value>(
         _ bytes: [UInt8], _ decode: ([UInt8]) throws -> Value, _ encode: (Value) -> [UInt8]
     ) {
         guard let value = try? decode(bytes) else { return }
-        precondition(encode(value) == bytes, "\(self): what was read is written otherwise")
+        precondition(encode(value) == bytes, "\(self): a decoded value encodes to other bytes")
     }
 
-    /// What is read is read again of what is written of it; fields of later programs may be gone.
+    /// Checks that an open value survives a round trip; fields of later programs may be lost.
     private func open<Value: Equatable>(
         _ bytes: [UInt8], _ decode: ([UInt8]) throws -> Value, _ encode: (Value) -> [UInt8]
     ) {
         guard let value = try? decode(bytes) else { return }
         let again = try? decode(encode(value))
-        precondition(again == value, "\(self): what was read is not what is read of what is written")
+        precondition(again == value, "\(self): a decoded value does not survive a round trip")
     }
 
-    /// Two parts of the input, and a length.
+    /// Splits the input into a length and two parts.
     private static func split(
         _ bytes: [UInt8], _ body: (Int, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
     ) {

@@ -1,10 +1,11 @@
-// The code in the articles is code that the tests run.
+// Checks that the code in the articles is code that the tests run.
 
 import TestSupport
 import Testing
 
 @Suite struct ArticleTests {
-    @Test(arguments: ["Observer", "UserInterfaces", "Commands"]) func theBlocksOfAnArticleAreThoseOfItsTest(
+    @Test("an article has the code blocks of its test", arguments: ["Observer", "UserInterfaces", "Commands"])
+    func blocks(
         _ name: String
     ) throws {
         let article = try CodeBlocks.file("Sources/Mementos/Mementos.docc/\(name).md")

@@ -3,11 +3,11 @@
 import Mementos
 import Threading
 
-/// Edits of a list of numbers; remembers in itself what undoing needs.
+/// An edit of a list of numbers; stores what it needs for undoing.
 enum Edit: Command, Codable, Equatable {
     case append(Int)
     case remove(at: Int, removed: Int?)
-    /// Fails in the given direction, having spoilt the list first.
+    /// Fails when executed or undone, after emptying the list.
     case fail(executing: Bool)
 
     struct Refusal: Error, Equatable {}
@@ -54,7 +54,7 @@ final class Document: Sendable {
     func edit(_ body: (inout String) -> Void) { text.withLock { body(&$0) } }
 }
 
-/// Writes a word at the end of a document; one of them fails when it is told.
+/// Appends a word to a document; fails at the actions in `failing`.
 struct Write: Command {
     let word: String
     var failing: Set<String> = []

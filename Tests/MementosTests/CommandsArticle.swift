@@ -1,4 +1,4 @@
-// The code of the article Commands.md: what stands between "begin" and "end" is the article's, block for block.
+// The code of the article Commands.md: the code between "begin" and "end" is the article's, block by block.
 
 import Foundation
 import Mementos
@@ -25,7 +25,7 @@ struct DeleteAlbum: Command, Codable {
 // end
 
 @Suite struct CommandsArticle {
-    @Test func theBlocksDoWhatTheArticleSays() throws {
+    @Test("the blocks do what the article says") func blocks() throws {
         // begin
         let shelf = Observable(["Blue", "Horses", "Kind of Blue"])
         let history = UndoHistory<DeleteAlbum>(of: shelf)

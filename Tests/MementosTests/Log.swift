@@ -1,9 +1,9 @@
-// What tests of observers share.
+// Shared helpers for tests of observers.
 
 import Mementos
 import Threading
 
-/// What observers wrote down, in order.
+/// A log of what observers recorded, in order.
 final class Log<Item: Sendable>: Sendable {
     private let lines = Locked([Item]())
 
@@ -12,7 +12,7 @@ final class Log<Item: Sendable>: Sendable {
     func removeAll() { lines.withLock { $0.removeAll() } }
 }
 
-/// Subscriptions that observers make and end themselves.
+/// A store for subscriptions that observers make and end themselves.
 final class Keeper: Sendable {
     private let kept = Locked([Subscription]())
 
@@ -21,7 +21,7 @@ final class Keeper: Sendable {
     func dropAll() { kept.withLock { $0.removeAll() } }
 }
 
-/// An observer that writes down what it is told, and where it ends.
+/// An observer with a log, which reports its deallocation.
 final class Listener<Item: Sendable>: Sendable {
     let log: Log<Item>
     private let ended: @Sendable () -> Void

@@ -1,4 +1,4 @@
-// Delivery on the main actor, whatever thread sends.
+// Delivery on the main actor, from any thread.
 
 import Dispatch
 import Mementos
@@ -10,7 +10,7 @@ private struct Game: Sendable, Equatable {
     var score = 0
 }
 
-/// What a user interface would show: bound to the main actor, and not to be touched elsewhere.
+/// A stand-in for a user interface element, isolated to the main actor.
 @MainActor private final class Label {
     private(set) var texts: [String] = []
     private var awaited: (count: Int, continuation: CheckedContinuation<Void, Never>)?
@@ -22,14 +22,14 @@ private struct Game: Sendable, Equatable {
         awaited.continuation.resume()
     }
 
-    /// Waits until `count` texts were shown.
+    /// Waits until `count` texts have been shown.
     func shown(_ count: Int) async {
         guard texts.count < count else { return }
         await withCheckedContinuation { awaited = (count, $0) }
     }
 }
 
-/// Runs `body` on a thread that is not the main one, and waits for it.
+/// Runs `body` on a thread other than the main thread, and waits for it.
 private func elsewhere(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
         DispatchQueue(label: "elsewhere").async {
@@ -52,7 +52,7 @@ struct MainActorTests {
         subscription.cancel()
     }
 
-    @Test("what the main actor itself sends arrives in a later turn")
+    @Test("an event sent on the main actor arrives in a later turn")
     func later() async {
         let subject = Subject<Int>()
         let label = Label()
@@ -63,7 +63,7 @@ struct MainActorTests {
         #expect(label.texts == ["sent", "1"])
     }
 
-    @Test("an observable tells of its present value and of its changes, and of those of a part alone")
+    @Test("an observable sends its initial value and its changes, and a part only its own")
     func observables() async {
         let game = Observable(Game())
         let (whole, score) = (Label(), Label())
@@ -80,7 +80,7 @@ struct MainActorTests {
         kept.cancel()
     }
 
-    @Test("nothing arrives after cancelling on the main actor, not even what was sent before")
+    @Test("nothing arrives after cancelling on the main actor, not even earlier events")
     func cancelling() async {
         let subject = Subject<Int>()
         let (label, other) = (Label(), Label())
@@ -95,7 +95,7 @@ struct MainActorTests {
         remaining.cancel()
     }
 
-    @Test("an observer that registers again gets nothing by its former handler, not even what was sent before")
+    @Test("an observer that registers again gets nothing through its old handler, not even earlier events")
     func replacing() async {
         let value = Observable(0)
         let label = Label()
@@ -123,7 +123,7 @@ struct MainActorTests {
         #expect(!subject.isObserved)
     }
 
-    @Test("changes that wait for the main actor become one where the observer wants that")
+    @Test("changes that wait for the main actor are merged if the observer asks for it")
     func coalescing() async {
         let value = Observable(0)
         let (each, last) = (Label(), Label())

@@ -1,4 +1,4 @@
-// Parts of an observable by key path: only real changes of that part.
+// Parts of an observable by key path: only real changes of a part are delivered.
 
 import Mementos
 import Testing
@@ -8,7 +8,7 @@ private struct Account: Sendable {
         var town = "Ulm"
         var street = "Weg"
     }
-    /// Cannot be compared.
+    /// Not equatable.
     struct Mark: Sendable {}
 
     var name = "Ada"
@@ -19,7 +19,7 @@ private struct Account: Sendable {
 }
 
 @Suite struct ObservablePartTests {
-    @Test func onlyRealChangesOfThePartAreDelivered() {
+    @Test("only real changes of a part are delivered") func realChanges() {
         let account = Observable(Account())
         let log = Log<String>()
         let subscriptions = [
@@ -30,7 +30,7 @@ private struct Account: Sendable {
             account.observing(\.nickname).observe { log.add("nickname \(String(describing: $0.new))") },
             account.observing(\.mark).observe { _ in log.add("mark") },
         ]
-        let steps: [(change: @Sendable (inout Account) -> Void, told: [String])] = [
+        let steps: [(change: @Sendable (inout Account) -> Void, reported: [String])] = [
             ({ $0.name = "Eve" }, ["name Ada→Eve", "greeting Hello Eve", "mark"]),
             ({ $0.name = "Eve" }, ["mark"]),
             ({ $0.address.street = "Gasse" }, ["address Gasse", "mark"]),
@@ -39,15 +39,15 @@ private struct Account: Sendable {
             ({ $0.nickname = nil }, ["nickname Optional(nil)", "mark"]),
             ({ $0.nickname = nil }, ["mark"]),
         ]
-        for (change, told) in steps {
+        for (change, reported) in steps {
             account.update(change)
-            #expect(log.items == told)
+            #expect(log.items == reported)
             log.removeAll()
         }
         withExtendedLifetime(subscriptions) {}
     }
 
-    @Test func registrationsForDifferentPartsAreDifferent() {
+    @Test("registrations for different parts do not replace each other") func differentParts() {
         let account = Observable(Account())
         let listener = Listener<String>()
         account.observing(\.name).observe(listener) { $0.log.add("name \($1.new ?? "-")") }
@@ -64,7 +64,7 @@ private struct Account: Sendable {
         #expect(listener.log.items.dropFirst(3) == ["account", "again Ida", "more Ida"])
     }
 
-    @Test func theWholeIsThePartThatIsAllOfIt() {
+    @Test("observing the value and observing its own key path are the same registration") func identity() {
         let number = Observable(1)
         let listener = Listener<String>()
         number.observe(listener) { observer, _ in observer.log.add("whole") }
@@ -73,7 +73,7 @@ private struct Account: Sendable {
         #expect(listener.log.items == ["part"])
     }
 
-    @Test func anObserverOfAPartKeepsNothing() {
+    @Test("an observer of a part does not hold the observable") func ownership() {
         var account: Observable<Account>? = Observable(Account())
         weak let remaining = account
         let subscription = account?.observing(\.name).observe { _ in }
@@ -84,7 +84,7 @@ private struct Account: Sendable {
         withExtendedLifetime((subscription, changes)) {}
     }
 
-    @Test func thePartsAreSequencesToo() async {
+    @Test("parts can be read as asynchronous sequences") func sequences() async {
         var account: Observable<Account>? = Observable(Account())
         let names = account?.observing(\.name).values(buffering: .unbounded)
         let towns = account?.observing(\.address.town).changes([.initial, .old, .new])
@@ -93,10 +93,10 @@ private struct Account: Sendable {
         account?.update { $0.name = "Eve" }
         #expect(account?.observing(\.name).value == "Eve")
         account = nil
-        var (seen, told): ([String], [String]) = ([], [])
+        var (seen, reported): ([String], [String]) = ([], [])
         if let names { for await name in names { seen.append(name) } }
-        if let towns { for await town in towns { told.append("\(town.old ?? "-")→\(town.new ?? "-")") } }
+        if let towns { for await town in towns { reported.append("\(town.old ?? "-")→\(town.new ?? "-")") } }
         #expect(seen == ["Ada", "Eve"])
-        #expect(told == ["-→Ulm", "Ulm→Bonn"])
+        #expect(reported == ["-→Ulm", "Ulm→Bonn"])
     }
 }

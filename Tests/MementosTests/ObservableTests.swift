@@ -1,11 +1,11 @@
-// What Observable promises: options, order, registration, atomic changes.
+// The guarantees of Observable: options, order, registration, atomic changes.
 
 import Dispatch
 import Mementos
 import Testing
 
-/// What an observer was told, in a form to compare.
-struct Told: Equatable, CustomStringConvertible {
+/// A change as an observer got it, in a comparable form.
+struct ReportedChange: Equatable, CustomStringConvertible {
     var old: Int?
     var new: Int?
     var isInitial = false
@@ -15,7 +15,7 @@ struct Told: Equatable, CustomStringConvertible {
     }
 }
 
-extension Told {
+extension ReportedChange {
     init(_ change: Change<Int>) {
         self.init(old: change.old, new: change.new, isInitial: change.isInitial)
     }
@@ -23,45 +23,47 @@ extension Told {
 
 private struct OptionsCase: CustomTestStringConvertible {
     let options: ObservationOptions
-    let told: String
-    var testDescription: String { told }
+    let reported: String
+    var testDescription: String { reported }
 }
 
-/// A value that cannot be compared.
+/// A value that is not equatable.
 private struct Opaque: Sendable {
     var number: Int
 }
 
 @Suite struct ObservableTests {
     private static let cases: [OptionsCase] = [
-        .init(options: [], told: "-→- -→-"),
-        .init(options: .new, told: "-→2 -→3"),
-        .init(options: .old, told: "1→- 2→-"),
-        .init(options: [.old, .new], told: "1→2 2→3"),
-        .init(options: .initial, told: "initial -→- -→- -→-"),
-        .init(options: [.initial, .new], told: "initial -→1 -→2 -→3"),
-        .init(options: [.initial, .old], told: "initial -→- 1→- 2→-"),
-        .init(options: [.initial, .old, .new], told: "initial -→1 1→2 2→3"),
+        .init(options: [], reported: "-→- -→-"),
+        .init(options: .new, reported: "-→2 -→3"),
+        .init(options: .old, reported: "1→- 2→-"),
+        .init(options: [.old, .new], reported: "1→2 2→3"),
+        .init(options: .initial, reported: "initial -→- -→- -→-"),
+        .init(options: [.initial, .new], reported: "initial -→1 -→2 -→3"),
+        .init(options: [.initial, .old], reported: "initial -→- 1→- 2→-"),
+        .init(options: [.initial, .old, .new], reported: "initial -→1 1→2 2→3"),
     ]
 
-    @Test(arguments: cases) fileprivate func eventsHoldWhatTheOptionsAskFor(_ test: OptionsCase) {
-        let (log, weakLog, partLog, weakPartLog) = (Log<Told>(), Log<Told>(), Log<Told>(), Log<Told>())
+    @Test("events contain what the options ask for", arguments: cases) fileprivate func options(_ test: OptionsCase) {
+        let (log, weakLog, partLog, weakPartLog) = (
+            Log<ReportedChange>(), Log<ReportedChange>(), Log<ReportedChange>(), Log<ReportedChange>()
+        )
         let value = Observable(1)
         let listener = Listener(weakLog)
         let partListener = Listener(weakPartLog)
-        let whole = value.observe(test.options) { log.add(Told($0)) }
-        let part = value.observing(\.self).observe(test.options) { partLog.add(Told($0)) }
-        value.observe(listener, test.options) { $0.log.add(Told($1)) }
-        value.observing(\.self).observe(partListener, test.options) { $0.log.add(Told($1)) }
+        let whole = value.observe(test.options) { log.add(ReportedChange($0)) }
+        let part = value.observing(\.self).observe(test.options) { partLog.add(ReportedChange($0)) }
+        value.observe(listener, test.options) { $0.log.add(ReportedChange($1)) }
+        value.observing(\.self).observe(partListener, test.options) { $0.log.add(ReportedChange($1)) }
         value.set(2)
         value.update { $0 += 1 }
         for log in [log, weakLog, partLog, weakPartLog] {
-            #expect(log.items.map(\.description).joined(separator: " ") == test.told)
+            #expect(log.items.map(\.description).joined(separator: " ") == test.reported)
         }
         withExtendedLifetime((whole, part, listener, partListener)) {}
     }
 
-    @Test func anEqualValueIsNoChange() {
+    @Test("setting an equal value is not a change") func equalValue() {
         let value = Observable([1, 2])
         let log = Log<[Int]?>()
         let subscription = value.observe { log.add($0.new) }
@@ -73,7 +75,7 @@ private struct Opaque: Sendable {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func aValueThatCannotBeComparedAlwaysChanges() {
+    @Test("setting a value that is not equatable is always a change") func notEquatable() {
         let value = Observable(Opaque(number: 1))
         let log = Log<Int?>()
         let subscription = value.observe { log.add($0.new?.number) }
@@ -82,7 +84,7 @@ private struct Opaque: Sendable {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func anOptionalValueMayBecomeNil() {
+    @Test("an optional value can become nil") func optional() {
         let value = Observable<Int?>(1)
         let log = Log<Int??>()
         let subscription = value.observe([.initial, .new]) { log.add($0.new) }
@@ -93,7 +95,7 @@ private struct Opaque: Sendable {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func updatingReturnsAnything() {
+    @Test("update returns the result of its closure") func result() {
         final class Box {
             let number: Int
             init(_ number: Int) { self.number = number }
@@ -104,7 +106,7 @@ private struct Opaque: Sendable {
         #expect(value.value == [1])
     }
 
-    @Test func whatThrowsChangesNothing() {
+    @Test("an update that throws changes nothing") func throwing() {
         struct Refusal: Error {}
         let value = Observable([1])
         let log = Log<[Int]?>()
@@ -125,7 +127,7 @@ private struct Opaque: Sendable {
 
     // MARK: Registration
 
-    @Test func anObserverThatRegistersAgainReplacesItsRegistration() {
+    @Test("an observer that registers again replaces its registration") func registeringAgain() {
         let value = Observable(0)
         let log = Log<String>()
         let listener = Listener(log)
@@ -137,7 +139,7 @@ private struct Opaque: Sendable {
         withExtendedLifetime(other) {}
     }
 
-    @Test func unlessItIsTold() {
+    @Test("an additional registration replaces none") func additional() {
         let value = Observable(0)
         let listener = Listener<String>()
         value.observe(listener) { $0.log.add("first \($1.new ?? -1)") }
@@ -149,7 +151,7 @@ private struct Opaque: Sendable {
         #expect(listener.log.items == ["first 1", "second 1", "third 2"])
     }
 
-    @Test func theReplacedSubscriptionIsDeadAndTheNewOneLives() {
+    @Test("a replaced subscription has no effect, and the new one works") func replaced() {
         let value = Observable(0)
         let listener = Listener<Int?>()
         let former = value.observe(listener) { $0.log.add($1.new) }
@@ -162,7 +164,7 @@ private struct Opaque: Sendable {
         #expect(!value.isObserved)
     }
 
-    @Test func whatAReplacedHandlerOwnsMayUseTheValueWhenItEnds() {
+    @Test("an object owned by a replaced handler may use the value when it is deallocated") func replacedHandler() {
         let value = Observable(0)
         let listener = Listener<Int?>()
         func observeOwning(_ owned: Listener<Int>) {
@@ -173,7 +175,7 @@ private struct Opaque: Sendable {
         #expect(listener.log.items == [5])
     }
 
-    @Test func aValueMayUseItsObservableWhenItEnds() {
+    @Test("an old value may use its observable when it is deallocated") func oldValue() {
         let log = Log<Int>()
         let value = Observable<Listener<Int>?>(nil)
         let count = Observable(0)
@@ -183,7 +185,7 @@ private struct Opaque: Sendable {
         #expect(count.value == 0)
     }
 
-    @Test func observersVanishByThemselves() {
+    @Test("deallocated observers are removed") func vanishing() {
         let value = Observable(0)
         let log = Log<Int?>()
         var listener: Listener<Int?>? = Listener(log)
@@ -197,27 +199,27 @@ private struct Opaque: Sendable {
 
     // MARK: Order
 
-    @Test func anObserverMayChangeTheValue() {
+    @Test("an observer may change the value") func changing() {
         let value = Observable(1)
         let log = Log<String>()
         let first = value.observe([.old, .new]) { change in
-            log.add("a \(Told(change))")
+            log.add("a \(ReportedChange(change))")
             if let new = change.new, new < 3 { value.set(new + 1) }
         }
-        let second = value.observe([.old, .new]) { log.add("b \(Told($0))") }
+        let second = value.observe([.old, .new]) { log.add("b \(ReportedChange($0))") }
         value.set(2)
         #expect(log.items == ["a 1→2", "b 1→2", "a 2→3", "b 2→3"])
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func whoComesDuringAnEventBeginsWithThePresentValue() {
+    @Test("an observer that registers during an event starts with the current value") func subscribingInEvent() {
         let value = Observable(1)
         let log = Log<String>()
         let keeper = Keeper()
         let first = value.observe { change in
             guard change.new == 2 else { return }
             value.set(3)
-            keeper.keep(value.observe([.initial, .old, .new]) { log.add("\(Told($0))") })
+            keeper.keep(value.observe([.initial, .old, .new]) { log.add("\(ReportedChange($0))") })
             value.set(4)
         }
         value.set(2)
@@ -226,53 +228,53 @@ private struct Opaque: Sendable {
         keeper.dropAll()
     }
 
-    @Test func changesOfManyThreadsMakeOneChain() {
+    @Test("changes by many threads form one chain") func chain() {
         let value = Observable(0)
-        let log = Log<Told>()
-        let subscription = value.observe([.old, .new]) { log.add(Told($0)) }
+        let log = Log<ReportedChange>()
+        let subscription = value.observe([.old, .new]) { log.add(ReportedChange($0)) }
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<1000 { value.update { $0 += 1 } }
         }
         #expect(value.value == 8000)
-        #expect(log.items == (0..<8000).map { Told(old: $0, new: $0 + 1) })
+        #expect(log.items == (0..<8000).map { ReportedChange(old: $0, new: $0 + 1) })
         withExtendedLifetime(subscription) {}
     }
 
-    /// Each begins with some value and sees all that follow.
-    @Test func whoComesWhileOthersChangeTheValueMissesNothing() {
+    /// Each observer starts with some value and sees all later ones.
+    @Test("an observer that registers during changes misses none") func concurrent() {
         let value = Observable(0)
-        let logs = (0..<200).map { _ in Log<Told>() }
+        let logs = (0..<200).map { _ in Log<ReportedChange>() }
         let keeper = Keeper()
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for number in 0..<1000 {
                 value.update { $0 += 1 }
                 guard number % 40 == 0 else { continue }
                 let log = logs[thread * 25 + number / 40]
-                keeper.keep(value.observe([.initial, .old, .new]) { log.add(Told($0)) })
+                keeper.keep(value.observe([.initial, .old, .new]) { log.add(ReportedChange($0)) })
             }
         }
         for log in logs {
             let first = log.items.first?.new ?? -1
-            #expect(log.items.first == Told(new: first, isInitial: true))
-            #expect(log.items.dropFirst().elementsEqual((first..<8000).map { Told(old: $0, new: $0 + 1) }))
+            #expect(log.items.first == ReportedChange(new: first, isInitial: true))
+            #expect(log.items.dropFirst().elementsEqual((first..<8000).map { ReportedChange(old: $0, new: $0 + 1) }))
         }
         keeper.dropAll()
     }
 
     // MARK: Sequences
 
-    @Test func theChangesAreASequence() async {
+    @Test("the changes form an asynchronous sequence") func changes() async {
         var value: Observable<Int>? = Observable(1)
         let changes = value?.changes([.initial, .old, .new])
         value?.set(2)
         value?.set(3)
         value = nil
-        var told: [String] = []
-        if let changes { for await change in changes { told.append(Told(change).description) } }
-        #expect(told == ["initial -→1", "1→2", "2→3"])
+        var reported: [String] = []
+        if let changes { for await change in changes { reported.append(ReportedChange(change).description) } }
+        #expect(reported == ["initial -→1", "1→2", "2→3"])
     }
 
-    @Test func aSlowConsumerOfTheValuesGetsTheLatest() async {
+    @Test("a slow consumer of the values gets the latest") func slowConsumer() async {
         var value: Observable<Int>? = Observable(0)
         let (latest, all) = (value?.values(), value?.values(buffering: .unbounded))
         for number in 1...100 { value?.set(number) }
@@ -283,7 +285,7 @@ private struct Opaque: Sendable {
         #expect(seen == [[100], Array(0...100)])
     }
 
-    @Test func aConsumerOfValuesThatStopsIsNoLongerSubscribed() async {
+    @Test("a consumer of values that stops is unsubscribed") func stoppedConsumer() async {
         let value = Observable(0)
         for await number in value.values() {
             if number == 3 { break }

@@ -1,11 +1,11 @@
-// The code of the article Observer.md: what stands between "begin" and "end" is the article's, block for block.
+// The code of the article Observer.md: the code between "begin" and "end" is the article's, block by block.
 
 import Mementos
 import Synchronization
 import Testing
 
 @Suite struct ObserverArticle {
-    @Test func theBlocksDoWhatTheArticleSays() async {
+    @Test("the blocks do what the article says") func blocks() async {
         let printed = Log<String>()
         @Sendable func print(_ items: Any...) { printed.add(items.map { "\($0)" }.joined(separator: " ")) }
 

@@ -1,4 +1,4 @@
-// The work of keeping the list of observers, counted: it grows as the observers do, not as their square.
+// The work of managing the list of observers, counted: it grows linearly with the observers.
 
 import Mementos
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct ObserverWorkTests {
     private let count = 10_000
 
-    @Test("registering objects and cancelling them in any order takes a bounded number of steps for each")
+    @Test("registering objects and cancelling them in any order takes a bounded number of steps each")
     func objects() {
         let value = Observable(0)
         let listeners = (0..<count).map { _ in Listener<Int>() }
@@ -22,7 +22,7 @@ struct ObserverWorkTests {
         #expect(!value.isObserved)
     }
 
-    @Test("registering again replaces the former registration in a bounded number of steps")
+    @Test("registering again replaces the earlier registration in a bounded number of steps")
     func replacing() {
         let value = Observable(0)
         let listeners = (0..<count).map { _ in Listener<Int>() }
@@ -36,7 +36,7 @@ struct ObserverWorkTests {
         #expect(listeners.allSatisfy { $0.log.items == [3] })
     }
 
-    @Test("handlers that are cancelled in the order of subscription, or the other way round, cost the same")
+    @Test("cancelling handlers in the order of subscription or in reverse costs the same")
     func handlers() {
         for isReversed in [false, true] {
             let subject = Subject<Int>()
@@ -47,7 +47,7 @@ struct ObserverWorkTests {
         }
     }
 
-    @Test("one object with many additional registrations ends them one by one")
+    @Test("one object can end many additional registrations one by one")
     func additional() {
         let value = Observable(0)
         let listener = Listener<Int>()

@@ -18,7 +18,7 @@ private struct Meddle: Command {
     func undo(on state: inout Int) throws { state -= 1 }
 }
 
-/// Leads commands to their history.
+/// Gives commands access to their history.
 private final class Holder: Sendable {
     private let held = Locked<UndoHistory<Meddle>?>(nil)
 
@@ -28,7 +28,7 @@ private final class Holder: Sendable {
 
 @Suite("Changing from within a change")
 struct ReentrancyTests {
-    @Test("a value that is read within its own update is the one before")
+    @Test("a value read within its own update is the old one")
     func reading() async {
         await #expect(processExitsWith: .success) {
             let value = Observable(1)
@@ -40,7 +40,7 @@ struct ReentrancyTests {
         }
     }
 
-    @Test("an observer that registers within an update is told of the value before it, and of the change")
+    @Test("an observer that registers within an update gets the old value, and then the change")
     func registering() async {
         await #expect(processExitsWith: .success) {
             let value = Observable(1)
@@ -54,7 +54,7 @@ struct ReentrancyTests {
         }
     }
 
-    @Test("an update within an update of the same value ends the program with words")
+    @Test("an update within an update of the same value prints an error and ends the program")
     func nesting() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let value = Observable(1)
@@ -64,7 +64,7 @@ struct ReentrancyTests {
         #expect(words.contains("an observable was changed within its own update"), "\(words.prefix(300))")
     }
 
-    @Test("handlers of a value, of a subject and of a history may change all of them")
+    @Test("handlers of a value, a subject and a history may change all of them")
     func handlers() throws {
         let subject = Subject<Int>()
         let value = Observable(0)
@@ -105,7 +105,7 @@ struct ReentrancyTests {
         }
     }
 
-    @Test("a command may look at its own history, and sees it as it was before")
+    @Test("a command may read its own history, and sees it as it was before")
     func looking() async {
         await #expect(processExitsWith: .success) {
             let holder = Holder()

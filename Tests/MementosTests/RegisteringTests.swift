@@ -1,4 +1,4 @@
-// Registering twice, ending registrations by their object, and keeping subscriptions.
+// Registering twice, removing an object's registrations, and storing subscriptions.
 
 import Mementos
 import Testing
@@ -9,7 +9,7 @@ private struct Account: Sendable, Equatable {
         var street = "Weg"
         var mark = Mark()
     }
-    /// Cannot be compared by whoever does not know how.
+    /// Equatable, but not known to be so in generic code.
     struct Mark: Sendable, Equatable {}
 
     var name = "Ada"
@@ -18,7 +18,7 @@ private struct Account: Sendable, Equatable {
 
 @Suite("Registering")
 struct RegisteringTests {
-    @Test("an object that registers again replaces its former registration, with a subject as with an observable")
+    @Test("an object that registers again replaces its earlier registration, with a subject and with an observable")
     func again() {
         let subject = Subject<Int>()
         let listener = Listener<String>()
@@ -51,7 +51,7 @@ struct RegisteringTests {
         #expect(!account.isObserved)
     }
 
-    @Test("removing an object takes as many steps among 10,000 observers as among ten")
+    @Test("removing an object takes as many steps with 10,000 observers as with ten")
     func work() {
         let steps = [10, 10_000].map { count in
             let subject = Subject<Int>()
@@ -66,7 +66,7 @@ struct RegisteringTests {
         #expect(steps[0] == steps[1], "\(steps)")
     }
 
-    @Test("subscriptions are kept in sets and arrays, and end with them")
+    @Test("subscriptions can be stored in sets and arrays, and end with them")
     func storing() {
         let subject = Subject<Int>()
         let log = Log<String>()
@@ -98,7 +98,7 @@ struct RegisteringTests {
         #expect(listener.log.items == ["Ulm → Bonn"])
     }
 
-    @Test("a part that cannot be compared changes with the part it belongs to")
+    @Test("a part that is not equatable changes with its enclosing part")
     func incomparablePart() {
         struct Box: Sendable, Equatable {
             var label = "a"
@@ -119,7 +119,7 @@ struct RegisteringTests {
         kept.cancel()
     }
 
-    @Test("a change prints as what the observer asked for")
+    @Test("a change prints the values that the observer asked for")
     func printing() {
         let value = Observable(5)
         let log = Log<String>()

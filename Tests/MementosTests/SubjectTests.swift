@@ -1,4 +1,4 @@
-// What Subject promises its observers, sentence by sentence.
+// The guarantees of Subject, one by one.
 
 import Dispatch
 import Mementos
@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct SubjectTests {
-    @Test func observersAreCalledInOrderOfSubscription() {
+    @Test("observers are called in the order of subscription") func order() {
         let subject = Subject<Int>()
         let log = Log<String>()
         let subscriptions = ["a", "b", "c"].map { name in subject.subscribe { log.add("\(name)\($0)") } }
@@ -17,7 +17,7 @@ import Testing
         withExtendedLifetime(subscriptions) {}
     }
 
-    @Test func anObserverGetsWhatIsSentBetweenSubscribingAndCancelling() {
+    @Test("an observer gets the events between subscribing and cancelling") func subscribed() {
         let subject = Subject<Int>()
         let log = Log<Int>()
         subject.send(1)
@@ -30,7 +30,7 @@ import Testing
         #expect(log.items == [2, 3])
     }
 
-    @Test func aSubscriptionEndsWhenNobodyKeepsIt() {
+    @Test("a subscription ends when it is released") func released() {
         let subject = Subject<Int>()
         let log = Log<Int>()
         var subscription: Subscription? = subject.subscribe { log.add($0) }
@@ -43,7 +43,7 @@ import Testing
         #expect(log.items == [1])
     }
 
-    @Test func nestedEventsComeAfterThePresentOneForAll() {
+    @Test("a nested event is delivered after the current one has reached all observers") func nested() {
         let subject = Subject<Int>()
         let log = Log<String>()
         let first = subject.subscribe { event in
@@ -60,7 +60,7 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func whoSubscribesDuringAnEventGetsWhatIsSentAfterwards() {
+    @Test("an observer that subscribes during an event gets only later events") func subscribingInEvent() {
         let subject = Subject<Int>()
         let log = Log<String>()
         let keeper = Keeper()
@@ -77,7 +77,7 @@ import Testing
         keeper.dropAll()
     }
 
-    @Test func whoIsCancelledDuringAnEventIsNotCalledForIt() {
+    @Test("an observer cancelled during an event is not called for it") func cancellingInEvent() {
         let subject = Subject<Int>()
         let log = Log<String>()
         let keeper = Keeper()
@@ -95,7 +95,7 @@ import Testing
         withExtendedLifetime(last) {}
     }
 
-    @Test func anObserversOwnValuesMayCallBackWhenTheyEnd() {
+    @Test("objects owned by a handler may call back when they are deallocated") func callingBack() {
         final class Sender: Sendable {
             let subject: Subject<Int>
             init(_ subject: Subject<Int>) { self.subject = subject }
@@ -114,7 +114,7 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func allObserversSeeTheEventsOfManyThreadsInOneOrder() {
+    @Test("all observers see the events of many threads in the same order") func manyThreads() {
         struct Message: Sendable, Hashable {
             let thread: Int
             let number: Int
@@ -125,7 +125,7 @@ import Testing
         let subscriptions = logs.map { log in subject.subscribe { log.add($0) } }
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
             for number in 0..<count {
-                // Others come and go meanwhile.
+                // Other observers come and go at the same time.
                 let passing = subject.subscribe { _ in }
                 subject.send(Message(thread: thread, number: number))
                 passing.cancel()
@@ -139,7 +139,7 @@ import Testing
         withExtendedLifetime(subscriptions) {}
     }
 
-    @Test func theSequenceHoldsEventsUntilTheyAreTakenAndEndsWithTheSubject() async {
+    @Test("the sequence buffers events, and ends with the subject") func sequence() async {
         var subject: Subject<Int>? = Subject()
         let events = subject?.events()
         for event in 1...100 { subject?.send(event) }
@@ -149,7 +149,7 @@ import Testing
         #expect(seen == Array(1...100))
     }
 
-    @Test func aBoundedSequenceDropsWhatItsPolicySays() async {
+    @Test("a bounded sequence drops events according to its policy") func bounded() async {
         var subject: Subject<Int>? = Subject()
         let newest = subject?.events(buffering: .bufferingNewest(2))
         let oldest = subject?.events(buffering: .bufferingOldest(2))
@@ -161,7 +161,7 @@ import Testing
         #expect(seen == [[4, 5], [1, 2]])
     }
 
-    @Test func aConsumerThatStopsIsNoLongerSubscribed() async {
+    @Test("a consumer that stops is unsubscribed") func stoppedConsumer() async {
         let subject = Subject<Int>()
         let events = subject.events()
         let consumer = Task {
@@ -173,7 +173,7 @@ import Testing
         #expect(!subject.isObserved)
     }
 
-    @Test func aSequenceThatNobodyReadsIsNoLongerSubscribed() {
+    @Test("a released sequence is unsubscribed") func unreadSequence() {
         let subject = Subject<Int>()
         var events: AsyncStream<Int>? = subject.events()
         #expect(subject.isObserved)
@@ -182,7 +182,7 @@ import Testing
         #expect(!subject.isObserved)
     }
 
-    @Test func manyComeAndGoInAnyOrder() {
+    @Test("many observers come and go in any order") func comingAndGoing() {
         var random = SeededGenerator("observers that come and go")
         let subject = Subject<Int>()
         let log = Log<Int>()
@@ -196,8 +196,8 @@ import Testing
         }
     }
 
-    /// Threads leave their events to the one that delivers: no event is delivered while another still is.
-    @Test func eventsAreDeliveredOneAtATime() {
+    /// Threads leave their events to the delivering thread, so that deliveries never overlap.
+    @Test("events are delivered one at a time") func oneAtATime() {
         let subject = Subject<Int>()
         let running = Atomic(0)
         let most = Atomic(0)

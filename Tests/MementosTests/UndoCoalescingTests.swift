@@ -1,9 +1,9 @@
-// Commands that become one step, and histories that are cleared.
+// Commands that coalesce into one step, and clearing a history.
 
 import Mementos
 import Testing
 
-/// Types letters; those of one word are undone as one.
+/// Types letters; the letters of one word are undone as one.
 private struct Typing: Command, Codable, Equatable {
     var text: String
     var name: String { "Type \(text)" }
@@ -42,7 +42,7 @@ struct UndoCoalescingTests {
         #expect(history.state.value == "so be ")
     }
 
-    @Test("undo, redo, groups and the end of a step separate commands; one that fails does not")
+    @Test("undo, redo, groups and the end of a step separate commands; a failing command does not")
     func separating() throws {
         try type("ab")
         try history.undo()
@@ -60,7 +60,7 @@ struct UndoCoalescingTests {
         #expect(history.state.value == "")
     }
 
-    @Test("a history that goes on after a restart begins a new step")
+    @Test("a history continued after a restart begins a new step")
     func restart() throws {
         try type("ab")
         let (text, position) = history.snapshot()
@@ -80,7 +80,7 @@ struct UndoCoalescingTests {
         #expect(history.position.done.map(\.name) == ["Type ab", "Add", "Add", "Type e"])
     }
 
-    @Test("clearing forgets what could be undone and redone, and leaves the state")
+    @Test("clearing forgets all steps, and leaves the state as it is")
     func clearing() throws {
         let log = Log<String>()
         let kept = history.undoName.observe { log.add(($0.new ?? nil) ?? "nothing") }

@@ -1,4 +1,4 @@
-// Several commands that are done and undone as one.
+// Several commands that are executed and undone as one.
 
 import Mementos
 import Testing
@@ -7,7 +7,7 @@ import Testing
     private let numbers = Observable<[Int]>([])
     private let document = Document()
 
-    @Test func aGroupIsOneStepAndOneEvent() throws {
+    @Test("a group is one step and one event") func oneStep() throws {
         let history = UndoHistory<Edit>(of: numbers)
         let log = Log<[Int]?>()
         let subscription = numbers.observe { log.add($0.new) }
@@ -23,7 +23,7 @@ import Testing
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func groupsInGroupsAreUndoneWithTheOutermost() throws {
+    @Test("nested groups are undone with the outermost") func nested() throws {
         let history = UndoHistory<Edit>(of: numbers)
         try history.group("Outer") { outer in
             try outer.execute(.append(1))
@@ -41,7 +41,7 @@ import Testing
         #expect(numbers.value == [2, 3])
     }
 
-    @Test func aGroupWithoutCommandsLeavesTheHistoryAsItIs() throws {
+    @Test("a group without commands leaves the history as it is") func empty() throws {
         let history = UndoHistory<Edit>(of: numbers)
         try history.execute(.append(1))
         try history.undo()
@@ -50,7 +50,7 @@ import Testing
         #expect(history.redoName.value == "Append 1")
     }
 
-    @Test func aGroupThatFailsLeavesNothing() throws {
+    @Test("a group that fails leaves no changes") func failing() throws {
         struct SecondThoughts: Error {}
         let history = UndoHistory<Edit>(of: numbers)
         try history.execute(.append(1))
@@ -73,7 +73,7 @@ import Testing
         #expect(history.position == before)
     }
 
-    @Test func aGroupMayGoOnAfterAFailure() throws {
+    @Test("a group may continue after a failure") func continuing() throws {
         let history = UndoHistory<Edit>(of: numbers)
         try history.group("Outer") { outer in
             try outer.execute(.append(1))
@@ -93,9 +93,9 @@ import Testing
         #expect(numbers.value == [])
     }
 
-    // MARK: Objects, which only commands can put back
+    // MARK: Objects, which only commands can roll back
 
-    @Test func anObjectIsPutBackByTheCommandsOfAFailedGroup() throws {
+    @Test("the commands of a failed group roll an object back") func objectInGroup() throws {
         let history = UndoHistory<Write>(of: Observable(document))
         let error = try #require(throws: CommandError.self) {
             try history.group("Group") { group in
@@ -114,7 +114,7 @@ import Testing
         #expect(!history.canUndo.value)
     }
 
-    @Test func anObjectIsPutBackWhenUndoingFailsMidway() throws {
+    @Test("an object is rolled back if undo fails midway") func objectInUndo() throws {
         let history = UndoHistory<Write>(of: Observable(document))
         try history.group("Group") { group in
             try group.execute(Write(word: "one ", failing: ["undo"]))
@@ -127,7 +127,7 @@ import Testing
         #expect(history.undoName.value == "Group")
     }
 
-    @Test func anErrorTellsThatAnObjectCouldNotBePutBack() throws {
+    @Test("the error reports a failed rollback of an object") func failedRollback() throws {
         let history = UndoHistory<Write>(of: Observable(document))
         let error = try #require(throws: CommandError.self) {
             try history.group("Group") { group in
@@ -136,10 +136,10 @@ import Testing
             }
         }
         #expect(error.cause is Edit.Refusal && error.rollbackCause is Edit.Refusal)
-        #expect(error.description == "cannot execute 'Write two ': Refusal(); nor go back: Refusal()")
+        #expect(error.description == "cannot execute 'Write two ': Refusal(); rolling back failed as well: Refusal()")
     }
 
-    @Test func anObjectIsPutBackWhenRedoingFailsMidway() throws {
+    @Test("an object is rolled back if redo fails midway") func objectInRedo() throws {
         let words = Observable(document)
         let history = UndoHistory<WriteOnce>(of: words)
         try history.group("Group") { group in
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-/// Can be executed so many times only.
+/// A command that fails after a number of executions.
 private struct WriteOnce: Command {
     let word: String
     let limit: Int

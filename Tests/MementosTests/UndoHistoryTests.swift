@@ -1,4 +1,4 @@
-// What UndoHistory promises: doing, undoing, redoing, failing, telling.
+// The guarantees of UndoHistory: executing, undoing, redoing, failing, notifying.
 
 import Dispatch
 import Mementos
@@ -8,7 +8,7 @@ import Testing
 @Suite struct UndoHistoryTests {
     private let numbers = Observable<[Int]>([])
 
-    @Test func undoneCommandsCanBeRedone() throws {
+    @Test("undone commands can be redone") func redo() throws {
         let history = UndoHistory<Edit>(of: numbers)
         try history.execute(.append(1))
         try history.execute(.append(2))
@@ -27,7 +27,7 @@ import Testing
         #expect(try history.redo() == nil)
     }
 
-    @Test func aNewCommandEndsWhatCouldBeRedone() throws {
+    @Test("a new command discards the redo steps") func newCommand() throws {
         let history = UndoHistory<Edit>(of: numbers)
         try history.execute(.append(1))
         try history.undo()
@@ -38,7 +38,7 @@ import Testing
         #expect(numbers.value == [2])
     }
 
-    @Test(arguments: [0, 1, 3, -1]) func olderStepsThanTheDepthAreForgotten(depth: Int) throws {
+    @Test("steps beyond the depth are forgotten", arguments: [0, 1, 3, -1]) func depth(depth: Int) throws {
         let history = UndoHistory<Edit>(of: numbers, depth: depth)
         for number in 1...5 { try history.execute(.append(number)) }
         var undone: [String] = []
@@ -49,7 +49,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func aCommandThatFailsLeavesStateAndHistoryAsTheyWere() throws {
+    @Test("a command that fails leaves the state and the history as they were") func failingCommand() throws {
         let history = UndoHistory<Edit>(of: numbers)
         let log = Log<[Int]?>()
         try history.execute(.append(1))
@@ -68,7 +68,7 @@ import Testing
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func anUndoThatFailsLeavesStateAndHistoryAsTheyWere() throws {
+    @Test("an undo that fails leaves the state and the history as they were") func failingUndo() throws {
         let history = UndoHistory<Edit>(of: numbers)
         try history.execute(.append(1))
         try history.group("Group") { group in
@@ -85,7 +85,7 @@ import Testing
         #expect(history.undoName.value == "Group")
     }
 
-    @Test func aRedoThatFailsLeavesStateAndHistoryAsTheyWere() throws {
+    @Test("a redo that fails leaves the state and the history as they were") func failingRedo() throws {
         let history = UndoHistory<Edit>(of: numbers)
         try history.execute(.append(1))
         try history.execute(.remove(at: 0, removed: nil))
@@ -98,9 +98,9 @@ import Testing
         #expect(history.position == before)
     }
 
-    // MARK: Telling
+    // MARK: Notifying
 
-    @Test func theStatusIsToldWhenItChanges() throws {
+    @Test("observers get every change of the status") func status() throws {
         let history = UndoHistory<Edit>(of: numbers)
         let log = Log<String>()
         let subscriptions = [
@@ -110,7 +110,7 @@ import Testing
             history.redoName.observe { log.add("redo \(($0.new ?? nil) ?? "-")") },
             numbers.observe { log.add("\($0.new ?? [])") },
         ]
-        let steps: [(step: () throws -> Void, told: [String])] = [
+        let steps: [(step: () throws -> Void, reported: [String])] = [
             ({ try history.execute(.append(1)) }, ["[1]", "canUndo true", "undo Append 1"]),
             ({ try history.execute(.append(2)) }, ["[1, 2]", "undo Append 2"]),
             ({ try history.undo() }, ["[1]", "canRedo true", "undo Append 1", "redo Append 2"]),
@@ -120,16 +120,16 @@ import Testing
             ({ try history.execute(.append(3)) }, ["[1, 3]", "canRedo false", "undo Append 3", "redo -"]),
             ({ try? history.execute(.fail(executing: true)) }, []),
         ]
-        for (step, told) in steps {
+        for (step, reported) in steps {
             log.removeAll()
             try step()
-            #expect(log.items == told)
+            #expect(log.items == reported)
         }
         #expect(history.status.value.undoName == "Append 3" && history.status.value.changeCount == 6)
         withExtendedLifetime(subscriptions) {}
     }
 
-    @Test func observersMayUseTheHistory() throws {
+    @Test("observers may use the history") func observers() throws {
         let history = UndoHistory<Edit>(of: numbers)
         let subscription = numbers.observe { change in
             if change.new == [1] { #expect(throws: Never.self) { try history.undo() } }
@@ -140,7 +140,7 @@ import Testing
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func aForgottenCommandMayUseTheHistoryWhenItEnds() throws {
+    @Test("a forgotten command may use the history when it is deallocated") func forgotten() throws {
         let text = Observable("")
         let history = UndoHistory<AnyCommand<String>>(of: text, depth: 1)
         let log = Log<String?>()
@@ -154,7 +154,7 @@ import Testing
 
     // MARK: Kinds of commands and states
 
-    @Test func closuresAndCommandsOfAnyKindShareAHistory() throws {
+    @Test("closures and commands of any kind share a history") func anyCommands() throws {
         let history = UndoHistory<AnyCommand<[Int]>>(of: numbers)
         try history.execute("Append 1", { $0.append(1) }, undo: { $0.removeLast() })
         try history.execute(Edit.append(2))
@@ -168,7 +168,7 @@ import Testing
         #expect(numbers.value == [2])
     }
 
-    @Test func theStateMayBeAnObject() throws {
+    @Test("the state may be an object") func object() throws {
         let document = Document()
         let history = UndoHistory<Write>(of: Observable(document))
         try history.execute(Write(word: "one "))
@@ -182,8 +182,8 @@ import Testing
         #expect(document.content == "one two")
     }
 
-    /// As one that exchanges two values does.
-    @Test func aCommandKeepsWhatItLearnsWhenItIsUndone() throws {
+    /// For example, a command that exchanges two values.
+    @Test("a command keeps the data that it stores when it is undone") func storingInUndo() throws {
         struct Exchange: Command {
             var other: [Int]
             var name: String { "Exchange" }
@@ -200,10 +200,10 @@ import Testing
         }
     }
 
-    // MARK: Threads and chance
+    // MARK: Threads and random steps
 
-    /// Each command knows where it belongs only because commands run one at a time.
-    @Test func commandsOfManyThreadsEnterTheHistoryInTheOrderOfTheirEffects() throws {
+    /// Each command knows its place only because commands run one at a time.
+    @Test("commands of many threads enter the history in the order of their effects") func manyThreads() throws {
         let history = UndoHistory<Edit>(of: numbers, depth: .max)
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for number in 0..<200 {
@@ -225,8 +225,8 @@ import Testing
         steps.flatMap(\.commands).compactMap { if case .append(let number) = $0 { number } else { nil } }
     }
 
-    /// The model keeps all states, and undo and redo walk between them.
-    @Test func randomStepsFollowAModelThatKeepsAllStates() throws {
+    /// The model holds all states, and undo and redo move between them.
+    @Test("random steps agree with a model that holds all states") func random() throws {
         var random = SeededGenerator("history against its model")
         for _ in 0..<20 {
             let numbers = Observable<[Int]>([])
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    /// A command or a group with groups; some of them fail.
+    /// Executes a command or a group with nested groups; some of them fail.
     private func executeAnything(
         _ number: Int, on history: UndoHistory<Edit>, _ random: inout SeededGenerator
     ) -> Bool {

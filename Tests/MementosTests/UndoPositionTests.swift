@@ -1,4 +1,4 @@
-// A history that goes on where it stood.
+// Histories that continue from a stored position.
 
 import Foundation
 import Mementos
@@ -9,7 +9,7 @@ import Testing
         try JSONDecoder().decode(UndoPosition<Edit>.self, from: JSONEncoder().encode(position))
     }
 
-    @Test func aStoredPositionIsRestored() throws {
+    @Test("a stored position is restored") func restart() throws {
         let first = UndoHistory<Edit>(of: Observable([]))
         for number in 1...3 { try first.execute(.append(number)) }
         try first.group("Remove two") { group in
@@ -33,7 +33,7 @@ import Testing
         #expect(second.state.value == [])
     }
 
-    @Test func aPositionIsCutToTheDepth() throws {
+    @Test("a position is cut to the depth") func cut() throws {
         let first = UndoHistory<Edit>(of: Observable([]))
         for number in 1...6 { try first.execute(.append(number)) }
         for _ in 0..<3 { try first.undo() }
@@ -48,7 +48,7 @@ import Testing
         #expect(second.position.undone.map(\.name) == ["Append 5", "Append 4"])
     }
 
-    @Test func aLiveHistoryCanBePutBack() throws {
+    @Test("a history in use can be restored") func restore() throws {
         let numbers = Observable<[Int]>([])
         let history = UndoHistory<Edit>(of: numbers)
         try history.execute(.append(1))
@@ -70,7 +70,7 @@ import Testing
         withExtendedLifetime(subscriptions) {}
     }
 
-    @Test func aPositionThatCannotBeReadIsAnError() {
+    @Test("decoding an invalid position throws") func unreadable() {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(UndoPosition<Edit>.self, from: Data(#"{"done":[{"name":"a"}],"undone":[]}"#.utf8))
         }

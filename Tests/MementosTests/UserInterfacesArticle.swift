@@ -1,4 +1,4 @@
-// The code of the article UserInterfaces.md: what stands between "begin" and "end" is the article's, block for block.
+// The code of the article UserInterfaces.md: the code between "begin" and "end" is the article's, block by block.
 
 import Mementos
 import Testing
@@ -23,7 +23,7 @@ final class SongLabel {
 }
 // end
 
-/// Waits until all that was sent has arrived: turns of the main actor come one after the other.
+/// Waits until all events sent so far have arrived: turns of the main actor run one after another.
 @MainActor private func settle(_ playback: Observable<Playback>) async {
     let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
     let last = playback.observe(on: MainActor.shared, .initial) { _ in continuation.finish() }

@@ -1,4 +1,4 @@
-// Observers that a subject holds weakly: they vanish by themselves.
+// Observers that a subject holds weakly: they are removed after they are deallocated.
 
 import Dispatch
 import Mementos
@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 @Suite struct WeakObserverTests {
-    @Test func anObserverNeedsNobodyToKeepItsSubscription() {
+    @Test("an observer's subscription need not be stored") func unstored() {
         let subject = Subject<Int>()
         let listener = Listener<Int>()
         subject.subscribe(listener) { $0.log.add($1) }
@@ -17,7 +17,7 @@ import Threading
         #expect(listener.log.items == [1, 2])
     }
 
-    @Test func anObserverThatIsNoMoreIsNoLongerCalled() {
+    @Test("a deallocated observer is no longer called") func deallocated() {
         let subject = Subject<Int>()
         let log = Log<Int>()
         var listener: Listener<Int>? = Listener(log)
@@ -30,7 +30,7 @@ import Threading
         #expect(log.items == [1])
     }
 
-    @Test func itsSubscriptionCanBeCancelled() {
+    @Test("a weak observer's subscription can be cancelled") func cancelling() {
         let subject = Subject<Int>()
         let listener = Listener<Int>()
         let subscription = subject.subscribe(listener) { $0.log.add($1) }
@@ -41,7 +41,7 @@ import Threading
         #expect(!subject.isObserved)
     }
 
-    @Test func theOrderIsThatOfSubscriptionAmongAllObservers() {
+    @Test("all observers are called in the order of subscription") func order() {
         let subject = Subject<Int>()
         let log = Log<String>()
         let listeners = [Listener(log), Listener(log)]
@@ -53,7 +53,7 @@ import Threading
         withExtendedLifetime((strong, listeners)) {}
     }
 
-    @Test func anObserverMayVanishWhileAnotherIsCalled() {
+    @Test("an observer may be deallocated while another is called") func vanishing() {
         let subject = Subject<Int>()
         let log = Log<String>()
         let second = Locked<Listener<String>?>(Listener(log) { log.add("b ended") })
@@ -68,7 +68,7 @@ import Threading
         withExtendedLifetime(first) {}
     }
 
-    @Test func anObserverMaySendWhenItEnds() {
+    @Test("an observer may send when it is deallocated") func sending() {
         let subject = Subject<Int>()
         let log = Log<Int>()
         let other = subject.subscribe { log.add($0) }
@@ -77,8 +77,8 @@ import Threading
         withExtendedLifetime(other) {}
     }
 
-    /// Else a subject that never sends would grow with every observer that it has outlived.
-    @Test func whatObserversLeaveBehindGoesWithoutAnyEvent() {
+    /// Otherwise a subject that never sends would grow with every deallocated observer.
+    @Test("the entries of deallocated observers are removed without any event") func cleaning() {
         final class Trace: Sendable {}
         let subject = Subject<Int>()
         let remaining = Log<WeakTrace>()
@@ -91,7 +91,7 @@ import Threading
         #expect(remaining.items.count { $0.trace != nil } <= 16)
     }
 
-    @Test func observersVanishOnManyThreadsWhileOthersSend() {
+    @Test("observers are deallocated on many threads while others send") func concurrent() {
         let subject = Subject<Int>()
         let alive = Atomic(0)
         final class Passer: Sendable {

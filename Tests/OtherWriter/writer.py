@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a snapshot into an archive by the format document alone, beside whatever else works there.
+"""Writes a snapshot into an archive that may be in use, implemented from the format document alone.
 
     writer.py ARCHIVE ROOT NAME TEXT
 
-The snapshot is of a root with one file, NAME, which holds TEXT; it is the one after the root's latest. The machine is that of
-$ARCHIVER_MACHINE_ID. Prints the snapshot's id.
+The snapshot is of a root with one file, NAME, that contains TEXT. It follows the root's latest snapshot. The machine's
+secret is $ARCHIVER_MACHINE_ID. Prints the snapshot's id.
 """
 
 import contextlib, fcntl, hashlib, json, os, secrets, struct, sys, time, zlib
@@ -59,7 +59,7 @@ def segments(archive):
 
 
 def chunks(segment):
-    """The chunks of blocks without bases: kind and bytes."""
+    """Yields the kind and the bytes of each chunk in a block without bases."""
     at = 64
     while segment[at : at + 4] == b"ABLK":
         begin = at
@@ -101,7 +101,7 @@ def latest(archive, root, machine):
 
 
 class Segment:
-    """A segment of one's own, locked before it has its name."""
+    """A new segment, locked before it gets its final name."""
 
     def __init__(self, archive):
         with open(os.path.join(archive, "archive.json"), "rb") as file:
@@ -128,7 +128,7 @@ class Segment:
         self.length = len(header)
 
     def append(self, kind, raw):
-        """Appends a chunk in a block of its own, stored as it is."""
+        """Appends a chunk in a block of its own, without compression."""
         rest = number(len(raw)) + struct.pack("<I", zlib.crc32(raw)) + b"\0"
         rest += number(1) + bytes([kind]) + number(len(raw)) + sha(raw)
         header = b"ABLK" + number(len(rest) + 4) + rest
@@ -143,7 +143,7 @@ class Segment:
 
 
 def ends_node(path):
-    """Whether a leaf ends behind the entry `path`."""
+    """Whether a leaf ends after the entry `path`."""
     mask = (1 << 64) - 1
     value = 0xCBF29CE484222325
     for byte in b"\0" + path:

@@ -1,4 +1,4 @@
-// clock_gettime(2) as the program that links this gets to see it. The monotonic clocks and those of the processor go as ever.
+// Replaces clock_gettime(2) in a program that links this. Monotonic and processor clocks are not changed.
 
 #define _GNU_SOURCE
 #include "SimulatedClock.h"
@@ -13,7 +13,7 @@ static _Atomic int64_t ahead;
 
 void simulated_clock_set_ahead(int64_t nanoseconds) { atomic_store(&ahead, nanoseconds); }
 
-// The program's own symbol comes before that of the C library.
+// The program's own symbol takes precedence over that of the C library.
 int clock_gettime(clockid_t clock, struct timespec *time) {
     int result = (int)syscall(SYS_clock_gettime, clock, time);
     if (result != 0 || (clock != CLOCK_REALTIME && clock != CLOCK_BOOTTIME)) return result;

@@ -1,4 +1,4 @@
-// Entries with much in them: nodes stay small enough for a block, and the shape still depends on the content alone.
+// Entries with large attributes: nodes still fit into a block, and their shape depends only on the content.
 
 import ArchiveFormat
 import FileIO
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Heavy entries")
 struct HeavyEntryTests {
-    /// Files with attributes of `bytes` bytes, of which a few differ.
+    /// Files of which every third has an attribute of `bytes` bytes.
     private func entries(_ count: Int, bytes: Int) -> [Entry] {
         (0..<count).map { number in
             var entry = Entry.file(.valid("file \(10_000 + number)"), version: number % 5)
@@ -18,7 +18,7 @@ struct HeavyEntryTests {
         }
     }
 
-    @Test("a node is never longer than a block may be, whatever its entries' attributes")
+    @Test("a node never exceeds the block limit, even if its entries have large attributes")
     func size() throws {
         let nodes = MemoryNodes()
         for bytes in [65_536, 6 << 20] {
@@ -28,7 +28,7 @@ struct HeavyEntryTests {
         #expect(longest <= 16 << 20, "\(longest)")
     }
 
-    @Test("the tree of heavy entries is the same however it came about")
+    @Test("the tree of heavy entries does not depend on its history")
     func history() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()

@@ -1,4 +1,4 @@
-// Trees that no writer makes: small to store, endless to go through.
+// Forged trees that are small to store and endless to visit.
 
 import ArchiveFormat
 import FileIO
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Trees that no writer makes")
 struct TreeBombTests {
-    /// A root over nodes that refer to the same child again and again: 16^6 entries in 7 nodes.
+    /// A root whose nodes all refer to the same child repeatedly: 16^6 entries in 7 nodes.
     private func bomb(_ nodes: MemoryNodes, version: Int, paths: (Int) -> RelativePath) throws -> ChunkID {
         var id = try nodes.store(.leaf([.file(.valid("a"), version: version)]), predecessor: nil)
         for level in 1...6 {
@@ -18,7 +18,7 @@ struct TreeBombTests {
         return id
     }
 
-    @Test("a child that is referred to many times is refused where it is reached again")
+    @Test("a child with many references is refused when it is reached again")
     func sameChild() throws {
         let nodes = MemoryNodes()
         for paths: (Int) -> RelativePath in [
@@ -44,7 +44,7 @@ struct TreeBombTests {
         }
     }
 
-    @Test("a node whose paths or totals are not those that its parent names is refused")
+    @Test("a node whose paths or totals contradict its parent is refused")
     func lies() throws {
         let nodes = MemoryNodes()
         let first = [Entry.file(.valid("a"), version: 1), .file(.valid("b"), version: 2)]

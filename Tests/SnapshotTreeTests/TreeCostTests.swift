@@ -1,4 +1,4 @@
-// What trees cost, counted in nodes: their sizes, and what one edit reads and writes.
+// The cost of trees in nodes: their sizes, and how many nodes an edit reads and writes.
 
 import ArchiveFormat
 import FileIO
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What trees cost")
 struct TreeCostTests {
-    @Test("nodes have at most 512 items, some 64 on average, and say rightly what is below them")
+    @Test("nodes have at most 512 items, about 64 on average, and record their children correctly")
     func shape() throws {
         let nodes = MemoryNodes()
         let entries = realisticEntries(100_000)
@@ -24,7 +24,7 @@ struct TreeCostTests {
                 for child in children { try expectRight(child, nodes.nodes[child.id], level: level - 1, nodes) }
             }
         }
-        // 1562 expected; the lengths of runs are geometric: standard deviation 40.
+        // 1562 are expected; the lengths of runs are geometric, with a standard deviation of 40.
         #expect((1360...1760).contains(leaves), "\(leaves) leaves")
     }
 
@@ -42,13 +42,13 @@ struct TreeCostTests {
         }
     }
 
-    @Test("an edit of one of 200,000 entries reads and writes one node a level")
+    @Test("an edit of one of 200,000 entries reads and writes one node per level")
     func oneEdit() throws {
         let nodes = MemoryNodes()
         let entries = realisticEntries(200_000)
         let base = try nodes.tree(of: entries)
         let height = try #require(nodes.nodes[base]).level + 1
-        // The ends are left out: behind the last cut of a level everything is taken apart.
+        // No place near the end: after the last cut of a level, all nodes are rebuilt.
         for place in [1000, 77_777, 123_456, 190_000] {
             nodes.resetCounts()
             _ = try nodes.edited(base, [.put(.file(entries[place].path, version: 2))])
@@ -58,7 +58,7 @@ struct TreeCostTests {
         }
     }
 
-    @Test("an insertion or a removal writes at most three nodes a level, wherever it is")
+    @Test("an insertion or a removal writes at most three nodes per level, at any place")
     func oneInsertion() throws {
         let nodes = MemoryNodes()
         let entries = realisticEntries(50_000)

@@ -1,4 +1,4 @@
-// Comparing trees, against comparing dictionaries.
+// Compares trees, with dictionaries as the reference.
 
 import ArchiveFormat
 import FileIO
@@ -65,7 +65,7 @@ struct TreeDiffTests {
         }
     }
 
-    @Test("entries that differ in their signatures alone are no difference")
+    @Test("entries that differ only in their signatures are not a difference")
     func signatures() throws {
         let nodes = MemoryNodes()
         let plain = Entry.file(.valid("a"))
@@ -76,7 +76,7 @@ struct TreeDiffTests {
         #expect(try differences(nodes.tree(of: [plain]), nodes.tree(of: [signed]), nodes).count == 1)
     }
 
-    @Test("one changed entry of 100,000 is found by reading one node a level of each tree")
+    @Test("one changed entry of 100,000 is found by reading one node per level of each tree")
     func reads() throws {
         let nodes = MemoryNodes()
         let entries = realisticEntries(100_000)

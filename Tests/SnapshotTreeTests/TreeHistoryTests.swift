@@ -1,4 +1,4 @@
-// The shape of a tree depends on what is in it, never on how that came about.
+// The shape of a tree depends only on its entries, never on its history.
 
 import ArchiveFormat
 import FileIO
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Trees do not remember their history")
 struct TreeHistoryTests {
-    /// The map that a tree stands for, sorted when asked.
+    /// The map that a tree represents.
     private struct Model {
         var entries: [RelativePath: Entry] = [:]
         var sorted: [Entry] { entries.values.sorted { $0.path < $1.path } }
@@ -18,7 +18,7 @@ struct TreeHistoryTests {
         }
     }
 
-    @Test("whatever the edits, the tree is the one the format document describes")
+    @Test("after any edits, the tree is the one that the format document describes")
     func randomHistories() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()
@@ -42,10 +42,10 @@ struct TreeHistoryTests {
         case 0: return random.entries(1 + random.below(3000)).map { .put($0) }
         case 1: return random.entries(1 + random.below(5)).map { .put($0) }
         case 2:
-            // Everything but a few entries at the end goes.
+            // Remove everything but a few entries at the end.
             return present.dropLast(random.below(70)).map { .remove($0.path) }
         case 3:
-            // Everything but a few entries at the beginning goes.
+            // Remove everything but a few entries at the beginning.
             return present.dropFirst(random.below(70)).map { .remove($0.path) }
         case 4:
             let start = random.below(present.count + 1)
@@ -55,7 +55,7 @@ struct TreeHistoryTests {
                 entry.map { random.oneIn(2) ? .remove($0.path) : .put(.file($0.path, version: 7777)) }
             }
         case 6:
-            // Removals of what is not there.
+            // Remove paths that do not exist.
             let paths = Set(present.map(\.path))
             return random.entries(50).filter { !paths.contains($0.path) }.map { .remove($0.path) }
         default:
@@ -69,7 +69,7 @@ struct TreeHistoryTests {
         }
     }
 
-    @Test("every path removed leaves the tree of nothing")
+    @Test("removing every path leaves the empty tree")
     func removeEverything() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()
@@ -81,13 +81,13 @@ struct TreeHistoryTests {
         #expect(try nodes.edited(empty, entries.map { .put($0) }) == full, "TEST_SEED=\(random.seed)")
     }
 
-    @Test("whatever part of a tree is left over, it is the tree of that part", arguments: [0, 1, 2, 3, 4, 5])
+    @Test("any remaining part of a tree equals a new tree of that part", arguments: [0, 1, 2, 3, 4, 5])
     func remainders(salt: Int) throws {
         let nodes = MemoryNodes()
         let entries = (0..<2500).map { number in Entry.file(.valid("\(salt)/\(100_000 + number)")) }
         let full = try nodes.tree(of: entries)
         let ends = entries.indices.filter { TreeShape.standard.cutsAfter(path: entries[$0].path, level: 0) }
-        // One leaf alone at every place, the last one among them: an end of the tree is not always a cut.
+        // Each leaf alone, including the last one: the end of the tree is not always a cut.
         for (start, end) in zip([-1] + ends, ends + [entries.count - 1]) {
             let kept = (start + 1)...end
             let edits = entries.indices.filter { !kept.contains($0) }.map { TreeEdit.remove(entries[$0].path) }
@@ -97,7 +97,7 @@ struct TreeHistoryTests {
         }
     }
 
-    @Test("a run of a thousand paths without a cut is divided at 512")
+    @Test("a run of a thousand paths without a cut is split at 512")
     func longRuns() throws {
         let nodes = MemoryNodes()
         let uncut = (0..<2000).map { RelativePath.valid("long/\(1000 + $0)") }
@@ -106,11 +106,11 @@ struct TreeHistoryTests {
         let root = try nodes.tree(of: entries)
         #expect(try nodes.treeByTheBook(of: entries) == root)
         guard case .inner(1, let children)? = nodes.nodes[root] else {
-            Issue.record("the root is no node of level 1")
+            Issue.record("the root is not a node of level 1")
             return
         }
         #expect(children.map(\.entries) == [512, 512, 76])
-        // An entry less at the front moves all divisions up to the next cut.
+        // Removing an entry at the front moves all splits up to the next cut.
         let shorter = try nodes.edited(root, [.remove(entries[0].path)])
         #expect(try nodes.treeByTheBook(of: Array(entries.dropFirst())) == shorter)
     }

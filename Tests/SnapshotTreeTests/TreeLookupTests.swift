@@ -1,4 +1,4 @@
-// Finding entries and walking ranges, against a sorted array.
+// Looks up entries and walks ranges, with a sorted array as the reference.
 
 import ArchiveFormat
 import FileIO
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Looking into trees")
 struct TreeLookupTests {
-    @Test("looking up a path finds what is there and nothing else, reading one node a level")
+    @Test("a lookup returns exactly the entry at the path, and reads one node per level")
     func lookUp() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()
@@ -24,7 +24,7 @@ struct TreeLookupTests {
         }
     }
 
-    @Test("a path's range is the path and all below it, in walk order")
+    @Test("a path's range is the path and everything below it, in walk order")
     func ranges() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()
@@ -42,7 +42,7 @@ struct TreeLookupTests {
         }
     }
 
-    @Test("`a`, `a/b`, `a\\u{1}` and `a.b` come in the order of a walk")
+    @Test("`a`, `a/b`, `a\\u{1}` and `a.b` are in walk order")
     func order() throws {
         let nodes = MemoryNodes()
         let paths = ["a", "a/b", "a/b/c", "a\u{1}", "a.b", "b"].map { RelativePath.valid($0) }
@@ -56,7 +56,7 @@ struct TreeLookupTests {
         for path in paths { #expect(try tree.entry(at: path)?.path == path) }
     }
 
-    @Test("a walk stops when it is told to")
+    @Test("a walk stops when its body returns false")
     func stop() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()
@@ -69,7 +69,7 @@ struct TreeLookupTests {
         #expect(seen == 100)
     }
 
-    @Test("a cursor that seeks, skips and opens at random is always where the sorted array says")
+    @Test("a cursor that seeks, skips and opens at random is always at the place in the sorted array")
     func cursor() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()
@@ -107,7 +107,7 @@ struct TreeLookupTests {
         }
     }
 
-    @Test("passing over entries by their paths reads every node once, and stays where the path or the entry is another")
+    @Test("skipping entries by path reads every node once, and stops at another path or entry")
     func skipEntries() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()
@@ -126,13 +126,13 @@ struct TreeLookupTests {
         #expect(nodes.reads.count == nodes.reachable(from: root).count - 1, "TEST_SEED=\(random.seed)")
     }
 
-    @Test("a child of the wrong level is refused, and a missing one named")
+    @Test("a child with a wrong level is refused, and a missing one is named")
     func wrongLevel() throws {
         let nodes = MemoryNodes()
         let leaf = try nodes.store(.leaf([.file(.valid("a"))]), predecessor: nil)
         let child = Node.Child(firstPath: .valid("a"), id: leaf, entries: 1, bytes: 1)
         let root = try nodes.store(.inner(level: 2, children: [child]), predecessor: nil)
-        #expect(throws: MemoryNodes.Failure.wrong("a node is of level 0 instead of 1")) {
+        #expect(throws: MemoryNodes.Failure.wrong("a node has level 0 instead of 1")) {
             try Tree(root, in: nodes).entry(at: .valid("a"))
         }
         let nobody = ChunkID(hashing: [1])

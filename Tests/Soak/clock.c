@@ -1,4 +1,4 @@
-/* Puts a program's wall clock forward or back by the seconds that the file $CLOCK_OFFSET holds as a number of 8 bytes. */
+/* Moves a program's wall clock by the number of seconds in the file $CLOCK_OFFSET (a signed 8-byte integer). */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

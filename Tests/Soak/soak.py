@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""The soak: a watcher whose time is compressed, a tree that changes at random, and one fault after another.
+"""The soak test: a watcher with compressed time, a tree that changes at random, and one fault after another.
 
     soak.py ARCHIVER CHURN EXAMPLES SECONDS [SEED]
 
-Audits run all the time, retries and polls a hundred times as often as usual. In each round something befalls the watcher
-while the tree changes; then everything comes to rest, and what was promised is asked for:
+Audits run all the time, retries and polls a hundred times as often as usual. Each round injects one fault while the
+tree changes. Then the watcher settles, and the round checks that:
 
-- the latest snapshot, restored, is the tree;
-- every announced snapshot is listed, and those of the round can be restored;
-- a state that several programs change has every change that was told to be saved, and none besides;
+- the latest snapshot, restored, equals the tree;
+- every announced snapshot is listed, and some of them can be restored;
+- a state changed by several programs has every change that was reported as saved, and no other;
 - `check --data` finds nothing;
-- the watcher's memory and its descriptors are bounded, and do not grow from the first rounds to the last.
+- the watcher's memory and descriptors are bounded and do not grow from the first rounds to the last.
 
-The archive is on a file system of its own in memory, so that it can be filled up: that takes root's powers, or a user
-namespace; without, no disk gets full. What went wrong is kept, and named together with the seed.
+The archive is on a tmpfs of its own, so that the disk can be filled up. This needs root or a user namespace; without
+them, the disk is never full. After a failure the files are kept, and their place is printed with the seed.
 """
 
 import json, os, random, shutil, signal, statistics, subprocess, sys, tempfile, time
@@ -44,7 +44,7 @@ class Soak:
         self.announced = []
         self.forgotten = set()
         self.rounds = self.changes = self.checked = 0
-        # How far the counter has come for certain, and how far it may have come.
+        # The counter's least and greatest possible value.
         self.counted, self.begun = 0, 0
         self.figures = []
 
@@ -66,12 +66,12 @@ class Soak:
 
     def start_churn(self, operations):
         seed = str(self.random.getrandbits(63))
-        # Files that were changed through mapped memory are touched: events may be lost here.
+        # Files that were changed through mapped memory are touched, because events may be lost here.
         return subprocess.Popen(
             [self.churn, self.root, str(operations), seed, "touch"], stdout=subprocess.PIPE, text=True)
 
     def count(self, times):
-        # A program of the library: several change one state at the same time.
+        # A program that uses the library; several of them change one state at the same time.
         words = [self.examples, "counter", "--times", str(times)]
         program = subprocess.Popen(words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         return program, times
@@ -90,12 +90,12 @@ class Soak:
         self.environment |= {"LD_PRELOAD": library, "CLOCK_OFFSET": self.path("clock")}
 
     def step_clock(self, seconds):
-        # In place: the programs have the file in their memory. Never ahead of the kernel's clock, which stamps the files:
-        # a change just before a look would then seem old.
+        # Write in place, because the programs have mapped the file. Never set the clock ahead of the kernel's, which
+        # sets the files' times: a change just before a scan would then look old.
         with open(self.path("clock"), "r+b" if os.path.exists(self.path("clock")) else "wb") as file:
             file.write(seconds.to_bytes(8, "little", signed=True))
 
-    # Faults: each befalls the watcher while the tree changes
+    # Faults, each injected while the tree changes
 
     def nothing(self):
         time.sleep(0.3)
@@ -152,7 +152,7 @@ class Soak:
         self.run("restore", "latest", "--root", self.root, "--target", self.path("beside"))
 
     def restored_in_place(self):
-        # The tree changes meanwhile: what the restore finds changed it leaves alone, and says so.
+        # The tree changes at the same time: the restore skips paths that have changed, and reports them.
         for words in [["restore", "latest~1", "--root"], ["undo"], ["redo"], ["undo"]]:
             self.run(*words, self.root, allowed=(0, 1, 3))
 
@@ -183,7 +183,7 @@ class Soak:
         going = {row["id"] for row in rows[:-5] if self.random.random() < 0.7}
         if going:
             self.run("forget", *going)
-        # The watcher may have announced some of them in this round: those are looked at later.
+        # The watcher may have announced some of them in this round; compare() drops those.
         self.forgotten |= going
         words = self.command(["prune", "--now"])
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -223,7 +223,7 @@ class Soak:
             output = churn.communicate(timeout=300)[0]
             expect(churn.returncode == 0, f"churn: {output}")
             self.changes += int(output.split("\n")[1].split()[1])
-        # One change that matters, so that directories' times are captured as well.
+        # One more change of content, so that the directories' times are captured too.
         with open(os.path.join(self.root, "end"), "w") as file:
             file.write(str(self.rounds))
         self.settle()
@@ -231,7 +231,7 @@ class Soak:
         self.rounds += 1
 
     def settle(self):
-        """Waits until the watcher says that everything is captured."""
+        """Waits until the watcher reports that everything is captured."""
         end = time.monotonic() + 120
         while True:
             expect(self.watcher.process.poll() is None, f"the watcher died with {self.watcher.process.poll()}")
@@ -239,7 +239,7 @@ class Soak:
             watcher = json.loads(done.stdout)["roots"][0].get("watcher")
             if watcher and watcher["phase"] == "watching" and watcher["current"] and not watcher.get("failure"):
                 return
-            expect(time.monotonic() < end, f"the watcher does not come to rest: {done.stdout.decode()}")
+            expect(time.monotonic() < end, f"the watcher does not settle: {done.stdout.decode()}")
             time.sleep(0.05)
 
     def compare(self):
@@ -250,7 +250,7 @@ class Soak:
         shutil.rmtree(target, ignore_errors=True)
         self.run("restore", "latest", "--root", self.root, "--target", target)
         wrong = differences(self.root, target)
-        expect(not wrong, f"the latest snapshot is not the tree: {wrong[:10]}")
+        expect(not wrong, f"the latest snapshot differs from the tree: {wrong[:10]}")
         listed = {row["id"] for row in json.loads(self.run("list", "--root", self.root, "--json").stdout)}
         missing = [name for name in self.announced if name not in listed]
         expect(not missing, f"{len(missing)} announced snapshots are not listed: {missing[:3]}")
@@ -271,7 +271,7 @@ class Soak:
         self.counted = self.begun = count
 
     def renew(self):
-        """Begins a new archive where the present one has become large; all its snapshots are restored before."""
+        """Starts a new archive if the current one has become large."""
         use = os.statvfs(self.path("disk"))
         if not self.has_disk or use.f_bavail * use.f_frsize > DISK // 2:
             return
@@ -287,8 +287,8 @@ class Soak:
         print(
             f"soak: round {self.rounds}, {fault.__name__}: {self.changes} changes, {len(self.announced)} snapshots, "
             f"{self.checked} restored, {resident:.0f} MiB, {descriptors} descriptors", flush=True)
-        # Some room for what any process has now and then: the limits are there for what grows without end.
-        # A walk looks at eight directories of each of 32 levels ahead.
+        # The limits are generous: they are only meant to detect unbounded growth.
+        # A walk opens eight directories ahead on each of 32 levels.
         expect(descriptors < 400, f"{descriptors} descriptors")
         expect(resident < 512, f"{resident} MiB of memory")
 
@@ -298,7 +298,7 @@ class Soak:
         names = os.environ.get("SOAK_FAULTS", "").split()
         faults = [fault for fault in self.FAULTS if not names or fault.__name__ in names]
         while time.monotonic() < end:
-            # Each in turn, in another order each time.
+            # Every fault once, in a new random order each time.
             for fault in self.random.sample(faults, len(faults)):
                 print(f"soak: {fault.__name__}…", flush=True)
                 self.round(fault)
@@ -310,7 +310,7 @@ class Soak:
         self.watcher.end(signal.SIGTERM, 0)
 
     def check_flatness(self):
-        # Fewer rounds tell nothing: a watcher begins small.
+        # With fewer rounds the comparison means nothing, because a new watcher is small.
         third = len(self.figures) // 3
         if third < 2 * len(self.FAULTS):
             return
@@ -328,7 +328,7 @@ class Soak:
         shutil.rmtree(self.base, ignore_errors=True)
 
     def keep(self):
-        """The archive is in memory: what is to outlast this process goes beside."""
+        """Copies the archive out of the tmpfs, so that it outlasts this process."""
         if self.watcher and self.watcher.process.poll() is None:
             self.watcher.process.kill()
             self.watcher.process.wait()
@@ -337,16 +337,16 @@ class Soak:
 
 
 def main():
-    # Ignored as by nohup(1), it would be ignored by the watchers as well.
+    # If nohup(1) had set SIGHUP to be ignored, the watchers would ignore it too.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if "SOAK_INSIDE" not in os.environ:
-        # Mounts of its own, which are gone with it.
+        # A private mount namespace, whose mounts end with it.
         flags = ["-m"] if os.geteuid() == 0 else ["-Urm"]
         words = ["unshare"] + flags + ["--propagation", "private"]
         mounts = words + ["mount", "-t", "tmpfs", "tmpfs", "/mnt"]
         if subprocess.run(mounts, capture_output=True).returncode == 0:
             os.execvpe("unshare", words + [sys.executable, "-B"] + sys.argv, dict(os.environ, SOAK_INSIDE="1"))
-        print("soak: nothing can be mounted here, so no disk gets full", flush=True)
+        print("soak: mounting is not allowed here, so the disk is never full", flush=True)
     programs, seconds = sys.argv[1:4], sys.argv[4]
     seed = int(sys.argv[5]) if len(sys.argv) > 5 else random.SystemRandom().getrandbits(32)
     print(f"soak: seed {seed}", flush=True)
@@ -355,7 +355,7 @@ def main():
         soak.soak(float(seconds))
     except BaseException as error:
         soak.keep()
-        print(f"soak: FAILED in round {soak.rounds} with seed {seed}: {error!r}\nsoak: the scene is {soak.base}")
+        print(f"soak: FAILED in round {soak.rounds} with seed {seed}: {error!r}\nsoak: files are kept in {soak.base}")
         return 1
     memory = [figure[0] for figure in soak.figures]
     descriptors = [figure[1] for figure in soak.figures]

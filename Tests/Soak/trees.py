@@ -1,10 +1,10 @@
-"""What differs between two trees."""
+"""Compares two trees."""
 
 import os, stat
 
 
 def differences(one, other):
-    """The paths at which two trees differ, and in what; directories' times count, too."""
+    """The paths at which two trees differ, with the difference; directories' times are compared too."""
     found = []
 
     def look(path):

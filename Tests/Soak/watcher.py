@@ -1,4 +1,4 @@
-"""The watcher under test, and what it has told."""
+"""The watcher under test and the events it reported."""
 
 import json, os, subprocess, threading
 
@@ -13,7 +13,7 @@ def expect(is_so, what):
 
 
 class Watcher:
-    """`archiver watch` and what it has told."""
+    """A running `archiver watch` and the events it reported."""
 
     def __init__(self, soak):
         self.soak = soak
@@ -30,7 +30,7 @@ class Watcher:
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
         if not self.watches.wait(60):
-            raise Failed(f"the watcher does not watch: {self.events[-3:]}, it ended with {self.process.poll()}")
+            raise Failed(f"the watcher does not start watching: {self.events[-3:]}, exit status {self.process.poll()}")
 
     def read(self):
         with open(self.soak.path("watch.log"), "ab") as log:
@@ -55,7 +55,7 @@ class Watcher:
         expect(got == status, f"the watcher ended with {got} instead of {status}: {self.events[-3:]}")
 
     def figures(self):
-        """Resident memory in MiB, descriptors."""
+        """Resident memory in MiB, and the number of descriptors."""
         with open(f"/proc/{self.process.pid}/status") as file:
             resident = next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
         return resident / 1024, len(os.listdir(f"/proc/{self.process.pid}/fd"))

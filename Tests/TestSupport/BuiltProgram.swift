@@ -1,14 +1,16 @@
-// Where the tests find the programs that they run.
+// Finds the programs that tests run.
 
 import Foundation
 
-/// The programs of the package as tests start them.
+/// The package's programs for use in tests.
 public enum BuiltProgram {
-    /// The variable that names the `archiver` to be tested: `make test` sets it to the release binary, which is what ships.
+    /// The variable that names the `archiver` to test; `make test` sets it to the release binary, which is shipped.
     public static let variable = "ARCHIVER_BINARY"
 
-    /// The path of the program `name`: of `archiver` the one that the variable names, of all others, and where it is not
-    /// set, the one beside the test bundle.
+    /// The path of the program `name`.
+    ///
+    /// For `archiver` this is the value of the variable. For other programs, and if the variable is not set, it is the
+    /// program beside the test bundle.
     public static func path(of name: String) -> String {
         if name == "archiver", let named = ProcessInfo.processInfo.environment[variable], !named.isEmpty {
             return URL(filePath: named).path(percentEncoded: false)

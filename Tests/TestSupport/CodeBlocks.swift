@@ -1,10 +1,10 @@
-// The code in documents, and the code in sources that it must equal.
+// Extracts code from documents, and the code in sources that it must equal.
 
 import Foundation
 
-/// Blocks of code between two markers, each block its lines without the indentation of its first marker.
+/// Blocks of code between two markers; each block is its lines without the indentation of the first marker.
 public enum CodeBlocks {
-    /// The Swift blocks of a document in Markdown.
+    /// The Swift blocks of a Markdown document.
     public static func ofDocument(_ text: String) -> [[String]] { regions(of: text, from: "```swift", to: "```") }
 
     /// The blocks between lines "// begin" and "// end" of a source.
@@ -16,14 +16,14 @@ public enum CodeBlocks {
         return try String(contentsOf: repository.appending(path: path), encoding: .utf8)
     }
 
-    /// The texts of the Swift sources in the repository's folder at `path`.
+    /// The texts of the Swift sources in the repository's directory at `path`.
     public static func sources(in path: String) throws -> [String] {
         let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let names = try FileManager.default.contentsOfDirectory(atPath: repository.appending(path: path).path())
         return try names.filter { $0.hasSuffix(".swift") }.map { try file("\(path)/\($0)") }
     }
 
-    /// The README and the articles, by their names without the suffix.
+    /// The README and the articles, with their names without the suffix.
     public static func documents() throws -> [(name: String, text: String)] {
         let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let sources = repository.appending(path: "Sources").path()

@@ -1,10 +1,10 @@
-// A directory for one test that works with descriptors.
+// A directory for a test that works with descriptors.
 
 package import FileIO
 internal import Glibc
 package import SystemPackage
 
-/// A temporary directory that is open as long as it exists.
+/// A temporary directory that stays open as long as it exists.
 package final class OpenDirectory: Sendable {
     private let directory: TemporaryDirectory
     /// The directory, opened with O_DIRECTORY.

@@ -1,20 +1,20 @@
-// Random numbers that can be had again: every random test prints its seed, and TEST_SEED=n replays it.
+// Reproducible random numbers: every random test prints its seed, and TEST_SEED=n replays it.
 
 internal import Glibc
 
 /// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 package struct SeededGenerator: RandomNumberGenerator {
-    /// What the numbers follow from; for failure messages.
+    /// The seed of the sequence, for failure messages.
     package let seed: UInt64
     private var state: UInt64
 
-    /// A generator with a seed of its own, printed with the test's `purpose`.
+    /// A generator with a new seed, which it prints with the test's `purpose`.
     package init(_ purpose: String) {
         self.init()
         print("\(purpose): TEST_SEED=\(seed)")
     }
 
-    /// A generator with the seed of the environment's TEST_SEED, else a new one; the test names it where it fails.
+    /// A generator with the seed in the environment's TEST_SEED, or a new one; failing tests print it.
     package init() {
         self.init(seed: getenv("TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max))
     }
@@ -32,10 +32,10 @@ package struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number of `0..<limit`.
+    /// A number in `0..<limit`.
     package mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 
-    /// True once in `count` times.
+    /// True with a probability of one in `count`.
     package mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 
     /// Bytes that do not compress.

@@ -1,14 +1,16 @@
-// A directory for one test.
+// A temporary directory for a test.
 
 package import Foundation
 internal import Glibc
 package import SystemPackage
 
-/// An empty directory that is removed with all that it holds when the object ends.
+/// A new directory that is removed with its contents when the object is released.
 package final class TemporaryDirectory: Sendable {
     package let path: FilePath
 
-    /// - Parameter inMemory: whether many small files will be synced, which a disk makes slow.
+    /// Creates the directory.
+    ///
+    /// - Parameter inMemory: whether to create it in memory, for tests that sync many small files.
     package init(inMemory: Bool = false) throws {
         path = try TemporaryDirectory.create(inMemory: inMemory)
     }
@@ -17,7 +19,7 @@ package final class TemporaryDirectory: Sendable {
 
     package var url: URL { URL(filePath: path.string, directoryHint: .isDirectory) }
 
-    /// Writes a file, with the directories above it.
+    /// Writes a file and creates its missing parent directories.
     @discardableResult
     package func write(_ name: String, _ text: String) throws -> FilePath {
         let file = url.appending(path: name)
@@ -26,7 +28,7 @@ package final class TemporaryDirectory: Sendable {
         return path.pushing(FilePath(name))
     }
 
-    /// Makes a directory for whoever removes it.
+    /// Creates a directory, which the caller must remove.
     package static func create(inMemory: Bool = false) throws -> FilePath {
         let memory = "/dev/shm"
         let disk = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
@@ -36,9 +38,9 @@ package final class TemporaryDirectory: Sendable {
         return template.withUnsafeBufferPointer { FilePath(platformString: Array($0)) }
     }
 
-    /// Removes a directory that was made by `create`, though not all in it may be readable.
+    /// Removes a directory made by `create`, even if some of its contents are unreadable.
     package static func remove(_ path: FilePath) {
-        // The name is mkdtemp's: nothing in it means anything to the shell.
+        // The name comes from mkdtemp, so it contains no characters special to the shell.
         _ = system("chmod -R u+rwx '\(path.string)' 2>/dev/null; rm -rf '\(path.string)'")
     }
 }

@@ -1,17 +1,17 @@
-// Tests that block their thread: they run programs, change files, wait for locks, or compute for long.
+// A trait for tests that block their thread: they run programs, change files, wait for locks, or compute for long.
 
 internal import Foundation
 public import Testing
 internal import Threading
 
-/// Runs few tests at once, on threads of their own.
+/// Runs a limited number of tests at the same time, on separate threads.
 ///
-/// Swift Testing begins all tests together, on as many threads as there are cores. Those that block them keep the tasks of
-/// the others waiting for minutes, and everything that is given up after some seconds is given up.
+/// Swift Testing starts all tests together, on as many threads as there are cores. Tests that block these threads delay
+/// the tasks of other tests for minutes, so that every timeout of a few seconds expires.
 public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     public var isRecursive: Bool { true }
 
-    /// Whether a suite around this one has taken a place already.
+    /// Whether an enclosing suite already has a place.
     @TaskLocal private static var hasPlace = false
 
     public func provideScope(
@@ -24,7 +24,7 @@ public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         try await OwnThreads.$hasPlace.withValue(true) {
             try await withTaskExecutorPreference(BlockingThreads.shared) { try await function() }
         }
-        // The times that Swift Testing prints hold the wait for a place.
+        // The times that Swift Testing prints include the wait for a place.
         let time = ContinuousClock.now - start
         if time > .seconds(5) {
             print("took \(time.components.seconds) s: \(test.name) \(test.id.nameComponents.first ?? "")")
@@ -37,7 +37,7 @@ extension Trait where Self == OwnThreads {
     public static var blocking: Self { OwnThreads() }
 }
 
-/// The places for tests that run at the same time; those who wait for one hold no thread.
+/// The places for tests that run at the same time; a test that waits for a place occupies no thread.
 private final class Places: Sendable {
     static let shared = Places()
     private let state = Locked((free: 6, waiting: [CheckedContinuation<Void, Never>]()))
@@ -66,7 +66,7 @@ private final class Places: Sendable {
     }
 }
 
-/// Threads beside those of Swift's concurrency: more than places, as a test may wait for its own tasks.
+/// Threads apart from Swift's cooperative pool; there are more than places, because a test may wait for its own tasks.
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
     private let queue = OperationQueue()

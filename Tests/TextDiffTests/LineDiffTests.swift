@@ -1,4 +1,4 @@
-// The comparison of lines: against the length of a longest common subsequence, and by applying what it says.
+// Checks line diffs by applying them, and against the length of a longest common subsequence.
 
 import TestSupport
 import TestTraits
@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.blocking)
 struct LineDiffTests {
-    @Test("Scripts are correct and shortest where the texts are small")
+    @Test("for small texts the edits are correct and the fewest")
     func small() {
         var random = SeededGenerator("small line diffs")
         for _ in 0..<3000 {
@@ -22,7 +22,7 @@ struct LineDiffTests {
         }
     }
 
-    @Test("Scripts are correct where the texts have so little in common that the search gives up")
+    @Test("the edits are correct if the texts have so little in common that the search guesses")
     func large() {
         var random = SeededGenerator("large line diffs")
         for letters in [2, 30, 100_000] {
@@ -33,7 +33,7 @@ struct LineDiffTests {
         }
     }
 
-    @Test("Edits come in order and do not touch")
+    @Test("edits are in order and do not touch")
     func order() {
         var random = SeededGenerator("order of line diffs")
         let left = sequence(500, 20, &random)
@@ -59,7 +59,7 @@ struct LineDiffTests {
         return result + left[next...]
     }
 
-    /// The length of a longest common subsequence, by the textbook table.
+    /// The length of a longest common subsequence, computed with the textbook table.
     private func commonLength(_ left: [Int], _ right: [Int]) -> Int {
         var above = [Int](repeating: 0, count: right.count + 1)
         for x in left {

@@ -5,7 +5,7 @@ import Threading
 
 @Suite("Locked values")
 struct LockedTests {
-    /// What the journal of a watcher does in an audit: lock, wait, lock again, in functions that are inlined into one.
+    /// Locks, suspends and locks again in functions that are inlined into one, like a watcher's journal in an audit.
     private final class Journal: Sendable {
         private let state = Locked([Int]())
 
@@ -13,7 +13,7 @@ struct LockedTests {
         var count: Int { state.withLock { $0.count } }
     }
 
-    @Test("A value is locked before and after a suspension, whichever thread goes on")
+    @Test("a value can be locked before and after a suspension, on any thread")
     func suspensions() async {
         let journal = Journal()
         await withTaskGroup(of: Void.self) { group in
@@ -30,7 +30,7 @@ struct LockedTests {
         #expect(journal.count == 64_000)
     }
 
-    @Test("Threads change a value one at a time")
+    @Test("threads change a value one at a time")
     func exclusion() async {
         let journal = Journal()
         await withTaskGroup(of: Void.self) { group in
@@ -41,7 +41,7 @@ struct LockedTests {
         #expect(journal.count == 80_000)
     }
 
-    @Test("The value ends with its lock, and an error of the body leaves it unlocked")
+    @Test("the value is released with its lock, and an error of the body releases the lock")
     func lifetime() {
         final class Witness: Sendable {}
         struct Failure: Error {}
@@ -60,7 +60,7 @@ struct LockedTests {
         #expect(witness == nil)
     }
 
-    @Test("A thread that locks twice traps, rather than waiting for ever")
+    @Test("a thread that locks twice traps instead of waiting forever")
     func recursion() async {
         await #expect(processExitsWith: .failure) {
             let locked = Locked(0)

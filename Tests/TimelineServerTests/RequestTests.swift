@@ -1,4 +1,4 @@
-// What URLs and headers say.
+// Parsing of URLs and headers, and quoting.
 
 import FileIO
 import Foundation
@@ -9,7 +9,7 @@ import Testing
 @testable import TimelineServer
 
 @Suite(.blocking) struct RequestTests {
-    @Test("parameters are bytes, whatever they are")
+    @Test("parameters are arbitrary bytes")
     func parameters() throws {
         let query = try Query("path=a%20b%2Fc&q=x+y&empty=&=lost&flag&bad=%FF%00")
         #expect(query["path"] == "a b/c" && query["q"] == "x y" && query["empty"] == "" && query["flag"] == "")
@@ -24,7 +24,7 @@ import Testing
         #expect(throws: Refusal.self) { try Query("limit=x").number("limit", in: 1...200, usual: 5) }
     }
 
-    @Test("base64url is that of others, and comes back as it was")
+    @Test("base64url equals Foundation's, and decodes to the same bytes")
     func base64() {
         var random = SeededGenerator("base64url")
         for _ in 0..<500 {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "ranges of bytes are those of RFC 9110",
+        "byte ranges follow RFC 9110",
         arguments: [
             ("bytes=0-4", 0..<5), ("bytes=3-", 3..<10), ("bytes=-4", 6..<10), ("bytes=-40", 0..<10),
             ("bytes=8-99", 8..<10),
@@ -49,7 +49,7 @@ import Testing
         #expect(ByteRange.parse(text, size: 10) == expected)
     }
 
-    @Test("a token opens one session, and another server's opens none")
+    @Test("a token opens one session, and another server's token opens none")
     func tokens() {
         let access = Access()
         let token = access.newToken()
@@ -60,10 +60,10 @@ import Testing
         #expect(!access.isSession("") && !access.isSession(token) && !access.isSession(access.ticket))
     }
 
-    @Test("only the server's own names lead to it")
+    @Test("only the server's own host names are accepted")
     func hosts() {
         let access = Access()
-        #expect(!access.isOwnHost("127.0.0.1:80", .port(0)), "before it is known at which port it is")
+        #expect(!access.isOwnHost("127.0.0.1:80", .port(0)), "before the port is known")
         access.serve(port: 8017)
         for host in ["127.0.0.1:8017", "localhost:8017"] { #expect(access.isOwnHost(host, .port(0))) }
         for host in [
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("names of downloads and words of commands are quoted")
+    @Test("names of downloads and words of commands are quoted safely")
     func quoting() {
         #expect(
             Disposition.attachment(named: Array("a \"b\"\r\n.tar".utf8))

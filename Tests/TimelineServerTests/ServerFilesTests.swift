@@ -1,4 +1,4 @@
-// What the program carries: the page's files, and the description of its interface.
+// The page's files in the program, and the description of its interface.
 
 import Foundation
 import TestTraits
@@ -10,7 +10,7 @@ import Testing
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources/TimelineServer")
 
-    @Test("the program has every file of the page, as it is")
+    @Test("the program contains every file of the page unchanged")
     func page() throws {
         let folder = ServerFilesTests.sources.appending(path: "Page")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("the page asks nobody but its own server, and has no script or style in its HTML")
+    @Test("the page requests only its own server, and has no inline script or style")
     func policy() throws {
         for (name, bytes) in PageFiles.all {
             let text = String(decoding: bytes, as: UTF8.self)
@@ -38,7 +38,7 @@ import Testing
         let paths: [String: [String: Operation]]
     }
 
-    @Test("the description of the interface has every address, and no other")
+    @Test("openapi.json describes exactly the addresses that are served")
     func description() throws {
         let json = try Data(contentsOf: ServerFilesTests.sources.appending(path: "openapi.json"))
         let described = try JSONDecoder().decode(Description.self, from: json).paths.flatMap { path, operations in

@@ -12,7 +12,7 @@ import Testing
 @testable import TimelineServer
 
 @Suite(.blocking) struct TarPiecesTests {
-    @Test("what tar unpacks is what was captured")
+    @Test("a downloaded tar file unpacks to the captured files")
     func unpacked() throws {
         var random = SeededGenerator("tar")
         let scratch = try TemporaryDirectory()

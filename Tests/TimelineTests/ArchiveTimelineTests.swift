@@ -1,4 +1,4 @@
-// An archive as a timeline, against the list of its snapshots.
+// An archive as a timeline, compared with the list of its snapshots.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -34,7 +34,7 @@ import Testing
         ArchiveTimeline(archive, root: try #require(try archive.roots().first), countingInterval: .zero)
     }
 
-    @Test("buckets of any number hold every snapshot once, also those that came later or were forgotten")
+    @Test("any number of buckets counts every listed snapshot once, also after captures and forgetting")
     func buckets() throws {
         try capture(30)
         let timeline = try timeline()
@@ -59,7 +59,7 @@ import Testing
         try expectAll()
     }
 
-    @Test("moments before, after and at the end, and at an instant, are those of the list")
+    @Test("moments before, after, at the end and at an instant are those of the list")
     func places() throws {
         try capture(25)
         let timeline = try timeline()
@@ -72,10 +72,10 @@ import Testing
             #expect(try timeline.moment(at: all[index].time) == all[index])
         }
         #expect(try timeline.moments(.end, limit: 3) == Array(all.suffix(3)))
-        #expect(try timeline.moment(at: Timestamp(seconds: 0)) == all.first, "the first one where none is so old")
+        #expect(try timeline.moment(at: Timestamp(seconds: 0)) == all.first, "the first one if none is that old")
     }
 
-    @Test("sessions of any span are those that the archive tells of, also those that came later or were forgotten")
+    @Test("sessions of any span equal those of the archive, also after captures and forgetting")
     func sessions() throws {
         let printed = SeededGenerator("sessions of a timeline")
         var random = printed
@@ -120,7 +120,7 @@ import Testing
         try expectAll()
     }
 
-    @Test("spans may be as long as numbers are")
+    @Test("spans may cover the whole range of times")
     func extremes() throws {
         try capture(2)
         let timeline = try timeline()

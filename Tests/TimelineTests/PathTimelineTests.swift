@@ -1,4 +1,4 @@
-// The versions of a path as a timeline, against all of its versions.
+// The versions of a path as a timeline, compared with all of its versions.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -23,7 +23,7 @@ import Testing
         root = scratch.path.pushing("root")
     }
 
-    /// A file that changes, goes, comes back and gets another name, with its directory.
+    /// Captures a file that changes, is deleted, returns and is renamed, as is its directory.
     private func history(_ count: Int) throws {
         try scratch.write("root/a/other", "x")
         for number in 0..<count {
@@ -61,7 +61,7 @@ import Testing
         #expect(found.buckets.count <= 10 && found.buckets.reduce(0) { $0 + $1.moments } == all.count, comment)
     }
 
-    @Test("moments of a file are its versions, page by page, under every name that it had")
+    @Test("the moments of a file are its versions, page by page, across renames")
     func file() throws {
         try history(160)
         let known = try #require(try archive.roots().first)
@@ -69,12 +69,12 @@ import Testing
         let timeline = try PathTimeline(archive, root: known, path: path)
         let versions = try archive.history(of: path, in: known)
         #expect(
-            Set(versions.map(\.path)).count == 3 && !versions.allSatisfy(\.isPresent), "it was renamed, and was away")
+            Set(versions.map(\.path)).count == 3 && !versions.allSatisfy(\.isPresent), "renamed, and once absent")
         #expect(!timeline.isDirectory)
         try expectEqual(timeline, versions.filter(\.isPresent).reversed().map(\.snapshot.id), "file")
     }
 
-    @Test("moments of a directory are the changes of what it holds, page by page, under every name that it had")
+    @Test("the moments of a directory are the changes in it, page by page, across renames")
     func directory() throws {
         try history(160)
         let known = try #require(try archive.roots().first)
@@ -85,7 +85,7 @@ import Testing
         try expectEqual(timeline, versions.reversed().map(\.snapshot.id), "directory")
     }
 
-    @Test("a path that never was has no moment")
+    @Test("a path that never existed has no moments")
     func unknown() throws {
         try history(3)
         let known = try #require(try archive.roots().first)

@@ -1,4 +1,4 @@
-// Sums by minute, against all moments one by one.
+// Sums by minute, compared with a sum over all moments.
 
 import ArchiveFormat
 import FileIO
@@ -9,7 +9,7 @@ import Testing
 @testable import Timeline
 
 @Suite(.blocking) struct TimelineActivityTests {
-    @Test("sums of any span are those of its minutes, in whatever order the moments came")
+    @Test("the sums of any span are those of its minutes, in any order of moments")
     func sums() {
         var random = SeededGenerator("timeline activity")
         for _ in 0..<50 {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("sums that are too large stay the greatest number")
+    @Test("sums that overflow stay at the greatest number")
     func large() {
         var activity = TimelineActivity()
         for _ in 0..<2 { activity.add(Timestamp(seconds: 0), ChangeCounts(removed: .max), storedBytes: .max) }

@@ -1,4 +1,4 @@
-// Moving through a history that is no archive.
+// Moving through a history that is not an archive.
 
 import FileIO
 import TestTraits
@@ -6,7 +6,7 @@ import Testing
 
 @testable import Timeline
 
-/// Moments by their numbers, one every few hours.
+/// A history of numbered moments, seven hours apart.
 private struct Numbers: TimelineDataSource {
     struct Moment: TimelineMoment, Equatable {
         let id: Int
@@ -44,7 +44,7 @@ private final class Listener: TimelineDelegate {
 }
 
 @Suite(.blocking) struct TimelineCursorTests {
-    @Test("steps lead to neighbours, to other days and to the ends, and the delegate hears of each")
+    @Test("steps lead to neighbours, other days and the ends, and the delegate receives each")
     func steps() throws {
         let cursor = TimelineCursor(Numbers(all: (0..<10).map { Numbers.Moment(id: $0) }))
         let listener = Listener()
@@ -61,7 +61,7 @@ private final class Listener: TimelineDelegate {
         #expect(cursor.moment?.id == 1)
     }
 
-    @Test("a history without a moment has nothing to choose")
+    @Test("a history without moments has nothing to choose")
     func empty() throws {
         let cursor = TimelineCursor(Numbers(all: []))
         let listener = Listener()

@@ -1,8 +1,8 @@
-// A door for a few at a time.
+// Limits the number of tasks that run a section at the same time.
 
 internal import Threading
 
-/// Lets only so many tasks be inside at once; the others wait in line.
+/// Admits a limited number of tasks at a time; the others wait in a queue.
 package final class Gate: Sendable {
     private struct State {
         var free: Int
@@ -15,7 +15,7 @@ package final class Gate: Sendable {
         state = Locked(State(free: width))
     }
 
-    /// Waits until there is room, runs `body`, and makes room again.
+    /// Waits for a free place, runs `body`, and frees the place.
     package func pass<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         await enter()
         defer { leave() }

@@ -1,4 +1,4 @@
-// The commands that work on what a script keeps open: descriptors, nameless files, mapped memory.
+// Commands on files that a script holds open: descriptors, nameless files, mapped memory.
 
 internal import Glibc
 
@@ -12,7 +12,7 @@ final class HeldFile {
         pages = nil
     }
 
-    /// Maps all of a file for writing and lets go of its descriptor, as editors of memory images do.
+    /// Maps an entire file for writing and closes its descriptor.
     init(mapping file: CInt, _ call: Call) throws {
         let length = Int(try call.check(lseek(file, 0, SEEK_END)))
         let start = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
@@ -28,19 +28,19 @@ final class HeldFile {
 }
 
 extension ScriptTree {
-    /// Performs a command whose first word after it names what is held.
+    /// Executes a command whose first argument names the held file.
     ///
-    /// - Returns: false where there is no such command.
+    /// - Returns: false if there is no such command.
     func useHeld(_ command: String, _ call: Call) throws -> Bool {
         switch command {
         case "hold":
-            // A directory can only be opened for reading; that alone keeps its inode.
+            // A directory can only be opened for reading, which is enough to hold its inode.
             let path = try call.path(1)
             let writing = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK)
             let descriptor = writing >= 0 ? writing : try call.check(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
             held[try call.word(0)] = HeldFile(descriptor: descriptor)
         case "tmpfile":
-            // O_TMPFILE (open(2)), which Glibc's module does not show.
+            // O_TMPFILE (open(2)), which Glibc's module does not export.
             let flags = 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC
             held[try call.word(0)] = HeldFile(descriptor: try call.check(open(call.path(1), flags, 0o644)))
         case "put":
@@ -54,7 +54,7 @@ extension ScriptTree {
         case "store":
             let (offset, text) = (try call.number(1), try call.word(2))
             guard let pages = try file(call).pages, offset + text.count <= pages.count else {
-                throw ScriptError(call.line, "is not mapped so far")
+                throw ScriptError(call.line, "is not mapped at this offset")
             }
             UnsafeMutableRawBufferPointer(rebasing: pages[offset...]).copyBytes(from: text)
         case "release":

@@ -1,4 +1,4 @@
-// Functions of the C library that Glibc's module map does not show to Swift, found by name.
+// Functions of the C library that Glibc's module map does not export to Swift, looked up by name.
 
 internal import Glibc
 

@@ -1,15 +1,15 @@
-// A scenario as a file of readable lines; fixtures/watch/README.md describes the language.
+// Parses scenarios; fixtures/watch/README.md describes their language.
 
 internal import Foundation
 
-/// One scenario: what is done to a tree while it is watched, and what is expected.
+/// One scenario: the changes of a tree while it is watched, and the expected results.
 package struct Script: Sendable {
     /// One line of a script.
     package struct Line: Sendable, CustomStringConvertible {
         package let number: Int
-        /// The line's words with their escapes resolved: any bytes.
+        /// The line's words with their escapes resolved; may contain any bytes.
         package let words: [[UInt8]]
-        /// The line as it is written.
+        /// The line as written.
         package let description: String
 
         /// The first word.
@@ -19,9 +19,9 @@ package struct Script: Sendable {
         package var arguments: [String] { words.dropFirst().map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     package let name: String
-    /// The file's first line: what the scenario is, in a sentence.
+    /// The file's first line: a sentence that describes the scenario.
     package let title: String
     package let lines: [Line]
 
@@ -35,14 +35,14 @@ package struct Script: Sendable {
         lines.contains { $0.command == "expect" && $0.arguments.first == event }
     }
 
-    /// What the script needs beyond a tree and a watcher: the words of its `requires` lines.
+    /// The script's special requirements: the words of its `requires` lines.
     package var requirements: Set<String> {
         Set(lines.filter { $0.command == "requires" }.flatMap(\.arguments))
     }
 }
 
 extension Script {
-    /// Every script of `fixtures/watch`, by name.
+    /// Every script of `fixtures/watch`, sorted by name.
     package static let all: [Script] = {
         let folder = URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -54,7 +54,7 @@ extension Script {
         }
     }()
 
-    /// Reads a script: its title, then one step a line; what begins with `#` is a remark.
+    /// Parses a script: its title, then one step per line; lines that begin with `#` are comments.
     package init(name: String, _ text: String) {
         let all = text.split(separator: "\n", omittingEmptySubsequences: false).map {
             $0.drop { $0 == " " }
@@ -89,7 +89,7 @@ extension Script {
     }
 }
 
-/// A line that the system refused, or that is no command.
+/// A line that failed or is not a command.
 package struct ScriptError: Error, CustomStringConvertible {
     package let description: String
 

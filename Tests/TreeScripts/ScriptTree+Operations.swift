@@ -1,4 +1,4 @@
-// The commands that name what they change by its path.
+// The commands that change the tree by path.
 
 internal import CLinux
 internal import Glibc
@@ -22,7 +22,7 @@ extension ScriptTree {
             try call.check(clinux_rename(AT_FDCWD, call.path(0), AT_FDCWD, call.path(1), flags))
         },
         "ln": { call in
-            // A link's target is a text, not a place.
+            // A symbolic link's target is text, not a path of the script.
             try call.check(
                 call.has("-s") ? symlink(call.bytes(1), call.path(2)) : link(call.path(0), call.path(1)))
         },
@@ -66,7 +66,7 @@ extension ScriptTree {
 extension Call {
     func write(_ bytes: [UInt8], to file: CInt) throws {
         guard try check(Glibc.write(file, bytes, bytes.count)) == bytes.count else {
-            throw ScriptError(line, "only a part was written")
+            throw ScriptError(line, "only some bytes were written")
         }
     }
 
@@ -79,13 +79,13 @@ extension Call {
         }
     }
 
-    /// `touch P [SECONDS]`: of a link its own time.
+    /// `touch P [SECONDS]`: for a symbolic link, sets the link's own time.
     fileprivate func touch() throws {
         let times = words.count > 1 ? [timespec](repeating: timespec(tv_sec: try number(1), tv_nsec: 0), count: 2) : nil
         try check(utimensat(AT_FDCWD, path(0), times, AT_SYMLINK_NOFOLLOW))
     }
 
-    /// `chain NAME DEPTH`: directories of one name in one another; their path may be longer than a call takes.
+    /// `chain NAME DEPTH`: nested directories with the same name; their path may be longer than PATH_MAX.
     fileprivate func makeChain() throws {
         var directory = try check(open(tree.place(of: Array(".".utf8)), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         defer { close(directory) }
@@ -98,7 +98,7 @@ extension Call {
         close(try check(openat(directory, "end", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)))
     }
 
-    /// `copy F G`: copy_file_range(2), which needs no write(2).
+    /// `copy F G`: copy_file_range(2), which writes without write(2).
     fileprivate func copyRange() throws {
         try withFile(0, O_RDONLY) { source in
             try withFile(1, O_WRONLY | O_CREAT | O_TRUNC) { target in
@@ -114,7 +114,7 @@ extension Call {
     }
 }
 
-/// Removal of whole trees, by descriptors: paths below may have any length.
+/// Removes trees by descriptors, so that paths can have any length.
 enum TreeRemoval {
     static func remove(_ path: [CChar], in directory: CInt = AT_FDCWD, _ call: Call) throws {
         if unlinkat(directory, path, 0) == 0 { return }

@@ -1,28 +1,28 @@
-// The tree that a script works on, and the commands that change it: plain system calls, no shell.
+// The tree of a script, and the commands that change it with system calls.
 
 internal import CLinux
 internal import Glibc
 package import SystemPackage
 
-/// A directory holding `root`, which is watched, and `outside`, which is not.
+/// A directory with `root`, which is watched, and `outside`, which is not.
 ///
-/// A script's paths are relative to the root; those that begin with `../` to the directory around it.
+/// A script's paths are relative to the root; paths that begin with `../` are relative to the directory around it.
 package final class ScriptTree {
     package let base: FilePath
     package let root: FilePath
-    /// What `hold`, `map` and `tmpfile` keep open, by the names that the script gives them.
+    /// The files opened by `hold`, `map` and `tmpfile`, by their names in the script.
     var held: [[UInt8]: HeldFile] = [:]
 
-    /// Works in `base`, in which `root` and `outside` are directories.
+    /// Uses `base`, which must contain the directories `root` and `outside`.
     package init(base: FilePath) {
         self.base = base
         root = base.appending("root")
     }
 
-    /// Performs a line that changes the tree.
+    /// Executes a line that changes the tree.
     ///
-    /// - Returns: false where the line's first word is no such command.
-    /// - Throws: `ScriptError` where the system refuses.
+    /// - Returns: false if the line's first word is not such a command.
+    /// - Throws: `ScriptError` if the command fails.
     package func run(_ line: Script.Line) throws -> Bool {
         try run(line.words, line.description)
     }
@@ -40,7 +40,7 @@ package final class ScriptTree {
         return try useHeld(command, call)
     }
 
-    /// Performs `each N COMMAND`, where `%` in the command's words stands for 1, 2 and so on up to N.
+    /// Executes `each N COMMAND`, with `%` in the command's words replaced by 1, 2 and so on up to N.
     private func repeated(_ words: [[UInt8]], _ line: String) throws -> Bool {
         guard let count = words.first.flatMap({ Int(String(decoding: $0, as: UTF8.self)) }) else { return false }
         let percent = UInt8(ascii: "%")
@@ -52,7 +52,7 @@ package final class ScriptTree {
         return true
     }
 
-    /// The place in the file system of a script's path, NUL-terminated.
+    /// The absolute path of a script's path, NUL-terminated.
     func place(of path: [UInt8]) -> [CChar] {
         let up = Array("../".utf8)
         let below = path.starts(with: up) ? (base, Array(path.dropFirst(up.count))) : (root, path)
@@ -78,7 +78,7 @@ struct Call {
 
     func text(_ index: Int) throws -> String { String(decoding: try word(index), as: UTF8.self) }
 
-    /// The word at `index` as it is handed to the system.
+    /// The word at `index`, NUL-terminated for a system call.
     func bytes(_ index: Int) throws -> [CChar] { try word(index).map { CChar(bitPattern: $0) } + [0] }
 
     func number(_ index: Int, radix: Int = 10) throws -> Int {
@@ -89,7 +89,7 @@ struct Call {
     /// Whether the first word is `option`.
     func has(_ option: String) -> Bool { words.first == Array(option.utf8) }
 
-    /// Passes on what a system call returned unless that is an error.
+    /// Returns the result of a system call; throws if it is an error.
     @discardableResult
     func check<Number: BinaryInteger>(_ result: Number) throws -> Number {
         if result < 0 { throw ScriptError(line, String(cString: strerror(errno))) }

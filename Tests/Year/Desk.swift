@@ -1,11 +1,11 @@
-// A directory that somebody works on.
+// A directory with simulated work.
 
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 internal import TestSupport
 
-/// A root with texts, one of which is worked on for a while before it is the next one's turn.
+/// A root with texts, of which one at a time is edited for a while.
 final class Desk {
     let root: FilePath
     private var random: SeededGenerator
@@ -15,8 +15,9 @@ final class Desk {
 
     private static let files = 40
     private static let lines = 200
-    /// So many changes until another text is worked on, and until one is thrown away and begun anew.
+    /// The number of changes after which another text is edited.
     private static let changesPerText = 60
+    /// The number of changes after which a text is replaced by a new one.
     private static let changesPerLife = 2_000
 
     init(_ root: FilePath, seed: UInt64) throws {
@@ -29,7 +30,7 @@ final class Desk {
         }
     }
 
-    /// Changes a line or adds one, and saves the text as editors do.
+    /// Changes or adds a line, and saves the text like an editor.
     func change() throws {
         changes += 1
         if changes.isMultiple(of: Desk.changesPerText) { current = random.below(texts.count) }

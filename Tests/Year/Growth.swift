@@ -1,8 +1,8 @@
-// How an archive has grown.
+// The growth of an archive.
 
-/// What a year came to.
+/// The results of a simulated year.
 struct Growth: Codable {
-    /// The archive at the end of a week.
+    /// The archive's size at the end of a week.
     struct Sample: Codable {
         let captures: Int
         let snapshots: Int
@@ -13,19 +13,20 @@ struct Growth: Codable {
     }
 
     let habit: Habit
-    /// One a week.
+    /// One sample per week.
     var samples: [Sample] = []
-    /// How long captures took.
+    /// The times of the captures.
     var captures = Times()
-    /// How long the hourly runs took that found nothing to give back, and the others.
+    /// The times of the hourly runs that pruned nothing.
     var quietRuns = Times()
+    /// The times of the hourly runs that pruned the archive.
     var prunes = Times()
 
     init(habit: Habit) { self.habit = habit }
 
-    /// The sizes at a few ends of weeks, and the times, in Markdown.
+    /// The sizes after some of the weeks, and the times, as Markdown.
     static func table(_ all: [Growth]) -> String {
-        var text = "| | snapshots | segments | catalogue | in all |\n|---|---|---|---|---|\n"
+        var text = "| | snapshots | segments | catalogue | total |\n|---|---|---|---|---|\n"
         for growth in all {
             let count = growth.samples.count
             let shown = Set([count / 12, count / 4, count / 2, count * 3 / 4, count].filter { $0 > 0 })
@@ -38,8 +39,8 @@ struct Growth: Codable {
         }
         for growth in all {
             text += "\n\(growth.habit.name): a capture \(growth.captures.text)"
-            text += "; an hourly run with nothing to give back \(growth.quietRuns.text)"
-            if !growth.prunes.isEmpty { text += "; one that gives space back \(growth.prunes.text)" }
+            text += "; an hourly run that prunes nothing \(growth.quietRuns.text)"
+            if !growth.prunes.isEmpty { text += "; one that prunes \(growth.prunes.text)" }
             text += "\n"
         }
         return text

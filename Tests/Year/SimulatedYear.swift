@@ -1,4 +1,4 @@
-// `simulated-year`: how large an archive grows in a year of work, with everything kept and with old snapshots thinned out.
+// `simulated-year`: measures an archive's growth over a year of work, with all snapshots kept or old ones thinned.
 // `make year` builds and runs it.
 
 internal import ArchiverKit
@@ -11,11 +11,11 @@ internal import SystemPackage
 struct SimulatedYear: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulated-year",
-        abstract: "Let an archive grow for a year of working hours, by a clock that is set ahead.",
+        abstract: "Measure the growth of an archive over a simulated year of working hours.",
         subcommands: [GrowCommand.self, ShowCommand.self])
 }
 
-/// Whether old snapshots go.
+/// Whether old snapshots are thinned.
 enum Habit: String, ExpressibleByArgument, Codable {
     case kept
     case thinned
@@ -26,18 +26,18 @@ enum Habit: String, ExpressibleByArgument, Codable {
 
 struct GrowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "grow", abstract: "Let an archive grow, and write its sizes to a file.")
+        commandName: "grow", abstract: "Simulate work on an archive and write its sizes to a file.")
 
-    @Argument(help: "kept or thinned.")
+    @Argument(help: "The retention policy: kept or thinned.")
     var habit: Habit
 
-    @Argument(help: "Where to work: a directory that is not there yet, or is empty.")
+    @Argument(help: "The directory to work in; it must be empty or not exist.")
     var place: String
 
-    @Argument(help: "The file for the sizes.")
+    @Argument(help: "The file to write the sizes to.")
     var sizes: String
 
-    @Option(help: ArgumentHelp("Weeks of five working days of eight hours.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of weeks, each of five working days of eight hours.", valueName: "count"))
     var weeks = 52
 
     @Option(help: ArgumentHelp("Seconds between two changes.", valueName: "seconds"))
@@ -58,9 +58,9 @@ struct GrowCommand: ParsableCommand {
 
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show how archives have grown, as a table and as a picture.")
+        commandName: "show", abstract: "Show the growth of archives as a table and as a picture.")
 
-    @Argument(help: "Files that 'grow' has written.")
+    @Argument(help: "Files written by 'grow'.")
     var sizes: [String]
 
     @Option(help: ArgumentHelp("Write a picture to this file (SVG).", valueName: "file"))

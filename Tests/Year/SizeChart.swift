@@ -1,6 +1,6 @@
-// Sizes over a year as a picture.
+// A chart of sizes over a year.
 
-/// Lines of sizes, one point a week, drawn as SVG that fits light and dark pages.
+/// A line chart of sizes with one point per week, as SVG for light and dark pages.
 struct SizeChart {
     struct Line {
         let name: String

@@ -1,4 +1,4 @@
-// How long something took, each time.
+// A collection of measured times.
 
 internal import Glibc
 
@@ -8,7 +8,7 @@ struct Times: Codable {
 
     var isEmpty: Bool { seconds.isEmpty }
 
-    /// The monotonic clock, which is not set ahead.
+    /// The time of the monotonic clock, which is not set ahead.
     static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -17,7 +17,7 @@ struct Times: Codable {
 
     mutating func add(since start: Double) { seconds.append(Times.now() - start) }
 
-    /// Median, 99th percentile and the longest.
+    /// The median, the 99th percentile and the maximum as text.
     var text: String {
         let sorted = seconds.sorted()
         guard let longest = sorted.last else { return "never" }

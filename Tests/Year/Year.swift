@@ -1,4 +1,4 @@
-// One archive's year.
+// Simulates one archive's year.
 
 internal import ArchiveStorage
 internal import ArchiverKit
@@ -7,10 +7,10 @@ internal import Glibc
 internal import SimulatedClock
 internal import SystemPackage
 
-/// Three roots that people work on, an archive, and what it came to week by week.
+/// Three roots with simulated work, their archive, and its size week by week.
 final class Year {
     private let directory: FilePath
-    /// Nil only between a night and the morning.
+    /// The open archive; nil only while it is reopened.
     private var archive: Archive?
     private let desks: [Desk]
     private var captures = 0
@@ -30,12 +30,12 @@ final class Year {
         desks = try (0..<3).map { try Desk(place.appending("root\($0)"), seed: UInt64($0 + 1)) }
     }
 
-    /// Works for `weeks`, a change in one of the roots every so many seconds of working hours.
+    /// Simulates `weeks` of work, with one change in one of the roots every `interval` seconds of working hours.
     func run(weeks: Int, secondsBetweenChanges interval: Int) throws {
         for week in 0..<weeks {
             for weekday in 0..<7 {
                 let start = Int64(week * 7 + weekday) * Year.day
-                // At night the machine is off.
+                // The machine is off at night, so the archive is reopened every day.
                 archive = nil
                 archive = try Archive.open(directory)
                 for hour in 0..<24 {
@@ -53,7 +53,7 @@ final class Year {
         }
     }
 
-    /// An hour's work.
+    /// Simulates an hour of work.
     private func work(from begin: Int64, _ interval: Int) throws {
         guard let archive else { return }
         for second in stride(from: begin, to: begin + 3600, by: interval) {
@@ -68,7 +68,7 @@ final class Year {
         }
     }
 
-    /// What a watcher does each hour.
+    /// Runs the maintenance that a watcher runs every hour.
     private func lookAfter() throws {
         let start = Times.now()
         let result = try Archive.open(directory).maintain(.unattended)
@@ -91,7 +91,7 @@ final class Year {
                 catalogueBytes: catalogue))
     }
 
-    /// Sets the clock so many seconds after the beginning, which is tomorrow: what is changed now has settled long ago then.
+    /// Sets the clock to `seconds` after the next midnight, so that files changed now have long settled by then.
     private func set(_ seconds: Int64) {
         simulated_clock_set_ahead(0)
         let now = Timestamp.now

@@ -1,8 +1,8 @@
-// The header of a block: what is in it, how it is packed, and the checksums that prove both.
+// The header of a block: its chunks, how its payload is packed, and the checksums that protect both.
 
 internal import Compression
 
-/// The header of a block of chunks; the payload follows it at once in the segment.
+/// The header of a block of chunks; the payload follows it directly in the segment.
 package struct BlockHeader: Hashable, Sendable {
     /// A chunk in the block.
     package struct Chunk: Hashable, Sendable {
@@ -19,22 +19,22 @@ package struct BlockHeader: Hashable, Sendable {
     }
 
     package let codec: Codec
-    /// The key that the payload is encrypted with; 0: it is not.
+    /// The number of the key that encrypts the payload; 0 if it is not encrypted.
     package let keyID: Int
-    /// Fields that came after this program: it keeps the block, and cannot read its payload.
+    /// Fields that a later program added: this one keeps the block but cannot read its payload.
     package let laterFields: [UInt8]
-    /// 0 without bases, else 1 + the greatest depth of the bases' blocks: how many blocks a read has to unpack.
+    /// 0 without bases, otherwise 1 + the greatest depth of the bases' blocks; bounds the blocks that a read unpacks.
     package let depth: Int
     /// Bytes of the payload in the segment.
     package let storedLength: Int
     /// CRC-32 of the payload in the segment.
     package let payloadChecksum: UInt32
-    /// Chunks that the payload is a delta against, in order.
+    /// The chunks that the payload is a delta against, in order.
     package let bases: [ChunkPrefix]
     /// The chunks in the block, in the order of their bytes in the raw payload.
     package let chunks: [Chunk]
 
-    /// A header from its parts, which are within the limits of the format.
+    /// Creates a header from parts that are within the limits of the format.
     package init(
         codec: Codec, depth: Int, storedLength: Int, payloadChecksum: UInt32, bases: [ChunkPrefix], chunks: [Chunk],
         keyID: Int = 0, laterFields: [UInt8] = []
@@ -49,7 +49,7 @@ package struct BlockHeader: Hashable, Sendable {
         self.chunks = chunks
     }
 
-    /// Bytes of the payload once unpacked: the sum of the chunks' lengths.
+    /// Bytes of the unpacked payload: the sum of the chunks' lengths.
     package var rawLength: Int { chunks.reduce(0) { $0 + $1.length } }
 
     /// Bytes of the encoded header.
@@ -58,17 +58,17 @@ package struct BlockHeader: Hashable, Sendable {
         return BlockHeader.magic.count + LEB128.byteCount(of: length) + length
     }
 
-    /// Why this program cannot unpack the payload, as the end of a sentence about the block; nil where it can.
+    /// Why this program cannot unpack the payload, as the predicate of a sentence about the block; nil if it can.
     package var obstacle: String? {
         if case .later(let number) = codec { return "is packed with codec \(number)" }
         if keyID != 0 { return "is encrypted with key \(keyID)" }
-        return laterFields.isEmpty ? nil : "has fields that came after this program"
+        return laterFields.isEmpty ? nil : "has fields of a later program"
     }
 
     /// Bytes of the whole block in the segment.
     package var blockLength: Int { headerLength + storedLength }
 
-    /// Where the chunk at `index` lies in the raw payload.
+    /// The bytes of the chunk at `index` in the raw payload.
     package func range(ofChunkAt index: Int) -> Range<Int> {
         let start = chunks[..<index].reduce(0) { $0 + $1.length }
         return start..<(start + chunks[index].length)
@@ -94,12 +94,12 @@ extension BlockHeader {
     package static let depthLimit = 16
     /// The most bytes of all bases of a block together.
     package static let sourceLengthLimit = 16 << 20
-    /// How much longer than the raw payload a payload may be that this program cannot read.
+    /// How many bytes a payload that this program cannot read may be longer than its raw payload.
     private static let laterExcessLimit = 1 << 16
     /// The most bytes of the key's id and the later fields.
     private static let extensionLimit = 255
 
-    /// The rule that the header breaks; nil for a good one.
+    /// The rule that the header breaks; nil if it breaks none.
     private var problem: String? {
         if !(1...BlockHeader.chunkCountLimit).contains(chunks.count) { return "a block's number of chunks" }
         let rawLength = rawLength
@@ -111,7 +111,7 @@ extension BlockHeader {
         case .stored where obstacle == nil:
             if storedLength != rawLength { return "a stored block's length" }
         case .deflate where obstacle == nil, .delta where obstacle == nil:
-            if storedLength > rawLength { return "a block that is longer packed than raw" }
+            if storedLength > rawLength { return "a block whose packed payload is longer than the raw one" }
         default:
             if storedLength > rawLength + BlockHeader.laterExcessLimit { return "a block's stored length" }
         }
@@ -126,10 +126,10 @@ extension BlockHeader {
 // MARK: - Bytes
 
 extension BlockHeader {
-    /// How a block begins.
+    /// The first bytes of every block.
     package static let magic = Array("ABLK".utf8)
 
-    /// Bytes from which the length of the whole header can be told; every block has more.
+    /// Bytes that suffice to compute the length of the whole header; every block has more.
     package static let prefixLength = magic.count + 4
     private static let checksumLength = 4
     private static let leastFollowingLength = 3 + 2 * checksumLength + chunkLength(LEB128.byteCount(of: 0))
@@ -137,12 +137,12 @@ extension BlockHeader {
         32 + baseCountLimit * ChunkPrefix.byteCount + 2 + extensionLimit
         + chunkCountLimit * chunkLength(LEB128.byteCount(of: rawLengthLimit))
 
-    /// Codec, depth, and whether there is an extension, in one byte.
+    /// One byte for the codec, the depth, and whether there is an extension.
     private var form: UInt8 {
         UInt8(depth) | codec.number << Form.codecShift | (extensionLength == 0 ? 0 : Form.hasExtension)
     }
 
-    /// Bytes of the key's id and the later fields; 0 where there are neither.
+    /// Bytes of the key's id and the later fields; 0 without both.
     private var extensionLength: Int {
         keyID == 0 && laterFields.isEmpty ? 0 : LEB128.byteCount(of: keyID) + laterFields.count
     }
@@ -155,7 +155,7 @@ extension BlockHeader {
         static let hasExtension: UInt8 = 0x80
     }
 
-    /// Bytes of the header behind the field that says how many these are.
+    /// Bytes of the header after its length field; the value of that field.
     private var followingLength: Int {
         LEB128.byteCount(of: storedLength) + 1 + (bases.isEmpty ? 0 : 1 + bases.count * ChunkPrefix.byteCount)
             + (extensionLength == 0 ? 0 : LEB128.byteCount(of: extensionLength) + extensionLength)
@@ -164,7 +164,7 @@ extension BlockHeader {
             + 2 * BlockHeader.checksumLength
     }
 
-    /// Bytes of a row of the chunk table, given those of the length in it.
+    /// Bytes of a row of the chunk table whose length field has `lengthByteCount` bytes.
     private static func chunkLength(_ lengthByteCount: Int) -> Int { 1 + lengthByteCount + ChunkID.byteCount }
 
     /// The checksum that ends the header of the block at `place`.
@@ -203,8 +203,8 @@ extension BlockHeader {
 
     /// The length of the header that starts with `prefix`.
     ///
-    /// - Parameter prefix: at least the first `prefixLength` bytes; not proven by a checksum yet.
-    /// - Throws: `truncated` for less; `malformed` where no header of sane length starts here.
+    /// - Parameter prefix: at least the first `prefixLength` bytes; no checksum has verified them yet.
+    /// - Throws: `truncated` for fewer bytes; `malformed` if no header of a possible length starts here.
     package static func headerLength(ofPrefix prefix: UnsafeRawBufferPointer) throws(FormatError) -> Int {
         if prefix.count < prefixLength { throw .truncated }
         guard prefix.slice(0..<magic.count).elementsEqual(magic) else { throw .malformed("no block starts here") }
@@ -219,9 +219,9 @@ extension BlockHeader {
     /// Reads a header.
     ///
     /// - Parameters:
-    ///   - bytes: exactly the header, as long as `headerLength(ofPrefix:)` says.
-    ///   - place: where it was found: a header of a block at another place is refused.
-    /// - Throws: `FormatError` for anything but the bytes that `encoded(at:)` gives.
+    ///   - bytes: exactly the header; `headerLength(ofPrefix:)` returns its length.
+    ///   - place: where the header was found; the header of a block at another place is refused.
+    /// - Throws: `FormatError` for any bytes that `encoded(at:)` does not return.
     package init(decoding bytes: UnsafeRawBufferPointer, at place: BlockPlace) throws(FormatError) {
         let length = try BlockHeader.headerLength(ofPrefix: bytes)
         if bytes.count < length { throw .truncated }
@@ -272,7 +272,7 @@ extension BlockHeader {
     }
 }
 
-/// Reads the parts of a header one after the other, never beyond its end.
+/// Reads the parts of a header in order, never past its end.
 private struct BlockHeaderReader {
     private let header: UnsafeRawBufferPointer
     private(set) var position: Int

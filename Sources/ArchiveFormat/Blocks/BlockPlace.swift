@@ -1,4 +1,4 @@
-// Where a block stands. Its header's checksum covers the place, so a copy of a block in a file's content is no block.
+// The place of a block. The header's checksum covers it, so a copy of a block in a file's content is not a block.
 
 internal import Compression
 
@@ -14,7 +14,7 @@ package struct BlockPlace: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// The CRC-32 of the place's bytes: those of the segment's id, and the offset.
+    /// The CRC-32 of the place's bytes: the first 4 bytes of the segment's id, then the offset.
     var checksum: UInt32 {
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(segment.byteSwapped)

@@ -1,10 +1,10 @@
-// Bytes in Codable values: a byte string in CBOR, readable text elsewhere. Paths are such bytes.
+// Bytes in Codable values, among them paths: a byte string in CBOR, readable text in other formats.
 
 public import FileIO
 
-/// Bytes that are written to CBOR as one byte string, not as an array of numbers.
+/// Bytes that CBOR encodes as one byte string instead of an array of numbers.
 ///
-/// Text formats such as JSON get a string where the bytes are UTF-8, else an object with the one key `base64`.
+/// In text formats such as JSON they are a string if they are UTF-8, otherwise an object with the single key `base64`.
 public struct ByteString: Hashable, Sendable {
     public var bytes: [UInt8]
 

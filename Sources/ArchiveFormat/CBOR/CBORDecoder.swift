@@ -1,22 +1,22 @@
-// Deterministic CBOR to Codable values.
+// Decodes Codable values from deterministic CBOR.
 
 internal import FoundationEssentials
 
 /// Decodes `Decodable` values from deterministic CBOR (RFC 8949 §4.2.1).
 ///
-/// Any other CBOR is refused: indefinite lengths, numbers that are not the shortest, map keys out of order, tags, simple
-/// values but false, true and null, and more than 128 arrays and maps inside each other.
+/// Any other CBOR is refused: indefinite lengths, numbers that are not the shortest, map keys out of order, tags,
+/// simple values other than false, true and null, and more than 128 nested arrays and maps.
 public struct CBORDecoder: Sendable {
     private let userInfo: [CodingUserInfoKey: any Sendable]
 
     public init() { userInfo = [:] }
 
-    /// A decoder that hands `userInfo` to what it decodes.
+    /// A decoder that passes `userInfo` to the values it decodes.
     package init(userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
 
-    /// The value of type `type` that `bytes` are.
+    /// Decodes a value of type `type` from `bytes`.
     ///
-    /// - Throws: `DecodingError`, and what the type's own code throws.
+    /// - Throws: `DecodingError`; errors of the type's own code.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let item: CBORValue
         do {
@@ -28,13 +28,13 @@ public struct CBORDecoder: Sendable {
         return try decode(type, from: item)
     }
 
-    /// The value of type `type` that `item` is.
+    /// Decodes a value of type `type` from `item`.
     package func decode<Value: Decodable>(_ type: Value.Type, from item: CBORValue) throws -> Value {
         try CBORValueDecoder(item: item, codingPath: [], userInfo: userInfo).value()
     }
 }
 
-/// The decoder that a value sees.
+/// The decoder passed to a value's `init(from:)`.
 struct CBORValueDecoder: Decoder {
     fileprivate let item: CBORValue
     let codingPath: [any CodingKey]
@@ -52,17 +52,17 @@ struct CBORValueDecoder: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { CBORSingleValueDecoding(decoder: self) }
 
-    /// The value that the item stands for.
+    /// Decodes a value from the item.
     fileprivate func value<Value: Decodable>() throws -> Value {
         if Value.self == Data.self, case .bytes(let bytes) = item, let data = Data(bytes) as? Value { return data }
         if Value.self == URL.self, case .text(let text) = item {
-            guard let url = URL(string: text) as? Value else { throw corrupted("\(text) is no URL") }
+            guard let url = URL(string: text) as? Value else { throw corrupted("'\(text)' is not a URL") }
             return url
         }
         return try Value(from: self)
     }
 
-    /// The bytes of a byte string.
+    /// The bytes of the item, which must be a byte string.
     func byteString() throws -> [UInt8] {
         guard case .bytes(let bytes) = item else { throw mismatch(ByteString.self, "a byte string") }
         return bytes
@@ -83,7 +83,7 @@ struct CBORValueDecoder: Decoder {
         return value
     }
 
-    /// A number; an integer serves as well where it is one exactly, as for a field that was an integer once.
+    /// The item as a number; an integer is accepted if it is exact, for fields that used to be integers.
     fileprivate func double() throws -> Double {
         switch item {
         case .float(let value): return value
@@ -117,22 +117,22 @@ struct CBORValueDecoder: Decoder {
 
     private func mismatch(_ type: any Any.Type, _ wanted: String) -> DecodingError {
         let context = DecodingError.Context(
-            codingPath: codingPath, debugDescription: "there is \(item.kind) where \(wanted) belongs")
+            codingPath: codingPath, debugDescription: "expected \(wanted), found \(item.kind)")
         return isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 }
 
 extension CBORValue {
-    /// The item that `decoder`, one of a ``CBORDecoder``, has before it.
+    /// The item that `decoder`, which a ``CBORDecoder`` made, decodes from.
     package init(of decoder: any Decoder) throws {
         guard let decoder = CBORValueDecoder(decoder) else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "what is decoded is no CBOR"))
+                .init(codingPath: decoder.codingPath, debugDescription: "the decoder does not read CBOR"))
         }
         self = decoder.item
     }
 
-    /// What the item is, for messages.
+    /// The item's type, for error messages.
     fileprivate var kind: String {
         switch self {
         case .unsigned, .negative: "an integer"
@@ -194,7 +194,7 @@ private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
         }
     }
 
-    /// The item for `key`; texts that look like integers may stand as either.
+    /// The item for `key`; a key with an integer value is also looked up by its text.
     private func item(_ key: any CodingKey) -> CBORValue? {
         find(CBORValue(key: key)) ?? (key.intValue == nil ? nil : find(.text(key.stringValue)))
     }
@@ -270,7 +270,7 @@ private struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     var count: Int? { items.count }
     var isAtEnd: Bool { currentIndex == items.count }
 
-    /// Decodes the next item with `body`; goes on to the one after only if that succeeds.
+    /// Decodes the next item with `body` and advances only if that succeeds.
     private mutating func next<Value>(
         _ type: Value.Type, _ body: (CBORValueDecoder) throws -> Value
     ) throws -> Value {

@@ -1,18 +1,18 @@
-// Codable values to deterministic CBOR.
+// Encodes Codable values as deterministic CBOR.
 
 internal import FoundationEssentials
 
-/// Encodes `Encodable` values as deterministic CBOR (RFC 8949 §4.2.1): equal values give equal bytes.
+/// Encodes `Encodable` values as deterministic CBOR (RFC 8949 §4.2.1): equal values have equal bytes.
 ///
-/// A coding key with an integer value becomes an integer key, any other a text. `ByteString` and `Data` become byte strings, `URL` a text.
-/// Sets, and dictionaries whose keys are neither text nor `Int`, have no order of their own: the standard library hands
-/// them over in an order that differs from run to run, and so do their bytes.
+/// A coding key with an integer value becomes an integer key, any other a text. `ByteString` and `Data` become byte
+/// strings, `URL` becomes a text. The bytes of sets, and of dictionaries whose keys are neither text nor `Int`, differ
+/// from run to run: the standard library encodes their elements in no fixed order.
 public struct CBOREncoder: Sendable {
     public init() {}
 
     /// The bytes of `value`.
     ///
-    /// - Throws: `EncodingError` where the value encodes nothing or is nested too deeply, and what its own code throws.
+    /// - Throws: `EncodingError` if the value encodes nothing or is nested too deeply; errors of the value's own code.
     public func encode(_ value: some Encodable) throws -> [UInt8] {
         let slot = CBORSlot()
         try slot.encode(value, at: [])
@@ -22,9 +22,9 @@ public struct CBOREncoder: Sendable {
     }
 }
 
-/// Where one value will stand; filled by the containers that a value asks for.
+/// The place of one value in the output; the value's containers fill it.
 final class CBORSlot {
-    /// A part of an array or a map: plain values stand for themselves.
+    /// A part of an array or a map; a plain value needs no slot.
     private enum Part {
         case item(CBORValue)
         case slot(CBORSlot)
@@ -41,14 +41,14 @@ final class CBORSlot {
         case empty
         case item(CBORValue)
         case array([Part])
-        /// In the order of encoding; of equal keys the last counts.
+        /// In the order of encoding; of equal keys the last one counts.
         case map([(key: CBORValue, part: Part)])
     }
 
     private var state = State.empty
 
     fileprivate func encode<Value: Encodable>(_ value: Value, at path: [any CodingKey]) throws {
-        // Stops a value without end; the exact bound is checked on the whole.
+        // Stops infinite recursion; the exact depth is checked on the finished item.
         guard path.count <= CBOR.depthLimit else { throw CBORSlot.tooDeep(value, at: path) }
         if let item = CBORSlot.plain(value) { return set(item) }
         try value.encode(to: CBORValueEncoder(slot: self, codingPath: path))
@@ -58,7 +58,7 @@ final class CBORSlot {
         }
     }
 
-    /// The item for a value of a type that is encoded in a way of its own, or that needs no containers.
+    /// The item for a value whose type has a special encoding or needs no container; nil for other types.
     fileprivate static func plain<Value>(_ value: Value) -> CBORValue? {
         if Value.self == Int.self { return (value as? Int).map { CBORValue($0) } }
         if Value.self == String.self { return (value as? String).map { .text($0) } }
@@ -125,14 +125,14 @@ final class CBORSlot {
 
     /// The finished value.
     ///
-    /// A slot that was asked for and left empty is an empty map, as in Foundation's encoders.
+    /// A slot that stayed empty is an empty map, as in Foundation's encoders.
     fileprivate var value: CBORValue {
         switch state {
         case .empty: return .map([])
         case .item(let item): return item
         case .array(let parts): return .array(parts.map(\.value))
         case .map(let parts):
-            // Sorting is stable: of equal keys the last stays the last.
+            // The sort is stable, so the last of several equal keys stays last.
             let sorted = CBORValue.sorted(parts.map { ($0.key, $0.part.value) })
             var pairs: [(key: CBORValue, value: CBORValue)] = []
             pairs.reserveCapacity(sorted.count)
@@ -145,13 +145,13 @@ final class CBORSlot {
     }
 }
 
-/// The encoder that a value sees.
+/// The encoder passed to a value's `encode(to:)`.
 struct CBORValueEncoder: Encoder {
     fileprivate let slot: CBORSlot
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// Writes a whole item.
+    /// Sets the value's item directly.
     func write(_ item: CBORValue) { slot.set(item) }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {

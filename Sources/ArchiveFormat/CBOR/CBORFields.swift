@@ -1,4 +1,4 @@
-// Maps with numbered fields, and the items that many values hold.
+// Maps with numbered fields, and items that occur in many values.
 
 internal import FileIO
 
@@ -11,7 +11,7 @@ extension CBORWriter {
 
     mutating func chunkID(_ id: ChunkID) { id.withUnsafeBytes { byteString($0) } }
 
-    /// An array of seconds and nanoseconds; the latter only where there are some.
+    /// Appends an array of seconds and nanoseconds; nanoseconds of 0 are left out.
     mutating func timestamp(_ time: Timestamp) {
         array(count: time.nanoseconds == 0 ? 1 : 2)
         integer(time.seconds)
@@ -20,15 +20,15 @@ extension CBORWriter {
 }
 
 extension CBORReader {
-    /// Begins a map with the keys of `Key` and no others.
+    /// Begins a closed map: it has only the keys of `Key`.
     @inline(__always)
     mutating func fields<Key: FieldKey>(_ type: Key.Type) throws(FormatError) -> CBORFields<Key> {
         CBORFields(count: try map())
     }
 
-    /// Begins a map with the keys of `Key`, and maybe others that came after this program: they are passed over.
+    /// Begins an open map: keys that `Key` does not have belong to later programs and are skipped.
     ///
-    /// - Parameter depth: how many arrays and maps this map is inside of.
+    /// - Parameter depth: the number of arrays and maps around this map.
     mutating func openFields<Key: FieldKey>(_ type: Key.Type, depth: Int) throws(FormatError) -> CBOROpenFields<Key> {
         CBOROpenFields(count: try map(), depth: depth)
     }
@@ -49,21 +49,21 @@ extension CBORReader {
         return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// A byte string that would have been left out if it were empty.
+    /// Reads a byte string that is left out when it is empty, so an empty one is refused.
     mutating func presentByteString() throws(FormatError) -> UnsafeRawBufferPointer {
         let bytes = try byteString()
         guard !bytes.isEmpty else { throw .malformed("a default value that is written out") }
         return bytes
     }
 
-    /// A text that would have been left out if it were empty.
+    /// Reads a text that is left out when it is empty, so an empty one is refused.
     mutating func presentText() throws(FormatError) -> String {
         let text = try text()
         guard !text.isEmpty else { throw .malformed("a default value that is written out") }
         return text
     }
 
-    /// Refuses a zero that should have been left out.
+    /// Returns `value`, but refuses a zero, which should have been left out.
     @inline(__always)
     func present<Number: FixedWidthInteger>(_ value: Number) throws(FormatError) -> Number {
         guard value != 0 else { throw .malformed("a default value that is written out") }
@@ -71,7 +71,7 @@ extension CBORReader {
     }
 }
 
-/// The keys of a map, one after the other, in strictly ascending order.
+/// Reads the keys of a closed map, which are in strictly ascending order.
 struct CBORFields<Key: FieldKey> {
     private var left: Int
     private var previous = -1
@@ -91,12 +91,12 @@ struct CBORFields<Key: FieldKey> {
     }
 }
 
-/// The keys of an open map, one after the other, in strictly ascending order.
+/// Reads the keys of an open map, which are in strictly ascending order.
 struct CBOROpenFields<Key: FieldKey> {
     private var left: Int
     private var previous: UInt64?
     private let depth: Int
-    /// Whether there was a key that `Key` does not know.
+    /// Whether a key was skipped because `Key` does not have it.
     private(set) var hasUnknown = false
 
     fileprivate init(count: Int, depth: Int) {
@@ -104,7 +104,7 @@ struct CBOROpenFields<Key: FieldKey> {
         self.depth = depth
     }
 
-    /// The next key that is known; nil after the last value.
+    /// The next known key; nil after the last value.
     mutating func next(_ reader: inout CBORReader) throws(FormatError) -> Key? {
         while left > 0 {
             left -= 1

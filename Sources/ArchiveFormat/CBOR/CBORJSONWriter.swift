@@ -1,10 +1,11 @@
-// CBOR as JSON text, written while it is read: sixteen megabytes of small items would take gigabytes as values.
+// Converts CBOR to JSON text while it reads: as values, sixteen megabytes of small items would take gigabytes.
 
-/// Writes a CBOR item as JSON, as Foundation's encoder writes the value that it was encoded from, with sorted keys.
+/// Writes a CBOR item as JSON, just as Foundation's JSON encoder writes the original value with sorted keys.
 ///
-/// Integer keys become texts, byte strings base64. Infinities and NaN, which JSON has no numbers for, become texts.
+/// Integer keys become texts, byte strings become base64. A key that is an array or a map, which no `Codable` value
+/// has, becomes `cbor:` and the base64 of its CBOR. Infinities and NaN, which JSON has no numbers for, become texts.
 package struct CBORJSONWriter {
-    /// Takes the text piece by piece; no character is divided.
+    /// Receives the text in pieces; no character is split between two pieces.
     package typealias Sink = ([UInt8]) throws -> Void
 
     private let input: UnsafeRawBufferPointer
@@ -14,13 +15,13 @@ package struct CBORJSONWriter {
     private var level = 0
 
     private static let pieceBytes = 64 << 10
-    /// What lies deeper stands on one line: indented, few bytes of brackets would become gigabytes of blanks.
+    /// Deeper levels stay on one line: indentation could turn a few bytes of brackets into gigabytes of blanks.
     private static let indentedLevels = 32
 
-    /// Writes the one item that `bytes` are, at most 4 GiB of them.
+    /// Writes the single item in `bytes`, which are at most 4 GiB.
     ///
-    /// - Parameter pretty: whether to write several lines; what is more than 32 levels deep stands on one all the same.
-    /// - Throws: `FormatError` for what is no item; what `sink` throws.
+    /// - Parameter pretty: whether to indent over several lines; levels below the 32nd are still written on one line.
+    /// - Throws: `FormatError` if `bytes` are not one valid item; errors that `sink` throws.
     package static func write(_ bytes: UnsafeRawBufferPointer, pretty: Bool, to sink: Sink) throws {
         var writer = CBORJSONWriter(input: bytes, isPretty: pretty, reader: CBORReader(bytes))
         try writer.item(sink)
@@ -43,7 +44,7 @@ package struct CBORJSONWriter {
         }
     }
 
-    /// Hands over what there is once it is a piece.
+    /// Passes the buffer to `sink` once it has the size of a piece.
     private mutating func handOver(_ sink: Sink) throws {
         guard buffer.count >= CBORJSONWriter.pieceBytes else { return }
         try sink(buffer)
@@ -108,7 +109,7 @@ package struct CBORJSONWriter {
                 try reader.skip(depth: level)
             }
             let end = reader.position
-            // Later ones of the same text count: they are what a decoder would find last.
+            // Of keys with the same text the last one counts, as in a decoder that reads them in order.
             try keys.sort { left, right in
                 let (first, second) = (try key(at: left), try key(at: right))
                 return first == second ? left < right : first.lexicographicallyPrecedes(second)
@@ -133,18 +134,22 @@ package struct CBORJSONWriter {
         try item(sink)
     }
 
-    /// The text that stands for the key at `position`: that of a text, the JSON of anything else.
+    /// The text for the key at `position`: a text key unchanged, any other plain item as its JSON.
+    ///
+    /// An array or a map is not written as JSON within JSON: each level would escape the keys below it again, and a few
+    /// bytes would become gigabytes of backslashes.
     private func key(at position: UInt32) throws -> [UInt8] {
         var writer = CBORJSONWriter(input: input, isPretty: false, reader: CBORReader(input))
         writer.reader.seek(to: Int(position))
         switch CBORMajor(rawValue: try writer.reader.peek()) {
         case .text: return Array(try writer.reader.text().utf8)
         case .bytes: return Array(("\"" + Base64.string(Array(try writer.reader.byteString())) + "\"").utf8)
+        case .array, .map:
+            try writer.reader.skip(depth: level)
+            return Array(("cbor:" + Base64.string(Array(input[Int(position)..<writer.reader.position]))).utf8)
         default:
-            writer.level = level
-            var text: [UInt8] = []
-            try writer.item { text += $0 }
-            return text + writer.buffer
+            try writer.plain { _ in }
+            return writer.buffer
         }
     }
 
@@ -176,7 +181,7 @@ package struct CBORJSONWriter {
     private mutating func quote(_ text: some Sequence<UInt8>, _ sink: Sink) throws {
         buffer.append(UInt8(ascii: "\""))
         for byte in text {
-            // A piece ends before a character begins.
+            // Pieces end only where a character begins.
             if byte & 0xc0 != 0x80 { try handOver(sink) }
             switch byte {
             case UInt8(ascii: "\""): buffer += "\\\"".utf8
@@ -196,7 +201,7 @@ package struct CBORJSONWriter {
     }
 }
 
-/// The texts for the numbers that JSON does not have.
+/// The texts for numbers that JSON cannot represent.
 package enum NonFinite {
     package static let infinity = "Infinity"
     package static let negativeInfinity = "-Infinity"

@@ -1,10 +1,10 @@
-// Coding keys as map keys, and the keys that the coders make themselves.
+// Converts coding keys to map keys; the coding keys that the CBOR coders create themselves.
 
 extension CBORValue {
-    /// The map key for a coding key: its integer where it has one, else its text.
+    /// The map key for a coding key: its integer if it has one, otherwise its text.
     ///
-    /// Dictionaries give every text that `Int` can parse an integer value, so "1" and "01" claim the same one; only the
-    /// plain spelling gets it.
+    /// Dictionaries assign an integer to every text that `Int` can parse, so "1" and "01" would both become 1. Only the
+    /// canonical spelling becomes an integer.
     init(key: any CodingKey) {
         if let number = key.intValue, Int(key.stringValue) != number || key.stringValue == String(number) {
             self.init(number)
@@ -14,7 +14,7 @@ extension CBORValue {
     }
 }
 
-/// A coding key from whatever stands in a map, or the index in an array.
+/// A coding key for any key of a map, or for an index of an array.
 struct CBORKey: CodingKey {
     let stringValue: String
     let intValue: Int?

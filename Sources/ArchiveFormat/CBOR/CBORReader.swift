@@ -1,11 +1,11 @@
-// Deterministic CBOR read item by item, strictly: whatever has another, shorter or sorted encoding is refused.
+// Reads deterministic CBOR item by item. It is strict: any encoding other than the one deterministic one is refused.
 
 /// Reads CBOR items from memory that outlives the reader.
 ///
-/// Never trusts a claimed length: what a head announces must still be in the input.
+/// It never trusts a length: the input must still have as many bytes as a head announces.
 package struct CBORReader {
     private let input: UnsafeRawBufferPointer
-    /// How many bytes were read.
+    /// Bytes read so far.
     package private(set) var position = 0
 
     package init(_ input: UnsafeRawBufferPointer) {
@@ -15,10 +15,10 @@ package struct CBORReader {
     /// Bytes left.
     package var remaining: Int { input.count - position }
 
-    /// Goes on at `position`, where an item begins.
+    /// Moves to `position`, where an item begins.
     mutating func seek(to position: Int) { self.position = position }
 
-    /// Checks that everything was read.
+    /// Throws if bytes are left.
     package func finish() throws(FormatError) {
         guard remaining == 0 else { throw .malformed("bytes after the end of the value") }
     }
@@ -34,7 +34,7 @@ package struct CBORReader {
         return input[position] >> 5
     }
 
-    /// The next byte, not read yet.
+    /// The next byte, without consuming it.
     func peekByte() throws(FormatError) -> UInt8 {
         guard position < input.count else { throw .truncated }
         return input[position]
@@ -76,10 +76,10 @@ package struct CBORReader {
     }
 
     private static func unexpected(_ initial: UInt8, wanted: CBORMajor) -> FormatError {
-        .malformed("a CBOR item of type \(initial >> 5) where type \(wanted.rawValue) belongs")
+        .malformed("a CBOR item of type \(initial >> 5) instead of type \(wanted.rawValue)")
     }
 
-    /// A length that the rest of the input can hold, `width` bytes at least for each.
+    /// Reads a length and checks that the rest of the input can hold that many items of at least `width` bytes.
     @inline(__always)
     private mutating func length(_ major: CBORMajor, width: Int) throws(FormatError) -> Int {
         let length = try head(major)
@@ -105,10 +105,10 @@ package struct CBORReader {
         return isNegative ? ~magnitude : magnitude
     }
 
-    /// A negative integer as `n` in `-1 - n`.
+    /// Reads a negative integer `-1 - n` and returns `n`.
     mutating func negativeComplement() throws(FormatError) -> UInt64 { try head(.negative) }
 
-    /// A byte string, without a copy.
+    /// Reads a byte string without copying it.
     @inline(__always)
     package mutating func byteString() throws(FormatError) -> UnsafeRawBufferPointer {
         let length = try length(.bytes, width: 1)
@@ -125,10 +125,10 @@ package struct CBORReader {
         return text
     }
 
-    /// Begins an array: how many items follow.
+    /// Begins an array and returns the number of its items.
     package mutating func array() throws(FormatError) -> Int { try length(.array, width: 1) }
 
-    /// Begins an array of at most `limit` items: a list is refused by its length before any of it takes memory.
+    /// Begins an array of at most `limit` items; a longer one is refused before any item takes memory.
     @inline(__always)
     mutating func array(atMost limit: Int) throws(FormatError) -> Int {
         let count = try array()
@@ -136,14 +136,14 @@ package struct CBORReader {
         return count
     }
 
-    /// Begins a map: how many pairs follow.
+    /// Begins a map and returns the number of its pairs.
     package mutating func map() throws(FormatError) -> Int { try length(.map, width: 2) }
 
-    /// False, true or null: the simple values that are used.
+    /// Reads false, true or null, the only simple values that the format uses.
     mutating func simple() throws(FormatError) -> UInt8 {
         let byte = try peekByte()
         guard byte == CBOR.false || byte == CBOR.true || byte == CBOR.null else {
-            throw .malformed("a CBOR simple value that is not used")
+            throw .malformed("a CBOR simple value other than false, true and null")
         }
         position += 1
         return byte
@@ -151,11 +151,11 @@ package struct CBORReader {
 
     package mutating func boolean() throws(FormatError) -> Bool {
         let value = try simple()
-        guard value != CBOR.null else { throw .malformed("null where true or false belongs") }
+        guard value != CBOR.null else { throw .malformed("null instead of true or false") }
         return value == CBOR.true
     }
 
-    /// A number in the shortest precision that keeps it.
+    /// Reads a floating-point number, which must have the shortest precision that preserves it.
     package mutating func float() throws(FormatError) -> Double {
         let initial = try peekByte()
         let start = position
@@ -176,12 +176,12 @@ package struct CBORReader {
     }
 }
 
-// MARK: - Passing over an item that nobody wants to know: strictly, and without memory for what is in it
+// MARK: - Skipping an item: as strict as reading it, but without memory for its contents
 
 extension CBORReader {
-    /// How many items are in the one that `bytes` are, itself counted.
+    /// The number of items in the single item in `bytes`, itself included.
     ///
-    /// - Throws: `FormatError` where they are anything else.
+    /// - Throws: `FormatError` if `bytes` are not one valid item.
     package static func countItems(of bytes: [UInt8]) throws(FormatError) -> Int {
         try bytes.decode { (bytes) throws(FormatError) in
             var reader = CBORReader(bytes)
@@ -191,7 +191,7 @@ extension CBORReader {
         }
     }
 
-    /// The map that `map` is with a field more, which comes before one of the same key; nil where it is no map.
+    /// Inserts a field into an encoded map, before any field with the same key; nil if `map` is not a map.
     package static func adding(
         _ key: CBORValue, _ value: CBORValue, toMap map: [UInt8]
     ) throws(FormatError) -> [UInt8]? {
@@ -215,10 +215,10 @@ extension CBORReader {
         return writer.bytes + map[place.start..<place.offset] + key + value.encoded() + map[place.offset...]
     }
 
-    /// Passes over the next item, which is inside `depth` arrays and maps.
+    /// Skips the next item, which is nested in `depth` arrays and maps.
     ///
-    /// - Returns: how many items it was, those in it counted.
-    /// - Throws: `FormatError` for what is not the one deterministic encoding of an item.
+    /// - Returns: the number of items skipped, nested ones included.
+    /// - Throws: `FormatError` unless the bytes are the deterministic encoding of an item.
     @discardableResult
     mutating func skip(depth: Int) throws(FormatError) -> Int {
         var count = 1
@@ -255,11 +255,11 @@ extension CBORReader {
     }
 }
 
-/// The order of a map's keys: ascending by their encodings, each once.
+/// Checks the order of a map's keys: ascending by their encodings, without duplicates.
 struct CBORKeyOrder {
     private var previous: UnsafeRawBufferPointer?
 
-    /// Takes the next key's encoding.
+    /// Checks the encoding of the next key against the previous one.
     mutating func check(_ key: UnsafeRawBufferPointer) throws(FormatError) {
         if let previous, !previous.lexicographicallyPrecedes(key) {
             throw .malformed("CBOR map keys out of order or repeated")

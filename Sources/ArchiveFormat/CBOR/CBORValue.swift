@@ -1,6 +1,6 @@
-// Any CBOR item as a value: what the Codable coders work on.
+// A CBOR item as a value; the Codable coders work on it.
 
-/// A CBOR item: the part of RFC 8949's data model that deterministic values without tags use.
+/// A CBOR item, limited to the part of RFC 8949's data model that the format uses: no tags, no other simple values.
 package enum CBORValue: Sendable {
     case unsigned(UInt64)
     /// The integer `-1 - complement`.
@@ -18,7 +18,7 @@ package enum CBORValue: Sendable {
         self = integer < 0 ? .negative(complement: UInt64(-1 - integer)) : .unsigned(UInt64(integer))
     }
 
-    /// How many arrays and maps are inside each other.
+    /// How deep arrays and maps are nested; 0 for a plain item.
     var depth: Int {
         switch self {
         case .array(let items): 1 + (items.map(\.depth).max() ?? 0)
@@ -27,7 +27,7 @@ package enum CBORValue: Sendable {
         }
     }
 
-    /// The item's bytes; a map's pairs may stand in any order.
+    /// The item's bytes; the pairs of a map are sorted here and may be in any order.
     package func encoded() -> [UInt8] {
         var writer = CBORWriter()
         write(to: &writer)
@@ -63,7 +63,7 @@ package enum CBORValue: Sendable {
         return isSorted ? pairs : pairs.sorted { $0.key.isKey(before: $1.key) }
     }
 
-    /// Whether the item's encoding comes before that of `other`: by kind, then by length, then by content.
+    /// Whether the item's encoding sorts before that of `other`: by kind, then by length, then by content.
     func isKey(before other: CBORValue) -> Bool {
         switch (self, other) {
         case (.text(let left), .text(let right)):
@@ -77,21 +77,21 @@ package enum CBORValue: Sendable {
         }
     }
 
-    /// Reads the one item that `bytes` are.
+    /// Reads the single item in `bytes`.
     ///
-    /// - Throws: `FormatError` for anything but the one deterministic encoding of an item.
+    /// - Throws: `FormatError` unless `bytes` are the deterministic encoding of one item.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = CBORReader(bytes)
         try self.init(from: &reader, depth: 0)
         try reader.finish()
     }
 
-    /// Reads the one item that `bytes` are.
+    /// Reads the single item in `bytes`.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
         self = try bytes.decode(CBORValue.init(decoding:))
     }
 
-    /// Reads the next item, which is inside `depth` arrays and maps.
+    /// Reads the next item, which is nested in `depth` arrays and maps.
     init(from reader: inout CBORReader, depth: Int) throws(FormatError) {
         guard let major = CBORMajor(rawValue: try reader.peek()) else { throw .malformed("a CBOR head") }
         switch major {

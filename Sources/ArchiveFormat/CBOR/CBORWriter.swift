@@ -1,4 +1,4 @@
-// Deterministic CBOR (RFC 8949 §4.2.1), written piece by piece into one array: the fast way for nodes and snapshots.
+// Writes deterministic CBOR (RFC 8949 §4.2.1) item by item into one array, without values in between.
 
 /// The major types of RFC 8949 §3.1 that the format uses.
 enum CBORMajor: UInt8 {
@@ -8,14 +8,14 @@ enum CBORMajor: UInt8 {
     case text = 3
     case array = 4
     case map = 5
-    /// Tags; never written, always rejected.
+    /// Tags: never written, always refused.
     case tag = 6
     case simple = 7
 }
 
-/// The bounds and the single bytes that writer and reader share.
+/// Limits and single-byte items that writer and reader share.
 enum CBOR {
-    /// The most arrays and maps inside each other.
+    /// The most nested arrays and maps.
     static let depthLimit = 128
 
     static let `false`: UInt8 = 0xf4
@@ -30,10 +30,10 @@ enum CBOR {
 
 /// Appends CBOR items to an array of bytes.
 ///
-/// Lengths and integers are the shortest by construction; the caller writes as many items as it announced, and map
-/// keys in ascending order.
+/// The writer always chooses the shortest form of lengths and integers. The caller must write as many items as it
+/// announced, and map keys in ascending order.
 package struct CBORWriter {
-    /// What was written so far.
+    /// The bytes written so far.
     package private(set) var bytes = [UInt8]()
 
     /// - Parameter capacity: the expected number of bytes.
@@ -78,7 +78,7 @@ package struct CBORWriter {
         if value >= 0 { head(.unsigned, UInt64(value)) } else { head(.negative, UInt64(~value)) }
     }
 
-    /// The integer `-1 - complement`, which may be below `Int64.min`.
+    /// Appends the integer `-1 - complement`, which may be below `Int64.min`.
     package mutating func negative(complement: UInt64) { head(.negative, complement) }
 
     package mutating func byteString(_ value: UnsafeRawBufferPointer) {
@@ -98,17 +98,17 @@ package struct CBORWriter {
         }
     }
 
-    /// Announces an array of `count` items.
+    /// Begins an array of `count` items.
     package mutating func array(count: Int) { head(.array, UInt64(count)) }
 
-    /// Announces a map of `count` pairs of key and value.
+    /// Begins a map of `count` pairs of key and value.
     package mutating func map(count: Int) { head(.map, UInt64(count)) }
 
     package mutating func boolean(_ value: Bool) { bytes.append(value ? CBOR.true : CBOR.false) }
 
     package mutating func null() { bytes.append(CBOR.null) }
 
-    /// The shortest of half, single and double precision that keeps the value (RFC 8949 §4.2.1, §4.2.2).
+    /// Appends `value` in the shortest precision that preserves it: half, single or double (RFC 8949 §4.2.1, §4.2.2).
     package mutating func float(_ value: Double) {
         if value.isNaN {
             bytes.append(CBOR.half)
@@ -129,19 +129,19 @@ package struct CBORWriter {
     package mutating func encoded(_ item: some Collection<UInt8>) { bytes.append(contentsOf: item) }
 }
 
-// MARK: - Maps whose number of pairs is known only at their end
+// MARK: - Maps whose number of pairs is known only at the end
 
 extension CBORWriter {
-    /// Begins a map of less than 24 pairs; `endSmallMap` fills in how many.
+    /// Begins a map of fewer than 24 pairs; `endSmallMap` fills in the number.
     ///
-    /// - Returns: where the map began.
+    /// - Returns: the position where the map begins, for `endSmallMap`.
     @inline(__always)
     mutating func beginSmallMap() -> Int {
         bytes.append(0)
         return bytes.count - 1
     }
 
-    /// Ends the map begun at `start`.
+    /// Ends the map that began at `start`.
     @inline(__always)
     mutating func endSmallMap(_ start: Int, count: Int) {
         precondition(count < 24)

@@ -1,21 +1,21 @@
-// Coders that work with another one: a value that has an item of its own in CBOR looks through them.
+// Coders that wrap another coder: values with a special CBOR encoding find the CBOR coder inside.
 
-/// An encoder that encodes with another one.
+/// An encoder that wraps another encoder.
 package protocol EncoderAround: Encoder {
-    /// The other encoder.
+    /// The wrapped encoder.
     var base: any Encoder { get }
-    /// The encoder for a value that is one item; asked for only where there is such a value.
+    /// The encoder for a value that is a single item; accessed only for such a value.
     var encoder: any Encoder { get }
 }
 
-/// A decoder that decodes with another one.
+/// A decoder that wraps another decoder.
 package protocol DecoderAround: Decoder {
-    /// The other decoder.
+    /// The wrapped decoder.
     var decoder: any Decoder { get }
 }
 
 extension CBORValueEncoder {
-    /// The encoder of CBOR that `encoder` is, or works with.
+    /// The CBOR encoder that `encoder` is or wraps; nil if there is none.
     init?(_ encoder: any Encoder) {
         if let encoder = encoder as? CBORValueEncoder {
             self = encoder
@@ -28,7 +28,7 @@ extension CBORValueEncoder {
 }
 
 extension CBORValueDecoder {
-    /// The decoder of CBOR that `decoder` is, or works with.
+    /// The CBOR decoder that `decoder` is or wraps; nil if there is none.
     init?(_ decoder: any Decoder) {
         if let decoder = decoder as? CBORValueDecoder {
             self = decoder

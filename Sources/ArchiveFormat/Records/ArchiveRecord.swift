@@ -1,14 +1,15 @@
-// Records that are read seldom: one codec for each, its Codable conformance; the rules of the format are checked here.
+// Records other than snapshots: they are rarely read, so each has a single codec, `Codable`. Common rules are checked
+// here.
 
-/// A value that is stored as a chunk of its own and means something by itself.
+/// A value that is stored as a chunk of its own and has a meaning on its own.
 ///
-/// Its only codec is `Codable` through deterministic CBOR. A field that has its default value is left out by `encode(to:)`;
-/// what breaks a rule of the format is refused by `init(from:)`.
+/// Its only codec is `Codable` with deterministic CBOR. `encode(to:)` leaves out fields that have their default value;
+/// `init(from:)` refuses values that break a rule of the format.
 package protocol ArchiveRecord: Codable, Hashable, Sendable {
     /// The fields of the record; numbers are part of the archive format.
     associatedtype CodingKeys: CodingKey, CaseIterable, RawRepresentable where CodingKeys.RawValue == Int
 
-    /// What its chunks say that they hold.
+    /// The kind of the chunks that hold such records.
     static var kind: ChunkKind { get }
 }
 
@@ -19,11 +20,11 @@ extension ArchiveRecord {
         return bytes
     }
 
-    /// Reads a record; fields that came after this program are passed over.
+    /// Reads a record; fields of later programs are skipped.
     ///
-    /// - Throws: `FormatError` for anything else but the bytes that `encoded()` gives for a valid record.
+    /// - Throws: `FormatError` if the bytes, without those fields, are not the encoding of a valid record.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
-        // Before there is memory for what they would be: a megabyte may be a million empty lists.
+        // Counts before allocating: a megabyte may be a million empty lists.
         guard try CBORReader.countItems(of: bytes) <= FormatLimits.recordItems else {
             throw .malformed("a record of too many items")
         }
@@ -33,7 +34,7 @@ extension ArchiveRecord {
         } catch {
             throw FormatError(decoding: error)
         }
-        // So a default that is written out is refused, and a number, a time or a list in any other than its one form.
+        // This refuses written-out defaults, and numbers, times and lists in any but their single form.
         guard try item.fields(Set(Self.CodingKeys.allCases.map(\.rawValue))).encoded() == encoded() else {
             throw .malformed("a record that is not encoded as it should be")
         }
@@ -46,7 +47,7 @@ extension ArchiveRecord {
 }
 
 extension CBORValue {
-    /// The map without the fields that are not among `known`.
+    /// The map without fields that are not in `known`.
     fileprivate func fields(_ known: Set<Int>) throws(FormatError) -> CBORValue {
         guard case .map(let pairs) = self else { throw .malformed("a record that is no map") }
         var kept: [(key: CBORValue, value: CBORValue)] = []
@@ -59,7 +60,7 @@ extension CBORValue {
 }
 
 extension FormatError {
-    /// The rule that decoding found broken.
+    /// The broken rule that a decoding error reports.
     fileprivate init(decoding error: any Error) {
         switch error {
         case let error as FormatError: self = error

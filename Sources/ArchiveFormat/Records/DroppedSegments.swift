@@ -1,20 +1,20 @@
-// That segments were dropped on purpose: they are not lost, and a copy that turns up again is not read.
+// The record of segments that were dropped on purpose: they are not lost, and a copy that turns up again is not read.
 
 package import FileIO
 
-/// That segments were removed because nothing in them was needed any more.
+/// Records that segments were removed because nothing in them was needed any more.
 package struct DroppedSegments: ArchiveRecord {
     package static let kind = ChunkKind.droppedSegments
 
     /// When they were dropped.
     package let time: Timestamp
-    /// The segments' ids in ascending order, none twice, at least one.
+    /// The segments' ids in ascending order without duplicates, at least one.
     package let segments: [SegmentID]
 
     /// The most segments that one record names.
     package static let limit = 65_536
 
-    /// Drops `segments`, at least one and at most `limit` of them.
+    /// Records the drop of `segments`, at least one and at most `limit`.
     package init(time: Timestamp, segments: Set<SegmentID>) {
         self.time = time
         self.segments = segments.sorted()
@@ -37,4 +37,9 @@ package struct DroppedSegments: ArchiveRecord {
             zip(segments, segments.dropFirst()).allSatisfy({ $0 < $1 })
         else { throw .malformed("dropped segments out of order, or none") }
     }
+}
+
+extension ChunkKind {
+    /// An encoded `DroppedSegments`.
+    package static let droppedSegments = ChunkKind(rawValue: 9)
 }

@@ -1,34 +1,34 @@
-// That records are forgotten: states and snapshots that are to be listed no more.
+// The record of snapshots and saved states that are forgotten: they are no longer listed.
 
 public import FileIO
 
-/// Why something was forgotten.
+/// Why records were forgotten.
 public struct ForgettingReason: RawRepresentable, Hashable, Sendable {
-    /// Its number in the archive format; later versions may know more of them.
+    /// The number in the archive format; later programs may add more.
     public let rawValue: UInt64
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Somebody asked for it.
+    /// A user or a program requested it.
     public static let asked = ForgettingReason(rawValue: 0)
-    /// A policy lets it go.
+    /// A policy does not keep it.
     public static let policy = ForgettingReason(rawValue: 1)
     /// The archive had no room for it.
     public static let room = ForgettingReason(rawValue: 2)
-    /// Something in it was removed from all history; where there is more in it, another one stands in its place.
+    /// Something in it was removed from all history; if anything is left of it, a new snapshot replaces it.
     public static let purged = ForgettingReason(rawValue: 3)
 }
 
-/// That snapshots and saved states are forgotten: neither listed nor loaded any more, stored as a chunk of its own.
+/// Records that snapshots and saved states are forgotten: they are neither listed nor loaded any more.
 public struct ForgottenRecords: Hashable, Sendable {
     /// When they were forgotten.
     public let time: Timestamp
-    /// The chunks that hold the records, in ascending order, none twice, at least one.
+    /// The chunks that hold the forgotten records, in ascending order without duplicates, at least one.
     public let records: [ChunkID]
     /// Why they were forgotten.
     public let reason: ForgettingReason
 
-    /// The most records that one chunk tells of.
+    /// The most forgotten records that one such record can name.
     package static let limit = 65_536
 
     /// Forgets `records`, at most `limit` of them.
@@ -42,7 +42,7 @@ public struct ForgottenRecords: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Forgets `records`, however many they are.
+    /// Forgets `records`, of any number, with as many records as needed.
     package static func splitting(
         _ records: Set<ChunkID>, at time: Timestamp, reason: ForgettingReason = .asked
     ) -> [ForgottenRecords] {
@@ -67,7 +67,7 @@ extension ForgottenRecords {
         case reason = 2
     }
 
-    /// Records as they were read: their order is checked, not mended.
+    /// Creates the record from decoded fields: a wrong order is refused, not corrected.
     private init(
         time: Timestamp, ordered records: [ChunkID], _ reason: ForgettingReason
     ) throws(FormatError) {
@@ -75,7 +75,7 @@ extension ForgottenRecords {
         self.init(time: time, records: Set(records), reason: reason)
     }
 
-    /// Refuses a list of none, of too many, or out of order.
+    /// Refuses a list that is empty, too long or out of order.
     static func check(ordered records: [ChunkID]) throws(FormatError) {
         guard (1...limit).contains(records.count), zip(records, records.dropFirst()).allSatisfy({ $0 < $1 }) else {
             throw .malformed("forgotten records out of order, or none")
@@ -102,4 +102,9 @@ extension ForgottenRecords: Codable {
         try fields.encode(records, forKey: .records)
         if reason != .asked { try fields.encode(reason.rawValue, forKey: .reason) }
     }
+}
+
+extension ChunkKind {
+    /// An encoded `ForgottenRecords`.
+    package static let forgotten = ChunkKind(rawValue: 7)
 }

@@ -1,10 +1,10 @@
-// A span of time in which changes of a root may have been seen late.
+// The record of a gap: a span of time in which changes of a root may have been missed.
 
 public import FileIO
 
-/// A span of time in which changes of a root may have been seen late, stored as a chunk of its own.
+/// A span of time in which changes of a root may have been seen late.
 ///
-/// States that came and went within the span may be missing from the archive; what was there at its end is not.
+/// States that came and went within the span may be missing from the archive. The state at its end is not missing.
 public struct GapRecord: Hashable, Sendable {
     /// The root's absolute path, as bytes.
     public let rootPath: [UInt8]
@@ -21,7 +21,7 @@ public struct GapRecord: Hashable, Sendable {
 
     /// A gap of a root.
     ///
-    /// - Parameter end: where the clock was set back meanwhile so that it is before `start`, `start` takes its place.
+    /// - Parameter end: replaced by `start` if it is earlier, because the clock was set back.
     public init(
         rootPath: [UInt8], host: String, cause: GapCause, start: Timestamp, end: Timestamp, detail: String? = nil,
         machine: MachineID = .unknown
@@ -38,11 +38,11 @@ public struct GapRecord: Hashable, Sendable {
 
 /// Why changes may have been seen late.
 ///
-/// Raw values are part of the archive format, by the rules of `Cause`: words that are not known are kept.
+/// Raw values are part of the archive format and follow the rules of `Cause`: unknown words are kept.
 public struct GapCause: RawRepresentable, Sendable, Hashable, CaseIterable {
     public let rawValue: String
 
-    /// The cause called `rawValue`; nil where that is no word.
+    /// The cause named `rawValue`; nil if that is not a valid word.
     public init?(rawValue: String) {
         guard rawValue.isCauseWord else { return nil }
         self.rawValue = rawValue
@@ -52,13 +52,13 @@ public struct GapCause: RawRepresentable, Sendable, Hashable, CaseIterable {
 
     /// The kernel dropped events.
     public static let overflow = GapCause(known: "overflow")
-    /// Nobody watched.
+    /// No watcher ran.
     public static let downtime = GapCause(known: "downtime")
     /// The machine slept.
     public static let suspend = GapCause(known: "suspend")
-    /// Some directories could only be looked at now and then.
+    /// Some directories could only be polled from time to time.
     public static let polling = GapCause(known: "polling")
-    /// The root was not there.
+    /// The root was missing.
     public static let unavailable = GapCause(known: "unavailable")
 
     /// The causes that this program knows.
@@ -83,7 +83,7 @@ extension GapRecord {
         case machine = 6
     }
 
-    /// A gap as it was read: its end is refused, not mended.
+    /// Creates a gap from decoded fields: an end before the start is refused, not corrected.
     private init(
         rootPath: [UInt8], host: String, cause: GapCause, from start: Timestamp, to end: Timestamp, detail: String?,
         machine: MachineID
@@ -123,3 +123,8 @@ extension GapRecord: Codable {
 }
 
 extension GapCause: Codable {}
+
+extension ChunkKind {
+    /// An encoded `GapRecord`.
+    package static let gap = ChunkKind(rawValue: 4)
+}

@@ -1,16 +1,18 @@
-// A label given late: what a snapshot or a saved state is called from now on. The snapshot itself never changes.
+// The record of a new label for an existing snapshot or saved state, which itself never changes.
 
 package import FileIO
 
-/// What a snapshot or a saved state is called: of all records about it the latest counts, before the label it was made with.
+/// A label of a snapshot or a saved state.
+///
+/// The latest label record counts. It overrides the label that the snapshot or state was created with.
 package struct LabelRecord: ArchiveRecord {
     package static let kind = ChunkKind.label
 
-    /// The chunk that holds the record of the snapshot or the state.
+    /// The chunk that holds the record of the snapshot or state.
     package let target: ChunkID
-    /// When it was said; later than all that was said of its label before.
+    /// When the label was set; later than all earlier label records of the target.
     package let time: Timestamp
-    /// Nil: it has no label any more.
+    /// The label; nil removes it.
     package let label: String?
 
     /// The most bytes of a label.
@@ -37,4 +39,9 @@ package struct LabelRecord: ArchiveRecord {
         case time = 1
         case label = 2
     }
+}
+
+extension ChunkKind {
+    /// An encoded `LabelRecord`.
+    package static let label = ChunkKind(rawValue: 10)
 }

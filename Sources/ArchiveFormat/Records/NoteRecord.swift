@@ -1,8 +1,8 @@
-// A note: what a user wrote down about a root, or about one snapshot of it.
+// The record of a note: a text that a user wrote about a root or about one of its snapshots.
 
 package import FileIO
 
-/// A note about a root, stored as a chunk of its own.
+/// A user's note about a root.
 package struct NoteRecord: ArchiveRecord {
     package static let kind = ChunkKind.note
 
@@ -10,11 +10,11 @@ package struct NoteRecord: ArchiveRecord {
     package let rootPath: [UInt8]
     /// The machine's name, for people.
     package let host: String
-    /// When it was written down.
+    /// When the note was written.
     package let time: Timestamp
-    /// Not empty.
+    /// The text, not empty.
     package let text: String
-    /// The snapshot that it is about; nil where it is about the root at that time.
+    /// The snapshot that the note is about; nil if it is about the root at that time.
     package let snapshot: SnapshotID?
     /// The machine that the root is on.
     package let machine: MachineID
@@ -63,4 +63,9 @@ package struct NoteRecord: ArchiveRecord {
         try fields.encodeIfPresent(snapshot, forKey: .snapshot)
         if machine != .unknown { try fields.encode(machine, forKey: .machine) }
     }
+}
+
+extension ChunkKind {
+    /// An encoded `NoteRecord`.
+    package static let note = ChunkKind(rawValue: 12)
 }

@@ -1,31 +1,32 @@
-// What altered a root, written down before it began: what undoing and redoing go by.
+// The record of an operation, written before the operation changes the root; undo and redo are computed from these.
 
 public import FileIO
 
-/// Something that altered a root, its completion, or a mark, stored as a chunk of its own.
+/// An operation on a root, the completion of an operation, or a mark.
 ///
-/// The record of an operation is durable before the operation alters anything, that of its completion after all is done.
-/// An operation without a completion was interrupted.
+/// The record of an operation is durable before the operation changes anything. Its completion is recorded after
+/// everything is done, so an operation without a completion was interrupted.
 public struct OperationRecord: Hashable, Sendable {
     /// The root's absolute path, as bytes.
     public let rootPath: [UInt8]
     /// The name of the machine, for people.
     public let host: String
     public let kind: OperationKind
-    /// When it was recorded; later than all operations of the root before it.
+    /// When it was recorded; later than all earlier operations of the root.
     public let time: Timestamp
-    /// The snapshot with the root's state before the operation; nil where the root did not exist.
+    /// The snapshot with the root's state before the operation; nil if the root did not exist.
     public let before: SnapshotID?
-    /// The snapshot whose state the operation brings back, nil where it brings back that there was nothing, and of a run; of a
-    /// completion, the one with the root's state after it, nil where none was made.
+    /// The snapshot whose state the operation restores; nil if it restores that nothing existed, and for a run.
+    ///
+    /// For a completion it is the snapshot with the root's state afterwards; nil if none was made.
     public let snapshot: SnapshotID?
-    /// The part of the root that the operation brings back.
+    /// The part of the root that the operation restores.
     public let path: RelativePath
     /// The operation that is undone, redone or completed.
     public let target: OperationID?
     /// The machine that the root is on.
     public let machine: MachineID
-    /// What the user calls a mark or a run; nil where it has no name.
+    /// The user's name for a mark or a run; nil without one.
     public let name: String?
 
     public init(
@@ -46,14 +47,14 @@ public struct OperationRecord: Hashable, Sendable {
     }
 }
 
-/// What an operation is.
+/// The kind of an operation.
 ///
-/// Raw values are part of the archive format, by the rules of `Cause`. A word that is not known stands for something
-/// that altered a root and can be undone: by the record's other fields it is known how.
+/// Raw values are part of the archive format and follow the rules of `Cause`. An unknown word means an operation that
+/// changed the root and can be undone; the record's other fields say how.
 public struct OperationKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     public let rawValue: String
 
-    /// The kind called `rawValue`; nil where that is no word.
+    /// The kind named `rawValue`; nil if that is not a valid word.
     public init?(rawValue: String) {
         guard rawValue.isCauseWord else { return nil }
         self.rawValue = rawValue
@@ -61,17 +62,17 @@ public struct OperationKind: RawRepresentable, Sendable, Hashable, CaseIterable 
 
     private init(known: String) { rawValue = known }
 
-    /// A snapshot, or a part of one, was brought back.
+    /// Restores a snapshot or a part of one.
     public static let restore = OperationKind(known: "restore")
-    /// The state before an operation was brought back.
+    /// Restores the state before an operation.
     public static let undo = OperationKind(known: "undo")
-    /// The state before an undo was brought back.
+    /// Restores the state before an undo.
     public static let redo = OperationKind(known: "redo")
-    /// A command ran that may have changed the root.
+    /// Runs a command that may change the root.
     public static let run = OperationKind(known: "run")
-    /// No operation of its own: somebody, an assistant perhaps, is about to begin a turn.
+    /// Not an operation: a user or an assistant is about to begin a turn.
     public static let mark = OperationKind(known: "mark")
-    /// No operation of its own: another one was done to its end.
+    /// Not an operation: another operation was completed.
     public static let completion = OperationKind(known: "completion")
 
     /// The kinds that this program knows.
@@ -99,7 +100,7 @@ extension OperationRecord {
         case name = 9
     }
 
-    /// Refuses what undoing could not go by.
+    /// Refuses records that undo could not use.
     private func validate() throws(FormatError) {
         if target == nil, [.undo, .redo, .completion].contains(kind) {
             throw .malformed("the \(kind.rawValue) of no operation")
@@ -141,3 +142,8 @@ extension OperationRecord: Codable {
 }
 
 extension OperationKind: Codable {}
+
+extension ChunkKind {
+    /// An encoded `OperationRecord`.
+    package static let operation = ChunkKind(rawValue: 6)
+}

@@ -1,26 +1,26 @@
-// A pin: a snapshot or a saved state that is kept whatever the policy says.
+// The record of a pin, which keeps a snapshot or a saved state whatever the policy says.
 
 package import FileIO
 
-/// That a snapshot or a saved state is pinned, or is pinned no more: of all records about it the latest counts.
+/// Pins a snapshot or a saved state, or removes its pin; the latest record counts.
 package struct PinRecord: ArchiveRecord {
     package static let kind = ChunkKind.pin
 
-    /// The chunk that holds the record of the snapshot or the state.
+    /// The chunk that holds the record of the snapshot or state.
     package let target: ChunkID
-    /// When it was said; later than all that was said of its pin before.
+    /// When the pin was set or removed; later than all earlier pin records of the target.
     package let time: Timestamp
-    /// When the pin ends by itself; nil where it does not.
+    /// When the pin ends on its own; nil if it does not.
     package let until: Timestamp?
     /// Why, for people.
     package let reason: String?
-    /// Whether it is pinned no more: then there is neither an end nor a reason.
+    /// Whether this removes the pin; then it has neither an end nor a reason.
     package let isRemoved: Bool
 
     /// The most bytes of a reason.
     package static let reasonLimit = 4096
 
-    /// A pin.
+    /// Creates a pin.
     package init(target: ChunkID, time: Timestamp, until: Timestamp? = nil, reason: String? = nil) {
         self.target = target
         self.time = time
@@ -29,7 +29,7 @@ package struct PinRecord: ArchiveRecord {
         isRemoved = false
     }
 
-    /// The end of a pin.
+    /// Creates the removal of a pin.
     package init(removedFrom target: ChunkID, time: Timestamp) {
         self.target = target
         self.time = time
@@ -38,7 +38,7 @@ package struct PinRecord: ArchiveRecord {
         isRemoved = true
     }
 
-    /// Whether it keeps its target at `time`.
+    /// Whether the pin keeps its target at `time`.
     package func holds(at time: Timestamp) -> Bool { !isRemoved && until.map { time < $0 } ?? true }
 
     package enum CodingKeys: Int, CodingKey, CaseIterable {
@@ -74,4 +74,9 @@ package struct PinRecord: ArchiveRecord {
         }
         try FormatLimits.check(reason, PinRecord.reasonLimit, "a reason")
     }
+}
+
+extension ChunkKind {
+    /// An encoded `PinRecord`.
+    package static let pin = ChunkKind(rawValue: 11)
 }

@@ -1,16 +1,16 @@
-// A policy: which snapshots are kept, and how much room the archive may take.
+// The record of a policy: which snapshots are kept, and how much space the archive may use.
 
 package import FileIO
 
-/// What is kept of a root, or of all roots: of all records about it the latest counts.
+/// The policy of one root, or of all roots without their own; the latest record counts.
 package struct PolicyRecord: ArchiveRecord {
     package static let kind = ChunkKind.policy
 
-    /// One snapshot for each span of `width` seconds, up to an age.
+    /// Keeps one snapshot in each span of `width` seconds, up to an age.
     package struct Tier: Codable, Hashable, Sendable {
-        /// In seconds; 0 for every snapshot.
+        /// The width of a span in seconds; 0 keeps every snapshot.
         package let width: UInt64
-        /// Up to so many seconds; nil for ever.
+        /// The greatest age in seconds; nil for no limit.
         package let age: UInt64?
 
         package init(width: UInt64, age: UInt64?) {
@@ -32,23 +32,23 @@ package struct PolicyRecord: ArchiveRecord {
         }
     }
 
-    /// The root's absolute path, as bytes; nil for all roots that have no policy of their own.
+    /// The root's absolute path, as bytes; nil for all roots without a policy of their own.
     package let rootPath: [UInt8]?
     /// The machine's name, for people.
     package let host: String
     /// The machine that the root is on.
     package let machine: MachineID
-    /// When it was set; later than the policy that was set before.
+    /// When the policy was set; later than the policy before.
     package let time: Timestamp
-    /// By width; empty: everything is kept.
+    /// The tiers in ascending order of width; if there are none, everything is kept.
     package let tiers: [Tier]
-    /// The most bytes that the archive may take; nil for no limit.
+    /// The most bytes that the archive may use; nil for no limit.
     package let maxSize: UInt64?
-    /// The bytes that its file system is to have free at least.
+    /// The least free bytes of the archive's file system; nil for no limit.
     package let minFreeBytes: UInt64?
-    /// The share of its file system that is to be free at least, in percent.
+    /// The least free share of the archive's file system in percent; nil for no limit.
     package let minFreePercent: UInt64?
-    /// Whether there is no policy any more: a root has the policy of all again, and all the default.
+    /// Whether this removes the policy: the root uses the policy of all roots again, and all roots use the default.
     package let isRemoved: Bool
 
     /// The most tiers.
@@ -112,7 +112,7 @@ extension PolicyRecord {
         if isRemoved { try fields.encode(isRemoved, forKey: .isRemoved) }
     }
 
-    /// What is wrong with it; a policy that nobody could follow is not stored either.
+    /// Checks the rules of policies; an invalid policy is neither read nor stored.
     package func validate() throws(FormatError) {
         let room = [maxSize, minFreeBytes, minFreePercent].compactMap { $0 }
         if isRemoved, !tiers.isEmpty || !room.isEmpty {
@@ -127,7 +127,7 @@ extension PolicyRecord {
         try PolicyRecord.validate(tiers)
     }
 
-    /// Refuses tiers of which a wider one would keep what a narrower one has let go.
+    /// Refuses tiers in which a wider tier would keep a snapshot that a narrower tier drops.
     private static func validate(_ tiers: [Tier]) throws(FormatError) {
         guard tiers.count <= limit else { throw .malformed("more than \(limit) tiers") }
         for (index, tier) in tiers.enumerated() {
@@ -143,4 +143,9 @@ extension PolicyRecord {
             if let age = tier.age, let earlier = narrower.age, age <= earlier { throw .malformed("tiers out of order") }
         }
     }
+}
+
+extension ChunkKind {
+    /// An encoded `PolicyRecord`.
+    package static let policy = ChunkKind(rawValue: 13)
 }

@@ -1,21 +1,21 @@
-// What a user tells of a root: that it lies elsewhere now, or is there no more.
+// The record of a notice: a user states that a root was moved or is retired.
 
 public import FileIO
 
-/// Something that a user told of a root, stored as a chunk of its own.
+/// A user's statement that a root was moved or is retired.
 public struct RootNotice: Hashable, Sendable {
-    /// The root's absolute path until then, as bytes.
+    /// The root's absolute path before the notice, as bytes.
     public let rootPath: [UInt8]
     /// The machine's name, for people.
     public let host: String
     public let kind: RootNoticeKind
-    /// When it was told: later than all records of the root before it.
+    /// When the notice was given; later than all earlier records of the root.
     public let time: Timestamp
     /// The machine that the root is on.
     public let machine: MachineID
-    /// Where the root has been moved to, as bytes; nil where it has not.
+    /// The root's new path, as bytes; nil if it was not moved.
     public let newPath: [UInt8]?
-    /// The machine that it has been moved to; nil where it stays on its own.
+    /// The root's new machine; nil if that did not change.
     public let newMachine: MachineID?
 
     public init(
@@ -32,13 +32,13 @@ public struct RootNotice: Hashable, Sendable {
     }
 }
 
-/// What is told of a root.
+/// The kind of a notice.
 ///
-/// Raw values are part of the archive format, by the rules of `Cause`. A word that is not known is passed over.
+/// Raw values are part of the archive format and follow the rules of `Cause`. A notice of an unknown kind is ignored.
 public struct RootNoticeKind: RawRepresentable, Sendable, Hashable, CaseIterable {
     public let rawValue: String
 
-    /// The kind called `rawValue`; nil where that is no word.
+    /// The kind named `rawValue`; nil if that is not a valid word.
     public init?(rawValue: String) {
         guard rawValue.isCauseWord else { return nil }
         self.rawValue = rawValue
@@ -46,9 +46,9 @@ public struct RootNoticeKind: RawRepresentable, Sendable, Hashable, CaseIterable
 
     private init(known: String) { rawValue = known }
 
-    /// What was recorded of the root until then is of a root at another path, or on another machine.
+    /// The root's earlier records belong to a root at another path or on another machine.
     public static let moved = RootNoticeKind(known: "moved")
-    /// The root is no longer watched, and nobody is to worry about that.
+    /// The root is no longer watched, and that is not a problem.
     public static let retired = RootNoticeKind(known: "retired")
 
     /// The kinds that this program knows.
@@ -105,3 +105,8 @@ extension RootNotice: Codable {
 }
 
 extension RootNoticeKind: Codable {}
+
+extension ChunkKind {
+    /// An encoded `RootNotice`.
+    package static let rootNotice = ChunkKind(rawValue: 8)
+}

@@ -1,22 +1,22 @@
-// A program's state as it was saved: what is known of it, and where its bytes are.
+// The record of a saved state: a program's state at one instant, and where its bytes are.
 
 public import FileIO
 
-/// A program's state at one instant, stored as a chunk whose id is the state's.
+/// A program's state at one instant; the id of the chunk that holds this record is the state's id.
 public struct StateRecord: Hashable, Sendable {
-    /// The name under which the program keeps its states, not empty.
+    /// The name under which the program saves its states; not empty.
     public let title: String
     /// The name of the machine that saved it.
     public let host: String
     /// When it was saved.
     public let time: Timestamp
-    /// The user's name for this one state.
+    /// The name that the user gave to this state.
     public let label: String?
     /// The name of the state's type, for people.
     public let type: String
     /// The version of the state's type, at least 1.
     public let version: UInt32
-    /// The state's bytes, one CBOR item: kept as a file's content is, without holes.
+    /// The state's bytes, one CBOR item, stored like a file's content but without holes.
     public let content: Content
     /// Bytes appended to the archive for the content, without the block that holds this record.
     public let storedBytes: UInt64
@@ -55,7 +55,7 @@ extension StateRecord {
         case storedBytes = 7
     }
 
-    /// What was read of a record, before it is known to be one.
+    /// The decoded fields of a record before they are checked.
     private struct Parts {
         var title: String?
         var host = ""
@@ -109,4 +109,9 @@ extension StateRecord: Codable {
         try fields.encode(content, forKey: .content)
         if storedBytes != 0 { try fields.encode(storedBytes, forKey: .storedBytes) }
     }
+}
+
+extension ChunkKind {
+    /// An encoded `StateRecord`.
+    package static let state = ChunkKind(rawValue: 5)
 }

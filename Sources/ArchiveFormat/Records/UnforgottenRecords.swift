@@ -1,20 +1,20 @@
-// That forgotten records are to be listed again.
+// The record of forgotten snapshots and saved states that are listed again.
 
 package import FileIO
 
-/// That snapshots and saved states which were forgotten are listed again: of what is said of a record, the latest counts.
+/// Records that forgotten snapshots and saved states are listed again; the latest statement about each one counts.
 package struct UnforgottenRecords: ArchiveRecord {
     package static let kind = ChunkKind.unforgotten
 
-    /// When they were brought back; where they were forgotten at that very time, they are back.
+    /// When they were brought back; this wins over a forgetting at exactly the same time.
     package let time: Timestamp
-    /// The chunks that hold the records, in ascending order, none twice, at least one.
+    /// The chunks that hold the forgotten records, in ascending order without duplicates, at least one.
     package let records: [ChunkID]
 
-    /// The most records that one chunk tells of.
+    /// The most forgotten records that one such record can name.
     package static let limit = ForgottenRecords.limit
 
-    /// Brings back `records`, at least one and at most `limit` of them.
+    /// Brings back `records`, at least one and at most `limit`.
     package init(time: Timestamp, records: Set<ChunkID>) {
         self.time = time
         self.records = records.sorted()
@@ -32,11 +32,16 @@ package struct UnforgottenRecords: ArchiveRecord {
         case records = 1
     }
 
-    /// Brings back `records`, however many they are.
+    /// Brings back `records`, of any number, with as many records as needed.
     package static func splitting(_ records: Set<ChunkID>, at time: Timestamp) -> [UnforgottenRecords] {
         let sorted = records.sorted()
         return stride(from: 0, to: sorted.count, by: limit).map { start in
             UnforgottenRecords(time: time, records: Set(sorted[start...].prefix(limit)))
         }
     }
+}
+
+extension ChunkKind {
+    /// An encoded `UnforgottenRecords`.
+    package static let unforgotten = ChunkKind(rawValue: 14)
 }

@@ -1,4 +1,4 @@
-// archive.json: what tells that a directory is an archive, which one, and of which format.
+// archive.json: marks a directory as an archive, and holds its id, format version and parameters.
 
 package import FileIO
 internal import FoundationEssentials
@@ -8,16 +8,16 @@ public typealias ArchiveID = RandomID<ArchiveManifest>
 
 /// The content of `archive.json`.
 public struct ArchiveManifest: Hashable, Sendable {
-    /// What can differ between archives of one format version.
+    /// Settings that may differ between archives of the same format version.
     package struct Parameters: Hashable, Sendable, Codable {
         /// A segment is sealed once it holds this many bytes.
         package var segmentBytes: Int
-        /// Decides where files are cut into chunks.
+        /// Determines where files are cut into chunks.
         package var chunkingSeed: Seed
-        /// Decides where trees are cut into nodes.
+        /// Determines where trees are cut into nodes.
         package var treeSeed: Seed
 
-        /// The greatest `segmentBytes`: with the block that reaches it, every offset in a segment is below 2^32.
+        /// The greatest `segmentBytes`: even after the block that reaches it, all offsets in a segment are below 2^32.
         package static let segmentBytesLimit = 1 << 31
 
         package init(segmentBytes: Int = 64 << 20, chunkingSeed: Seed = .none, treeSeed: Seed = .none) {
@@ -35,7 +35,7 @@ public struct ArchiveManifest: Hashable, Sendable {
         }
     }
 
-    /// A number that cuts depend on, 16 hex digits as text: not every reader of JSON has integers of 64 bits.
+    /// A seed for cuts, written as 16 hex digits: not every JSON reader supports 64-bit integers.
     package struct Seed: Hashable, Sendable, Codable {
         package let number: UInt64
 
@@ -69,13 +69,13 @@ public struct ArchiveManifest: Hashable, Sendable {
     /// The version of the format that this program writes and reads.
     package static let version: UInt32 = 1
 
-    /// The file's fields that are the same in every version.
+    /// The fields that are the same in every version of the format.
     private struct Heading: Codable {
         let format: String
         let version: UInt32
     }
 
-    /// The file's fields in this version.
+    /// All fields in this version.
     private struct Body: Codable {
         let format: String
         let version: UInt32
@@ -84,7 +84,7 @@ public struct ArchiveManifest: Hashable, Sendable {
         let parameters: Parameters
     }
 
-    /// The file's bytes: JSON for people, with sorted keys and a newline at the end.
+    /// The file's bytes: indented JSON with sorted keys and a newline at the end.
     package func encoded() -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -97,12 +97,12 @@ public struct ArchiveManifest: Hashable, Sendable {
 
     /// Reads the file's bytes.
     ///
-    /// - Throws: `unknownVersion` for a newer format; `malformed` for anything that is no manifest.
+    /// - Throws: `unknownVersion` for a newer format; `malformed` if the bytes are not a manifest.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
         let decoder = JSONDecoder()
         let data = Data(bytes)
         guard let heading = try? decoder.decode(Heading.self, from: data), heading.format == ArchiveManifest.format
-        else { throw .malformed("archive.json is not that of an archive") }
+        else { throw .malformed("archive.json does not describe an archive") }
         guard heading.version <= ArchiveManifest.version else { throw .unknownVersion(heading.version) }
         guard heading.version == ArchiveManifest.version else { throw .malformed("archive.json: version 0") }
         do {

@@ -1,11 +1,11 @@
-// The end of a sealed segment: the headers of all its blocks once more, so that its chunks are known by one read and a
-// damaged header hides nothing behind it, and a checksum of the whole segment, so that a copy proves to be whole.
+// The end of a sealed segment. It repeats all block headers: one read finds all chunks, and a damaged header hides
+// nothing after it. A checksum of the whole segment proves that a copy is complete.
 
 internal import Crypto
 
-/// What follows the last block of a sealed segment: the index of its blocks, and the trailer that finds it.
+/// The end of a sealed segment: the index of its blocks, and the trailer that locates the index.
 package enum SegmentFooter {
-    /// A block as the index names it.
+    /// A block in the index.
     package struct Block: Hashable, Sendable {
         /// Bytes from the segment's start to the block.
         package let offset: Int
@@ -17,15 +17,15 @@ package enum SegmentFooter {
         }
     }
 
-    /// How the index begins.
+    /// The first bytes of the index.
     package static let indexMagic = Array("AIDX".utf8)
 
     /// The bytes that seal a segment.
     ///
     /// - Parameters:
-    ///   - blocks: the segment's blocks: the first right after the header, each right after the one before.
+    ///   - blocks: the segment's blocks, without gaps; the first directly follows the header.
     ///   - segment: the first 4 bytes of the segment's id, as in a `BlockPlace`.
-    ///   - content: what was hashed of the segment: all of it up to the end of the last block.
+    ///   - content: the hash of the segment up to the end of the last block.
     package static func encoded(blocks: [Block], segment: UInt32, content: SegmentHash) -> [UInt8] {
         var bytes = indexMagic
         for block in blocks {
@@ -45,10 +45,10 @@ package enum SegmentFooter {
     /// Reads an index.
     ///
     /// - Parameters:
-    ///   - index: the bytes that `trailer` points to.
+    ///   - index: the bytes that `trailer` locates.
     ///   - trailer: the last bytes of the segment.
     ///   - segment: the first 4 bytes of the segment's id.
-    /// - Throws: `FormatError` for anything but what `encoded` gives.
+    /// - Throws: `FormatError` for any bytes that `encoded` does not return.
     package static func blocks(
         decodingIndex index: UnsafeRawBufferPointer, trailer: Trailer, segment: UInt32
     ) throws(FormatError) -> [Block] {
@@ -69,13 +69,13 @@ package enum SegmentFooter {
             position += length
         }
         guard blocks.count == trailer.blockCount, offset == trailer.indexOffset else {
-            throw .malformed("a segment's index that does not fit its trailer")
+            throw .malformed("a segment's index that does not match its trailer")
         }
         return blocks
     }
 }
 
-/// The SHA-256 of a segment, as its bytes come.
+/// Computes the SHA-256 of a segment piece by piece.
 package struct SegmentHash: Sendable {
     private var hash = SHA256()
 
@@ -92,7 +92,7 @@ extension SegmentFooter {
     /// Bytes of an encoded trailer.
     package static let trailerByteCount = 96
 
-    /// The last bytes of a sealed segment: where the index is, and the checksums of the index and of all.
+    /// The last bytes of a sealed segment: the place of the index, and checksums of the index and the segment.
     package struct Trailer: Hashable, Sendable {
         package let indexOffset: Int
         package let indexLength: Int
@@ -102,11 +102,11 @@ extension SegmentFooter {
         /// SHA-256 of the whole segment before this field.
         package fileprivate(set) var segmentHash: ChunkID
 
-        /// Bytes of the trailer that `segmentHash` is of, too.
+        /// Bytes of the trailer that `segmentHash` covers.
         package static let hashedByteCount = Offset.segmentHash
         private static let magic = Array("ARCHEND\n".utf8)
 
-        /// Where the fields lie; all integers are little-endian.
+        /// Offsets of the fields; all integers are little-endian.
         private enum Offset {
             static let indexOffset = 0
             static let indexLength = 8
@@ -141,7 +141,7 @@ extension SegmentFooter {
 
         /// Reads the last `trailerByteCount` bytes of a segment.
         ///
-        /// - Throws: `malformed` where the segment is not sealed or its trailer cannot be true.
+        /// - Throws: `malformed` if the segment is not sealed or the trailer is impossible.
         package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
             guard bytes.count == trailerByteCount else { throw .truncated }
             guard bytes.slice(Offset.magic..<trailerByteCount).elementsEqual(Trailer.magic) else {
@@ -150,7 +150,7 @@ extension SegmentFooter {
             guard bytes.littleEndian(at: Offset.zero, as: UInt32.self) == 0 else {
                 throw .malformed("a trailer's reserved bytes")
             }
-            // Segments are far below 2^62 bytes; so no sum of these overflows where the index is looked for.
+            // Segments are far smaller than 2^62 bytes, so sums of these cannot overflow when the index is located.
             let limit: UInt64 = 1 << 62
             let offset = bytes.littleEndian(at: Offset.indexOffset, as: UInt64.self)
             let length = bytes.littleEndian(at: Offset.indexLength, as: UInt64.self)

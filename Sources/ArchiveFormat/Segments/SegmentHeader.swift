@@ -1,4 +1,4 @@
-// The first 64 bytes of a segment: whose it is and since when.
+// The first 64 bytes of a segment: its archive, its id, and when it was begun.
 
 internal import Compression
 package import FileIO
@@ -26,7 +26,7 @@ package struct SegmentHeader: Hashable, Sendable {
 
     private static let magic = Array("ARCHSEG\n".utf8)
 
-    /// Where the fields lie; all integers are little-endian.
+    /// Offsets of the fields; all integers are little-endian.
     private enum Offset {
         static let magic = 0
         static let formatVersion = 8
@@ -57,7 +57,7 @@ package struct SegmentHeader: Hashable, Sendable {
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         if bytes.count < SegmentHeader.byteCount { throw .truncated }
         guard bytes.slice(Offset.magic..<Offset.formatVersion).elementsEqual(SegmentHeader.magic) else {
-            throw .malformed("this is no segment")
+            throw .malformed("not a segment")
         }
         guard crc32(bytes.slice(0..<Offset.checksum)) == bytes.littleEndian(at: Offset.checksum, as: UInt32.self) else {
             throw .checksumMismatch("a segment's header")

@@ -1,4 +1,4 @@
-// File names of segments: sorted by name is sorted by the time they were begun.
+// File names of segments; they sort by the time when the segments were begun.
 
 package import FileIO
 
@@ -18,7 +18,7 @@ package struct SegmentName: Hashable, Sendable {
         idPrefix = segment.short
     }
 
-    /// The name that a file has; nil for files that are no segments.
+    /// Parses a file name; nil if it is not a segment's.
     package init?(fileName: String) {
         var scanner = DigitScanner(fileName)
         guard let year = scanner.digits(4...4), let month = scanner.digits(2...2), let day = scanner.digits(2...2),
@@ -53,9 +53,9 @@ package struct SegmentName: Hashable, Sendable {
     package var path: String { "\(folder)/\(fileName)" }
 
     private static let suffix = ".segment"
-    /// The seconds from 0000-01-01 to 9999-12-31: the years of four digits.
+    /// The seconds from 0000-01-01 to 9999-12-31, the years of four digits.
     ///
-    /// Clocks beyond them are set to their ends.
+    /// Times outside are clamped to this range.
     private static let range: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     private static func dateParts(_ date: CivilDate) -> [String] {

@@ -19,7 +19,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes written as `text`; nil for anything that `string` would not give.
+    /// Decodes `text`; nil for any text that `string` does not return.
     package static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.utf8.prefix { $0 != padding }.map { alphabet.firstIndex(of: $0) }
         var bytes = [UInt8]()

@@ -1,4 +1,4 @@
-// Days and seconds since the epoch as a date and time of day, UTC, without Foundation.
+// Converts seconds since the epoch to a date and time of day in UTC and back, without Foundation.
 
 package import FileIO
 
@@ -25,7 +25,7 @@ package struct CivilDate: Hashable, Sendable {
         let (era, dayOfEra) = CivilDate.floorDivide(days + CivilDate.epochDay, CivilDate.daysPerEra)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        // Years begin in March here, so that the leap day is their last.
+        // Years begin in March here, so that the leap day is the last day.
         let monthFromMarch = (5 * dayOfYear + 2) / 153
         day = Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
         month = Int(monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9)
@@ -44,7 +44,7 @@ package struct CivilDate: Hashable, Sendable {
         self.second = second
     }
 
-    /// Seconds since the epoch; nil where there is no such date or time, or it is out of range (`days_from_civil`).
+    /// Seconds since the epoch (`days_from_civil`); nil if the date or time does not exist or is out of range.
     ///
     /// A leap second, `second` 60, is the first second of the next minute.
     package var seconds: Int64? {
@@ -71,7 +71,7 @@ package struct CivilDate: Hashable, Sendable {
         }
     }
 
-    /// Quotient and remainder with a remainder that is never negative.
+    /// Divides with a remainder that is never negative.
     private static func floorDivide(_ dividend: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -2,14 +2,14 @@
 
 /// Decimal numbers of fixed width.
 enum DecimalDigits {
-    /// The number with zeros in front up to `digits` digits.
+    /// The number, padded with leading zeros to `digits` digits.
     static func string(_ number: some BinaryInteger, digits: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }
 
-/// Takes numbers and separators from the front of ASCII text.
+/// Reads numbers and separators from the front of ASCII text.
 struct DigitScanner {
     private var rest: Substring.UTF8View
 
@@ -17,14 +17,14 @@ struct DigitScanner {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Takes the next character if it is one of `characters`.
+    /// Reads the next character if it is one of `characters`.
     mutating func take(anyOf characters: String) -> UInt8? {
         guard let first = rest.first, characters.utf8.contains(first) else { return nil }
         rest.removeFirst()
         return first
     }
 
-    /// Takes a number of as many digits as `width` allows.
+    /// Reads a number with as many digits as possible within `width`; nil if there are too few.
     mutating func digits(_ width: ClosedRange<Int>) -> Int? {
         let digits = rest.prefix(width.upperBound).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard digits.count >= width.lowerBound else { return nil }
@@ -32,7 +32,7 @@ struct DigitScanner {
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
-    /// Takes the digits of a decimal fraction, as billionths.
+    /// Reads the digits of a decimal fraction as billionths.
     mutating func fraction() -> UInt32? {
         let before = rest.count
         guard var value = digits(1...9) else { return nil }
@@ -41,7 +41,7 @@ struct DigitScanner {
         return UInt32(value)
     }
 
-    /// Takes `Z` or an offset from UTC, in seconds.
+    /// Reads `Z` or an offset from UTC, in seconds.
     mutating func offset() -> Int64? {
         if take(anyOf: "Zz") != nil { return 0 }
         guard let sign = take(anyOf: "+-"), let hours = digits(2...2), take(anyOf: ":") != nil,

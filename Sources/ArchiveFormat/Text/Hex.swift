@@ -4,7 +4,7 @@
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two digits a byte.
+    /// Two digits for each byte.
     package static func string(_ bytes: some Collection<UInt8>) -> String {
         var text = [UInt8]()
         text.reserveCapacity(bytes.count * 2)
@@ -15,7 +15,7 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of an even number of hex digits of either case; nil for anything else.
+    /// Decodes an even number of hex digits in either case; nil for any other text.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
@@ -28,7 +28,7 @@ package enum Hex {
         return bytes
     }
 
-    /// The value of one hex digit.
+    /// The value of one hex digit in either case; nil for any other character.
     package static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

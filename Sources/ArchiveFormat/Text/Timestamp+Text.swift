@@ -1,11 +1,12 @@
-// Instants as text, RFC 3339 in UTC; in Codable values, too, but for CBOR: there an array of seconds and nanoseconds.
+// Timestamps as RFC 3339 text in UTC. Codable values use this text too, except in CBOR: there a timestamp is an array
+// of seconds and nanoseconds.
 
 public import FileIO
 
 extension Timestamp {
     /// The instant as RFC 3339 text in UTC, always with nine digits of fraction: "2026-11-21T10:15:30.123456789Z".
     ///
-    /// Texts of one length sort as their instants do. Years that RFC 3339 cannot say get a sign, as in ISO 8601.
+    /// Texts of equal length sort by time. Years outside RFC 3339's range get a sign, as in ISO 8601.
     public var rfc3339: String {
         let date = CivilDate(self)
         let sign = (0...9999).contains(date.year) ? "" : date.year < 0 ? "-" : "+"
@@ -18,10 +19,10 @@ extension Timestamp {
         return "\(year)-\(month)-\(day)T\(hour):\(minute):\(second).\(DecimalDigits.string(nanoseconds, digits: 9))Z"
     }
 
-    /// The instant written as an RFC 3339 text with `Z` or an offset; nil for anything else.
+    /// Parses an RFC 3339 text with `Z` or an offset; nil for any other text.
     ///
-    /// Also taken: a space or a small `t` or `z`, and a signed year as `rfc3339` writes it. Digits after the ninth of the fraction do
-    /// not count.
+    /// It also accepts a space or a `t` in place of `T`, `z` for `Z`, and a signed year as `rfc3339` writes it. Digits
+    /// after the ninth of the fraction are ignored.
     public init?(rfc3339 text: String) {
         var scanner = DigitScanner(text)
         let sign = scanner.take(anyOf: "+-")

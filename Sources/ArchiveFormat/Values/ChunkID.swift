@@ -1,10 +1,10 @@
-// Names of chunks: SHA-256 of their raw bytes.
+// Ids of chunks: the SHA-256 of their raw bytes.
 
 internal import Crypto
 
-/// The name of a chunk: the SHA-256 of its raw bytes (FIPS 180-4).
+/// The id of a chunk: the SHA-256 of its raw bytes (FIPS 180-4).
 public struct ChunkID: Hashable, Sendable {
-    // Four big-endian words: comparing them in order is comparing the bytes.
+    // Four big-endian words, which compare in the order of the bytes.
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// Bytes in an id.
@@ -22,7 +22,7 @@ public struct ChunkID: Hashable, Sendable {
         self = bytes.withUnsafeBytes { ChunkID(hashing: $0) }
     }
 
-    /// The id stored in exactly 32 bytes; shorter input is a programming error.
+    /// The id stored in exactly 32 bytes; any other length is a programming error.
     package init(exactly bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == ChunkID.byteCount)
         words = (
@@ -33,13 +33,13 @@ public struct ChunkID: Hashable, Sendable {
         )
     }
 
-    /// The id stored in `bytes`; nil where they are not 32.
+    /// The id stored in `bytes`; nil if they are not 32 bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == ChunkID.byteCount else { return nil }
         self = Array(bytes).withUnsafeBytes { ChunkID(exactly: $0) }
     }
 
-    /// The id written as 64 hex digits; nil for anything else.
+    /// Parses 64 hex digits; nil for any other text.
     public init?(hex: String) {
         guard let bytes = Hex.bytes(hex) else { return nil }
         self.init(bytes)
@@ -56,7 +56,7 @@ public struct ChunkID: Hashable, Sendable {
         return try Swift.withUnsafeBytes(of: big, body)
     }
 
-    /// The id's first 64 bits, a uniformly spread number.
+    /// The id's first 64 bits, which are uniformly distributed.
     package var prefix: UInt64 { words.0 }
 
     /// The id as 64 hex digits.

@@ -1,11 +1,11 @@
-// The beginning of a chunk's id, where that is enough to find the chunk.
+// The first bytes of a chunk's id, which are enough to find the chunk.
 
 /// The first 20 bytes of a chunk's id.
 ///
-/// How a block names its bases: nobody finds two chunks whose ids begin alike, which takes 2^80 attempts, and what was
-/// made with the wrong base does not have the id by which it was asked for.
+/// Blocks name their bases by it. Two chunks with equal prefixes take 2^80 attempts to find, and a chunk that was
+/// unpacked with the wrong base does not have the requested id.
 package struct ChunkPrefix: Hashable, Sendable {
-    // Big-endian, as in an id.
+    // Big-endian, as in `ChunkID`.
     private let words: (UInt64, UInt64, UInt32)
 
     /// Bytes in a prefix.
@@ -16,7 +16,7 @@ package struct ChunkPrefix: Hashable, Sendable {
         self = id.withUnsafeBytes { ChunkPrefix(exactly: $0.slice(0..<ChunkPrefix.byteCount)) }
     }
 
-    /// The prefix stored in exactly 20 bytes; other input is a programming error.
+    /// The prefix stored in exactly 20 bytes; any other length is a programming error.
     package init(exactly bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == ChunkPrefix.byteCount)
         words = (
@@ -33,10 +33,10 @@ package struct ChunkPrefix: Hashable, Sendable {
         return first + second + withUnsafeBytes(of: words.2.bigEndian, Array.init)
     }
 
-    /// The first 64 bits, a uniformly spread number.
+    /// The first 64 bits, which are uniformly distributed.
     package var first: UInt64 { words.0 }
 
-    /// Whether `id` begins with this.
+    /// Whether `id` begins with this prefix.
     package func begins(_ id: ChunkID) -> Bool { self == ChunkPrefix(id) }
 
     package static func == (left: ChunkPrefix, right: ChunkPrefix) -> Bool { left.words == right.words }

@@ -1,9 +1,9 @@
-// Entries and slices to CBOR and back by hand: the fast way. `Entry+Codable.swift` gives the same bytes.
+// Entries and slice lists to CBOR and back.
 
 internal import FileIO
 
 extension Entry {
-    /// Appends the entry, written against the one before it.
+    /// Appends the entry, encoded relative to the one before it.
     func write(to writer: inout CBORWriter, after context: Context) {
         let map = writer.beginSmallMap()
         var count = 0
@@ -61,7 +61,7 @@ extension Entry {
         writer.endSmallMap(map, count: count)
     }
 
-    /// Reads an entry that follows another in a node.
+    /// Reads an entry that is encoded relative to the one before it.
     init(from reader: inout CBORReader, after context: Context) throws(FormatError) {
         var suffix = UnsafeRawBufferPointer(start: nil, count: 0)
         var shared: UInt64 = 0
@@ -105,7 +105,7 @@ extension Entry {
         try validate()
     }
 
-    /// A value that is written out although it could have been left out is refused.
+    /// Returns `value`, but refuses one that equals `previous` and should have been left out.
     private static func changed<Number: FixedWidthInteger>(
         _ value: Number, from previous: Number
     ) throws(FormatError) -> Number {
@@ -115,13 +115,13 @@ extension Entry {
 }
 
 extension Content {
-    /// Appends the content as a map of its own, with the fields that it has in an entry.
+    /// Appends the content as a separate map with the same fields as in an entry.
     func writeMap(to writer: inout CBORWriter) {
         let map = writer.beginSmallMap()
         writer.endSmallMap(map, count: write(to: &writer))
     }
 
-    /// Reads a map that `writeMap` has written; what the content must not be is for `validate` to say.
+    /// Reads a map that `writeMap` has written; `validate` checks the limits of the content.
     init(fromMap reader: inout CBORReader) throws(FormatError) {
         self = .none
         var fields = try reader.fields(Entry.Field.self)
@@ -137,7 +137,7 @@ extension Content {
 
     /// Appends the fields of the content.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: the number of fields.
     fileprivate func write(to writer: inout CBORWriter) -> Int {
         switch self {
         case .none:
@@ -191,7 +191,7 @@ extension ListedSlices {
 }
 
 extension Slice {
-    /// Appends an array of slices: each an array of its length and its chunk; a hole has no chunk.
+    /// Appends an array of slices; each is an array of its length and its chunk, and a hole has no chunk.
     static func write(_ slices: [Slice], to writer: inout CBORWriter) {
         writer.array(count: slices.count)
         for slice in slices {
@@ -226,7 +226,7 @@ extension SliceList {
 
     /// Reads a list.
     ///
-    /// - Throws: `FormatError` for anything but the bytes that `encoded()` gives.
+    /// - Throws: `FormatError` for any bytes that `encoded()` does not return.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = CBORReader(bytes)
         slices = try Slice.read(from: &reader)

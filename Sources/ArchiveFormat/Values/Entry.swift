@@ -1,11 +1,10 @@
-// One file-system object in a snapshot: its value, the fields that it is encoded with, and the rules that a decoded
-// entry has to keep.
+// One file-system object in a snapshot: its value, its encoded fields, and the rules that a decoded entry must follow.
 
 public import FileIO
 
 /// One file-system object in a snapshot: its path, kind, metadata and content.
 public struct Entry: Hashable, Sendable {
-    /// Where the object is, relative to the root; the root's own entry has the empty path.
+    /// The object's path relative to the root; the root's own entry has the empty path.
     public var path: RelativePath
     public var kind: FileKind
     /// Permission bits with setuid, setgid and sticky: 12 bits.
@@ -15,15 +14,15 @@ public struct Entry: Hashable, Sendable {
     /// Numeric group; names are in the snapshot's tables.
     public var group: UInt32
     public var modified: Timestamp
-    /// What the object holds: only files and symbolic links hold something.
+    /// The object's content; only files and symbolic links have any.
     public var content: Content
-    /// The device a character or block device stands for, in glibc's `dev_t` encoding; 0 for others.
+    /// The number of a character or block device, in glibc's `dev_t` encoding; 0 for other kinds.
     public var device: UInt64
-    /// A number equal in all names of one file with several hard links; nil where there is one name.
+    /// A number that all names of a hard-linked file share; nil for a file with one name.
     public var linkGroup: UInt64?
     /// Extended attributes, POSIX ACLs among them, sorted by name.
     public var attributes: [ExtendedAttribute]
-    /// How the inode looked when this was read; not part of the object's state.
+    /// The inode as it was when the object was read; not part of the object's state.
     public var signature: Signature?
     /// Whether the file kept changing while it was read, so that its content may mix several states.
     public var isUnstable: Bool
@@ -50,7 +49,7 @@ public struct Entry: Hashable, Sendable {
     /// The length of a file's content in bytes; 0 for other kinds.
     public var size: UInt64 { kind == .file ? content.size : 0 }
 
-    /// Whether both entries describe the same state; the signature is not part of it.
+    /// Whether both entries describe the same state; signatures are ignored.
     public func hasSameState(as other: Entry) -> Bool {
         var left = self
         left.signature = other.signature
@@ -60,22 +59,22 @@ public struct Entry: Hashable, Sendable {
 
 /// What a file or a symbolic link holds.
 public enum Content: Hashable, Sendable {
-    /// Nothing: an empty file, or an object that is neither file nor symbolic link.
+    /// No content: an empty file, or an object that is neither file nor symbolic link.
     case none
-    /// A small file's bytes, at most `Content.inlineLimit` of them and at least one.
+    /// A small file's bytes, 1 to `Content.inlineLimit` of them.
     case inline([UInt8])
     /// A file as a sequence of chunks and holes, in order.
     case slices([Slice])
-    /// A large file: the slices are in chunks of their own, each an encoded `SliceList`.
+    /// A large file, whose slices are in separate chunks, each an encoded `SliceList`.
     case sliceLists([ListedSlices])
-    /// Where a symbolic link points, as bytes.
+    /// The target of a symbolic link, as bytes.
     case linkTarget([UInt8])
 
-    /// The most bytes kept in the entry itself.
+    /// The most bytes stored in the entry itself.
     public static let inlineLimit = 96
-    /// The most slices kept in the entry itself.
+    /// The most slices stored in the entry itself.
     public static let slicesLimit = 16
-    /// The most slices kept in one list.
+    /// The most slices in one list.
     package static let listedSlicesLimit = 4096
 
     /// The content's length in bytes as a file; 0 for a link.
@@ -91,7 +90,7 @@ public enum Content: Hashable, Sendable {
 
 /// A run of a file's bytes: a chunk, or a hole that reads as zeros.
 public struct Slice: Hashable, Sendable {
-    /// Bytes this slice covers, at least 1.
+    /// Bytes that the slice covers, at least 1.
     public var length: UInt64
     /// The chunk that holds them; nil for a hole.
     public var chunk: ChunkID?
@@ -102,7 +101,7 @@ public struct Slice: Hashable, Sendable {
     }
 }
 
-/// Where a run of a large file's slices is: in a chunk of its own.
+/// A reference to a chunk that lists a run of a large file's slices.
 public struct ListedSlices: Hashable, Sendable {
     /// Bytes of the file that the list's slices cover, at least 1.
     public var length: UInt64
@@ -125,7 +124,7 @@ public struct SliceList: Hashable, Sendable {
     public var length: UInt64 { Content.slices(slices).size }
 }
 
-/// What tells cheaply whether a file may have changed since it was read.
+/// A cheap test for whether a file may have changed since it was read.
 public struct Signature: Hashable, Sendable {
     public var inode: UInt64
     /// The inode's change time, which programs cannot set.
@@ -138,7 +137,7 @@ public struct Signature: Hashable, Sendable {
 }
 
 extension Signature: Codable {
-    /// The fields of a signature that stands alone; an entry has them among its own.
+    /// The fields of a signature on its own; in an entry they are among the entry's fields.
     private enum CodingKeys: Int, CodingKey {
         case inode = 0
         case changed = 1
@@ -152,7 +151,7 @@ extension Entry {
     ///
     /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
-        /// The path without what it shares with the entry before it.
+        /// The path without the bytes that it shares with the entry before.
         case path = 0
         case sharedPrefix = 1
         case kind = 2
@@ -169,19 +168,19 @@ extension Entry {
         case attributes = 14
         /// The signature's inode.
         case inode = 15
-        /// The signature's time, where it is not the modification time.
+        /// The signature's change time, unless it equals the modification time.
         case changed = 16
         case isUnstable = 17
     }
 
-    /// What an entry is written against: fields that equal those of the entry before it in the node are left out.
+    /// The values that an entry is encoded against; a field that equals the one of the entry before is left out.
     struct Context {
         let path: RelativePath?
         let permissions: UInt16
         let owner: UInt32
         let group: UInt32
 
-        /// The context of a node's first entry, and of an entry that stands alone.
+        /// The context of a node's first entry, and of an entry outside a node.
         static let none = Context(path: nil, permissions: 0, owner: 0, group: 0)
 
         /// The context of the entry that follows `entry`.
@@ -197,7 +196,7 @@ extension Entry {
         }
     }
 
-    /// Puts together what has several fields: the signature.
+    /// Assembles the signature, which has two fields.
     mutating func complete(inode: UInt64?, changed: Timestamp?) throws(FormatError) {
         if let inode {
             guard changed != modified else { throw .malformed("a default value that is written out") }
@@ -207,13 +206,13 @@ extension Entry {
         }
     }
 
-    /// Checks everything in the entry but its path, which was checked when it was put together.
+    /// Checks everything in the entry except its path, which was checked when it was assembled.
     func validate() throws(FormatError) {
         guard permissions <= 0o7777 else { throw .malformed("permissions of more than 12 bits") }
         guard modified.nanoseconds < 1_000_000_000, signature.map({ $0.changed.nanoseconds < 1_000_000_000 }) ?? true
         else { throw .malformed("nanoseconds of a second or more") }
         guard device == 0 || kind == .characterDevice || kind == .blockDevice else {
-            throw .malformed("a device number of what is no device")
+            throw .malformed("a device number in an entry of another kind")
         }
         try content.validate(in: kind)
         if attributes.isEmpty { return }
@@ -233,13 +232,13 @@ extension Content {
     /// The most bytes a file can have (`off_t`).
     private static let sizeLimit = UInt64(Int64.max)
 
-    /// Checks the content of an object of `kind`.
+    /// Checks that this is valid content for an object of `kind`.
     func validate(in kind: FileKind) throws(FormatError) {
         switch self {
         case .none:
             return
         case .linkTarget(let target):
-            guard kind == .symbolicLink else { throw .malformed("a link target of what is no symbolic link") }
+            guard kind == .symbolicLink else { throw .malformed("a link target in an entry of another kind") }
             guard !target.isEmpty, !target.contains(0) else { throw .malformed("the target of a symbolic link") }
             return
         case .inline(let bytes):
@@ -250,13 +249,13 @@ extension Content {
             guard slices.count <= Content.slicesLimit else { throw .malformed("too many slices in an entry") }
             try Content.validate(slices)
         case .sliceLists(let lists):
-            guard !lists.isEmpty else { throw .malformed("a file of no slice lists") }
+            guard !lists.isEmpty else { throw .malformed("an empty array of slice lists") }
             try Content.validate(lengths: lists.lazy.map(\.length))
         }
-        guard kind == .file else { throw .malformed("content of what is no file") }
+        guard kind == .file else { throw .malformed("file content in an entry of another kind") }
     }
 
-    /// Checks a sequence of slices: at least one, none empty, the sum a size that a file can have.
+    /// Checks a sequence of slices: there is at least one, none is empty, and a file can have their total size.
     static func validate(_ slices: [Slice]) throws(FormatError) {
         guard !slices.isEmpty else { throw .malformed("no slices") }
         guard slices.count <= listedSlicesLimit else { throw .malformed("too many slices in a list") }

@@ -1,10 +1,10 @@
-// Exclusion rules to CBOR and back: by hand, the fast way, and as Codable values; both give the same bytes.
+// Exclusion rules to CBOR and back.
 
-public import Exclusions
+internal import Exclusions
 internal import FileIO
 
 extension ExclusionRules {
-    /// The fields of exclusion rules; each is left out where it says what `ExclusionRules()` says.
+    /// The fields of exclusion rules; a field with the value of `ExclusionRules()` is left out.
     ///
     /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
@@ -33,7 +33,7 @@ extension ExclusionRules {
         writer.endSmallMap(map, count: count)
     }
 
-    /// Reads rules that are inside a snapshot; fields that it does not know are passed over.
+    /// Reads the rules in a snapshot; unknown fields are skipped.
     init(from reader: inout CBORReader) throws(FormatError) {
         self.init()
         let plain = ExclusionRules()
@@ -62,7 +62,7 @@ extension ExclusionRules {
         guard self != plain || fields.hasUnknown else { throw .malformed("a default value that is written out") }
     }
 
-    /// Checks that ignore files are looked for in the directory itself, whoever wrote their names.
+    /// Checks the number of patterns, and that names of ignore files cannot lead out of a directory.
     func validate() throws(FormatError) {
         let isInside = ignoreFileNames.allSatisfy { name in
             !name.isEmpty && !name.contains(UInt8(ascii: "/")) && RelativePath(name) != nil
@@ -71,34 +71,6 @@ extension ExclusionRules {
         guard patterns.count <= FormatLimits.patterns, ignoreFileNames.count <= FormatLimits.patterns else {
             throw .malformed("too many patterns")
         }
-    }
-}
-
-extension ExclusionRules: Codable {
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Field.self)
-        self.init()
-        if let patterns = try fields.decodeIfPresent([ByteString].self, forKey: .patterns) {
-            self.patterns = patterns.map(\.bytes)
-        }
-        if let names = try fields.decodeIfPresent([ByteString].self, forKey: .ignoreFileNames) {
-            ignoreFileNames = names.map(\.bytes)
-        }
-        largerThan = try fields.decodeIfPresent(UInt64.self, forKey: .largerThan)
-        excludesCaches = try fields.decodeIfPresent(Bool.self, forKey: .excludesCaches) ?? false
-        crossesMounts = try fields.decodeIfPresent(Bool.self, forKey: .crossesMounts) ?? false
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        let plain = ExclusionRules()
-        var fields = encoder.container(keyedBy: Field.self)
-        if patterns != plain.patterns { try fields.encode(patterns.map(ByteString.init), forKey: .patterns) }
-        if ignoreFileNames != plain.ignoreFileNames {
-            try fields.encode(ignoreFileNames.map(ByteString.init), forKey: .ignoreFileNames)
-        }
-        try fields.encodeIfPresent(largerThan, forKey: .largerThan)
-        if excludesCaches { try fields.encode(true, forKey: .excludesCaches) }
-        if crossesMounts { try fields.encode(true, forKey: .crossesMounts) }
     }
 }
 

@@ -1,21 +1,21 @@
-// The greatest numbers of the format. Readers refuse greater ones, so that no sum of what is stored can trap.
+// The greatest numbers of the format. Readers refuse greater ones, so that no sum of stored numbers can trap.
 
 /// Limits of stored numbers.
 package enum FormatLimits {
-    /// Of sizes of files, of sums of them, and of stored bytes: what `off_t` can say.
+    /// Sizes of files, their sums, and stored bytes: the maximum of `off_t`.
     package static let bytes = UInt64(Int64.max)
-    /// Of entries in a tree, and of all other counts.
+    /// Entries in a tree, and all other counts.
     package static let entries: UInt64 = 1 << 48
-    /// Of patterns of exclusions, and of names of ignore files.
+    /// Patterns of exclusions, and names of ignore files.
     package static let patterns = 65_536
-    /// Of an entry's extended attributes: Linux lists at most 65,536 bytes of names.
+    /// Extended attributes of an entry: Linux lists at most 65,536 bytes of names.
     package static let attributes = 16_384
-    /// Of the items of CBOR in a record that is no snapshot: itself, and every key, value, list and map in it.
+    /// CBOR items in a record other than a snapshot: itself, and every key, value, array and map in it.
     package static let recordItems = 262_144
-    /// Of the bytes of a path.
+    /// Bytes of a path.
     package static let pathBytes = 65_535
 
-    /// Refuses a number that is more than `limit`.
+    /// Refuses a number greater than `limit`.
     static func check(_ number: UInt64, _ limit: UInt64, _ name: String) throws(FormatError) {
         guard number <= limit else { throw .malformed("\(name) of more than \(limit)") }
     }
@@ -27,9 +27,9 @@ package enum FormatLimits {
         guard text.utf8.count <= limit else { throw .malformed("\(name) of more than \(limit) bytes") }
     }
 
-    /// `left + right`, or `limit` where that is more.
+    /// `left + right`, but at most `limit`.
     ///
-    /// Sums of many numbers are the same in any order, so a tree's sums depend on its content alone.
+    /// Such sums do not depend on the order of the numbers, so a tree's sums depend only on its content.
     package static func sum(_ left: UInt64, _ right: UInt64, _ limit: UInt64) -> UInt64 {
         let (sum, overflow) = left.addingReportingOverflow(right)
         return overflow ? limit : min(sum, limit)

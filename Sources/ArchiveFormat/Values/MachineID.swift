@@ -1,9 +1,9 @@
-// The identity of machines: roots of the same path on two machines are two roots, whatever the machines are called.
+// Ids of machines: roots with the same path on two machines are different roots, whatever the machines are called.
 
-/// The machine that a root is on: 16 bytes that stay the same when it gets another name.
+/// The id of the machine that a root is on: 16 bytes that stay the same when the machine is renamed.
 ///
-/// They are derived from what the system knows the machine by, which is confidential (machine-id(5)), so that it cannot
-/// be told from them.
+/// They are derived from the system's own id, which is confidential (machine-id(5)) and cannot be computed from
+/// them.
 public struct MachineID: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
@@ -11,7 +11,7 @@ public struct MachineID: Hashable, Sendable {
     /// Bytes in an id.
     package static var byteCount: Int { 16 }
 
-    /// The id where nothing is known of the machine: all bytes are 0.
+    /// The id of an unknown machine: all bytes are 0.
     public static let unknown = MachineID(high: 0, low: 0)
 
     private init(high: UInt64, low: UInt64) {
@@ -19,14 +19,14 @@ public struct MachineID: Hashable, Sendable {
         self.low = low
     }
 
-    /// The id in exactly 16 bytes; nil for other lengths.
+    /// The id stored in exactly 16 bytes; nil for other lengths.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == MachineID.byteCount else { return nil }
         func number(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8)))
     }
 
-    /// The id of the machine that a system knows by `secret`.
+    /// Derives the id of the machine whose system id is `secret`.
     package init(deriving secret: [UInt8]) {
         let digest = ChunkID(hashing: Array("archiver machine\0".utf8) + secret).bytes
         self = MachineID(digest.prefix(MachineID.byteCount)) ?? .unknown
@@ -77,7 +77,7 @@ extension CBORWriter {
 }
 
 extension CBORReader {
-    /// A machine's id, which would have been left out if it were unknown.
+    /// Reads a machine's id; an unknown one is left out, so it is refused here.
     mutating func machine() throws(FormatError) -> MachineID {
         guard let machine = MachineID(Array(try byteString())) else {
             throw .malformed("a machine's id that is not 16 bytes long")

@@ -1,4 +1,4 @@
-// Nodes to CBOR and back by hand: the fast way. The Codable form in `Node.swift` gives the same bytes.
+// Nodes to CBOR and back.
 
 internal import FileIO
 
@@ -13,7 +13,7 @@ extension Node {
         case children = 2
     }
 
-    /// The highest level of a node: trees of 2^48 entries have some 12.
+    /// The highest level of a node; trees of 2^48 entries have about 12 levels.
     package static let levelLimit = 63
 
     /// The node as a chunk's bytes.
@@ -52,7 +52,7 @@ extension Node {
 
     /// Reads a node.
     ///
-    /// - Throws: `FormatError` for anything but the bytes that `encoded()` gives for a valid node.
+    /// - Throws: `FormatError` for any bytes that `encoded()` does not return for a valid node.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = CBORReader(bytes)
         var level = 0
@@ -114,14 +114,16 @@ extension Node {
         return children
     }
 
-    /// Refuses what a node would have ended before: paths that share their bytes may be 33 MB in a few kilobytes.
+    /// Refuses an item if the node should have ended before it, or if the item alone is too heavy.
+    ///
+    /// Without this check a node of a few kilobytes could have 33 MB of paths, because paths share their bytes.
     static func checkWeight(before: Int, of item: Int) throws(FormatError) {
         guard before < TreeShape.fullWeight, item <= TreeShape.maximumEntryWeight else {
             throw .malformed("the weight of a node")
         }
     }
 
-    /// Checks the number of entries or children that are written out.
+    /// Checks the number of entries or children.
     static func checkCount(_ count: Int) throws(FormatError) {
         guard (1...TreeShape.maximumEntries).contains(count) else { throw .malformed("the size of a node") }
     }
@@ -132,7 +134,7 @@ extension Node.Child {
     ///
     /// Numbers are part of the archive format.
     enum Field: Int, FieldKey {
-        /// The first path without what it shares with that of the child before it.
+        /// The first path without the bytes that it shares with the first path of the child before.
         case firstPath = 0
         case sharedPrefix = 1
         case id = 2

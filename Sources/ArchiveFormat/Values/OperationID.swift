@@ -1,6 +1,6 @@
-// Names of operations.
+// Ids of operations.
 
-/// The name of an operation: the id of the chunk that holds its record.
+/// The id of an operation: the id of the chunk that holds its record.
 public struct OperationID: Hashable, Sendable, Comparable {
     /// The chunk that holds the record.
     public let chunk: ChunkID
@@ -8,7 +8,7 @@ public struct OperationID: Hashable, Sendable, Comparable {
     /// The operation recorded in `chunk`.
     public init(_ chunk: ChunkID) { self.chunk = chunk }
 
-    /// The id written as 64 hex digits; nil for anything else.
+    /// Parses 64 hex digits; nil for any other text.
     public init?(hex: String) {
         guard let chunk = ChunkID(hex: hex) else { return nil }
         self.chunk = chunk

@@ -1,6 +1,6 @@
-// Random names of things that have no content to be named by: archives and segments.
+// Random ids of archives and segments, which cannot be named by a hash of their content.
 
-/// 128 random bits that name one `Owner`.
+/// 128 random bits that identify one `Owner`.
 public struct RandomID<Owner>: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
@@ -19,14 +19,14 @@ public struct RandomID<Owner>: Hashable, Sendable {
         self.low = low
     }
 
-    /// The id stored in exactly 16 bytes; other lengths are a programming error.
+    /// The id stored in exactly 16 bytes; any other length is a programming error.
     package init(exactly bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == RandomID.byteCount)
         high = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
         low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
-    /// The id written as 32 hex digits; nil for anything else.
+    /// Parses 32 hex digits; nil for any other text.
     public init?(hex: String) {
         guard let bytes = Hex.bytes(hex), bytes.count == RandomID.byteCount else { return nil }
         self = bytes.withUnsafeBytes { RandomID(exactly: $0) }
@@ -40,7 +40,7 @@ public struct RandomID<Owner>: Hashable, Sendable {
         return bytes
     }
 
-    /// The first 4 bytes as a number: what `short` shows.
+    /// The first 4 bytes, which `short` shows, as a number.
     package var prefix: UInt32 { UInt32(truncatingIfNeeded: high >> 32) }
 
     /// The id as 32 hex digits.

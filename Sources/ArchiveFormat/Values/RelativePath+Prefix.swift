@@ -1,11 +1,10 @@
-// Paths written against the path before them: how many leading bytes are the same, then the rest.
-//
-// Neighbours in a node share most of their path; and the first byte that differs settles the order at once.
+// Encodes a path relative to the path before it: the number of equal leading bytes, then the rest. Neighbours in a node
+// share most of their path, and the first different byte already decides the order.
 
 internal import FileIO
 
 extension RelativePath {
-    /// How many leading bytes are those of `previous`.
+    /// The number of leading bytes that equal those of `previous`.
     func sharedPrefix(with previous: RelativePath?) -> Int {
         guard let previous else { return 0 }
         return bytes.withUnsafeBufferPointer { bytes in
@@ -18,17 +17,17 @@ extension RelativePath {
         }
     }
 
-    /// Puts a path together again.
+    /// Reassembles a path.
     ///
     /// - Parameters:
-    ///   - shared: how many leading bytes are those of `previous`: all that are equal.
+    ///   - shared: the number of leading bytes taken from `previous`: as many as are equal.
     ///   - previous: the path before, which must come earlier in walk order; nil for the first.
-    /// - Throws: `malformed` where `shared` is not all, the result is no path, or the order is wrong.
+    /// - Throws: `malformed` if more bytes are equal than `shared`, the result is not a path, or the order is wrong.
     init(
         sharing shared: UInt64, of previous: RelativePath?, suffix: UnsafeRawBufferPointer
     ) throws(FormatError) {
         guard let previous else {
-            guard shared == 0 else { throw .malformed("a first path that shares bytes with none") }
+            guard shared == 0 else { throw .malformed("a first path that shares bytes with a path before it") }
             try RelativePath.checkLength(suffix.count)
             self.init(unchecked: Array(suffix))
             guard hasValidComponents(from: 0) else { throw .malformed("an invalid path") }
@@ -39,7 +38,7 @@ extension RelativePath {
         guard let first = suffix.first else { throw .malformed("paths out of order") }
         if shared < previous.bytes.count {
             let replaced = previous.bytes[shared]
-            guard replaced != first else { throw .malformed("a path that shares more bytes than it says") }
+            guard replaced != first else { throw .malformed("a path that shares more bytes than it states") }
             let slash = UInt8(ascii: "/")
             guard first != slash, replaced == slash || replaced < first else { throw .malformed("paths out of order") }
         }
@@ -61,7 +60,7 @@ extension RelativePath {
         guard count <= FormatLimits.pathBytes else { throw .malformed("a path of \(count) bytes") }
     }
 
-    /// Whether the component that holds byte `start` and all after it are valid; the ones before are known to be.
+    /// Whether the component with byte `start` and all later ones are valid; earlier ones are known to be valid.
     private func hasValidComponents(from start: Int) -> Bool {
         if bytes.isEmpty { return true }
         return bytes.withUnsafeBufferPointer { bytes in

@@ -1,4 +1,4 @@
-// Snapshots to CBOR and back by hand: the fast way. `Snapshot+Codable.swift` gives the same bytes.
+// Snapshots to CBOR and back.
 
 internal import Exclusions
 internal import FileIO
@@ -74,9 +74,9 @@ extension Snapshot {
 }
 
 extension Snapshot {
-    /// Reads a snapshot; fields that it does not know are passed over.
+    /// Reads a snapshot; unknown fields are skipped.
     ///
-    /// - Throws: `FormatError` for anything else but the bytes that `encoded()` gives for a valid snapshot.
+    /// - Throws: `FormatError` if the bytes, without those fields, are not the encoding of a valid snapshot.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = CBORReader(bytes)
         var time: Timestamp?
@@ -146,7 +146,7 @@ extension Snapshot {
         self = try bytes.decode(Snapshot.init(decoding:))
     }
 
-    /// Checks the rules that hold between a snapshot's parts.
+    /// Checks the limits and the order of a snapshot's parts.
     func validate() throws(FormatError) {
         guard time.nanoseconds < 1_000_000_000 else { throw .malformed("nanoseconds of a second or more") }
         guard (1...Snapshot.sequenceLimit).contains(sequence) else {
@@ -309,7 +309,7 @@ extension Problem {
 }
 
 extension CBORWriter {
-    /// A map from the index of a count to the count, without zeros.
+    /// Appends a map from the index of each count to the count, without zeros.
     fileprivate mutating func counts(_ counts: [UInt64]) {
         map(count: counts.count { $0 > 0 })
         for (index, count) in counts.enumerated() where count > 0 {
@@ -318,9 +318,9 @@ extension CBORWriter {
         }
     }
 
-    /// A path, left out where it is the root.
+    /// Appends a path, unless it is the root.
     ///
-    /// - Returns: how many fields were written.
+    /// - Returns: the number of fields written.
     fileprivate mutating func path(_ path: RelativePath, _ key: some FieldKey) -> Int {
         if path.isRoot { return 0 }
         self.key(key)
@@ -328,7 +328,7 @@ extension CBORWriter {
         return 1
     }
 
-    /// A map from number to name.
+    /// Appends a map from number to name.
     fileprivate mutating func names(_ names: [UInt32: String]) {
         map(count: names.count)
         for (number, name) in names.sorted(by: { $0.key < $1.key }) {
@@ -339,7 +339,7 @@ extension CBORWriter {
 }
 
 extension CBORReader {
-    /// Begins an array that would have been left out if it were empty.
+    /// Begins an array that is left out when it is empty, so an empty one is refused.
     fileprivate mutating func list(atMost limit: Int) throws(FormatError) -> Int {
         try present(array(atMost: limit))
     }
@@ -361,4 +361,14 @@ extension CBORReader {
         }
         return names
     }
+}
+
+extension ChangedPath.Change {
+    /// The change with this number; a number from a later version counts as a modification.
+    init(orModified number: UInt8) { self = Self(rawValue: number) ?? .modified }
+}
+
+extension Problem.Reason {
+    /// The reason with this number; a number from a later version counts as unreadable.
+    init(orUnreadable number: UInt8) { self = Self(rawValue: number) ?? .unreadable }
 }

@@ -1,9 +1,9 @@
-// The memento: the immutable state of one root at one instant.
+// A snapshot: the immutable state of one root at one instant (the memento of the design pattern).
 
 public import Exclusions
 public import FileIO
 
-/// The state of one root at one instant, stored as a chunk whose id is the snapshot's.
+/// The state of one root at one instant, stored as a chunk; the chunk's id is the snapshot's id.
 public struct Snapshot: Hashable, Sendable {
     /// When the state was captured.
     public var time: Timestamp
@@ -12,9 +12,9 @@ public struct Snapshot: Hashable, Sendable {
     /// The name of the machine that captured it.
     public var host: String
     public var cause: Cause
-    /// The user's name for the snapshot.
+    /// The name that the user gave to the snapshot.
     public var label: String?
-    /// The snapshot of the same root that was the latest when this was made.
+    /// The root's latest snapshot when this one was made.
     public var parent: SnapshotID?
     /// The root node of the tree.
     public var tree: ChunkID
@@ -22,30 +22,30 @@ public struct Snapshot: Hashable, Sendable {
     public var changes: ChangeCounts
     /// The first paths that differ from the parent, at most `changedPathsLimit`, in walk order.
     public var changedPaths: [ChangedPath]
-    /// Paths that could not be captured as they are, at most `problemsLimit`, in walk order.
+    /// Paths that could not be captured properly, at most `problemsLimit`, in walk order.
     public var problems: [Problem]
     /// Bytes appended to the archive for this snapshot's content and nodes, without its own block.
     public var storedBytes: UInt64
-    /// Names of the owners that occur, by number.
+    /// Names of the owners in the tree, by number.
     public var ownerNames: [UInt32: String]
-    /// Names of the groups that occur, by number.
+    /// Names of the groups in the tree, by number.
     public var groupNames: [UInt32: String]
-    /// What was left out of the tree.
+    /// The rules by which paths were left out of the tree.
     public var exclusions: ExclusionRules
-    /// Where the snapshot stands among those of its root: one more than its parent, at least 1.
+    /// The snapshot's number in the order of its root's snapshots: its parent's + 1, or 1 without a parent.
     public var sequence: UInt64
     /// The machine that captured it.
     public var machine: MachineID
-    /// Whether it was captured with other exclusions than those that its root is captured with.
+    /// Whether it was captured with exclusions that differ from the root's own.
     public var isAside: Bool
 
     /// The most changed paths a snapshot records.
     public static let changedPathsLimit = 32
     /// The most problems a snapshot records.
     public static let problemsLimit = 64
-    /// Names of owners, and of groups.
+    /// The most names of owners, and of groups.
     package static let namesLimit = 1 << 20
-    /// The greatest sequence number: the greatest that fits 63 bits.
+    /// The greatest sequence number, which has 63 bits.
     public static let sequenceLimit = UInt64(Int64.max)
 
     public init(
@@ -77,7 +77,7 @@ public struct Snapshot: Hashable, Sendable {
     }
 }
 
-/// What a tree holds.
+/// Counts of a tree's entries, and the sum of its sizes.
 public struct Totals: Hashable, Sendable {
     public var files: UInt64
     public var directories: UInt64
@@ -127,23 +127,23 @@ public struct ChangedPath: Hashable, Sendable {
     }
 }
 
-/// A path that could not be captured as it is, and why.
+/// A path that could not be captured properly, and why.
 public struct Problem: Hashable, Sendable {
-    /// What was the matter.
+    /// Why the path could not be captured properly.
     ///
     /// Raw values are part of the archive format.
     public enum Reason: UInt8, Sendable, Hashable {
-        /// Could not be read; the last known entry was kept if there was one.
+        /// It could not be read; the last known entry was used if there was one.
         case unreadable = 0
-        /// Kept changing while it was read.
+        /// It kept changing while it was read.
         case unstable = 1
-        /// A large file that changes all the time and is captured less often; the last known entry was kept.
+        /// It is a large file that changes all the time and is captured less often; the last known entry was used.
         case postponed = 2
     }
 
     public var path: RelativePath
     public var reason: Reason
-    /// The system's words for it.
+    /// The system's error message.
     public var detail: String
 
     public init(path: RelativePath, reason: Reason, detail: String) {

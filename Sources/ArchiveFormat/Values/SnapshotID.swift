@@ -1,6 +1,6 @@
-// Names of snapshots.
+// Ids of snapshots.
 
-/// The name of a snapshot: the id of the chunk that holds its encoded form.
+/// The id of a snapshot: the id of the chunk that holds its record.
 public struct SnapshotID: Hashable, Sendable, Comparable {
     /// The chunk that holds the snapshot.
     public let chunk: ChunkID
@@ -8,7 +8,7 @@ public struct SnapshotID: Hashable, Sendable, Comparable {
     /// The snapshot stored in `chunk`.
     public init(_ chunk: ChunkID) { self.chunk = chunk }
 
-    /// The id written as 64 hex digits; nil for anything else.
+    /// Parses 64 hex digits; nil for any other text.
     public init?(hex: String) {
         guard let chunk = ChunkID(hex: hex) else { return nil }
         self.chunk = chunk
@@ -20,7 +20,7 @@ public struct SnapshotID: Hashable, Sendable, Comparable {
     /// The first 8 hex digits, as lists show them.
     public var short: String { String(hex.prefix(2 * SnapshotID.shortByteCount)) }
 
-    /// The bytes of `short`.
+    /// The number of bytes that `short` shows.
     package static let shortByteCount = 4
 
     public static func < (left: SnapshotID, right: SnapshotID) -> Bool { left.chunk < right.chunk }

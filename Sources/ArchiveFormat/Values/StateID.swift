@@ -1,6 +1,6 @@
-// Names of saved states.
+// Ids of saved states.
 
-/// The name of a saved state: the id of the chunk that holds its record.
+/// The id of a saved state: the id of the chunk that holds its record.
 public struct StateID: Hashable, Sendable, Comparable {
     /// The chunk that holds the state's record.
     public let chunk: ChunkID

@@ -1,28 +1,28 @@
-// Where a tree is cut into nodes. The shape depends on the content alone, so equal content gives equal nodes.
+// The rule that cuts a tree into nodes. The shape depends only on the content, so equal content has equal nodes.
 
 package import FileIO
 
 /// The rule that cuts a sequence of entries, or of nodes, into nodes.
 package struct TreeShape: Sendable {
-    /// What another archive cuts by: others cannot tell from where nodes end which paths there are.
+    /// Makes cuts differ between archives, so that the ends of nodes reveal nothing about the paths.
     private let seed: UInt64
 
     package init(seed: UInt64) { self.seed = seed }
 
-    /// The shape of trees in archives without a seed.
+    /// The shape of trees in an archive without a seed.
     package static let standard = TreeShape(seed: 0)
 
-    /// The most entries, or children, of one node.
+    /// The most entries or children of one node.
     package static let maximumEntries = 512
-    /// The weight at which a node ends, so that none becomes too long for a block.
+    /// The weight at which a node ends, so that no node is too long for a block.
     package static let fullWeight = 1 << 20
-    /// The greatest weight of an entry that is stored.
+    /// The greatest weight of a stored entry.
     package static let maximumEntryWeight = 8 << 20
 
-    /// Whether a node ends after the entry, or the child whose first path this is.
+    /// Whether a node ends after the entry with this path, or after the child with this first path.
     ///
-    /// FNV-1a (64 bits, draft-eastlake-fnv) over the level and the path's bytes, finished by MurmurHash3's `fmix64`
-    /// because the low bits of FNV-1a alone are badly mixed; one in 64 hashes cuts.
+    /// The hash is FNV-1a (64 bits, draft-eastlake-fnv) over the level and the path's bytes, finished by MurmurHash3's
+    /// `fmix64` because FNV-1a alone mixes its low bits badly. One in 64 hashes cuts.
     ///
     /// - Parameter level: the level of the node that may end here, 0 for a leaf.
     package func cutsAfter(path: RelativePath, level: Int) -> Bool {
@@ -41,7 +41,7 @@ package struct TreeShape: Sendable {
 }
 
 extension Entry {
-    /// The bytes of all that has no small limit: the path, a link's target, slice lists, names and values of attributes.
+    /// The bytes of all fields without a small limit: path, link target, slice lists, names and values of attributes.
     package var weight: Int {
         var weight = path.bytes.count
         switch content {

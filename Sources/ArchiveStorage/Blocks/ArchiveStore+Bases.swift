@@ -1,19 +1,20 @@
-// Which stored chunk a new one is compressed against.
+// Chooses the stored chunk that a new one is compressed against.
 
 package import ArchiveFormat
 
 extension ArchiveStore {
-    /// The chunk `id`, or where that stands on too many bases a chunk below it, as a base for compressing a new one.
+    /// The chunk `id` as a base for a new chunk, or one below it if its chain is too deep.
     ///
-    /// Most versions of a file stand on the one before, so that little is stored. Where a chain is as long as it may be,
-    /// the next version goes back to an older one and begins a branch there: most often not far, so that the two are
-    /// much alike; sometimes far, so that what branches are begun at does not grow old. The chunk's own id decides.
+    /// Most versions of a file depend on the previous version, so that little is stored. When a chain has reached the
+    /// limit, the next version depends on an older one and begins a branch there. Mostly the branch begins close to the
+    /// end, where the two versions are very similar; sometimes it begins far back, so that the starting points of
+    /// branches do not age. The chunk's own id decides.
     ///
-    /// - Returns: nil where it is missing, damaged or known to be lost: all can do without a base.
+    /// - Returns: nil if it is missing, damaged or lost: a chunk can be stored without a base.
     package func base(_ id: ChunkID) throws(StorageError) -> BaseChunk? {
         var limit = BlockHeader.depthLimit - 1
         var prefix = ChunkPrefix(id)
-        // Copies of one chunk may stand on chains of other lengths, so even this walk has an end.
+        // Copies of one chunk may have different depths, so this walk is limited too.
         for _ in 0...BlockHeader.depthLimit {
             guard let (id, location) = try catalogue.base(beginning: prefix) else { return nil }
             do {
@@ -32,8 +33,9 @@ extension ArchiveStore {
         return nil
     }
 
-    /// How deep the chunk may be at which a branch begins when a chain ends with `id`: three quarters of the limit in
-    /// half of all cases, half of it in a quarter, and so on.
+    /// The greatest depth of a chunk at which a branch may begin when a chain ends with `id`.
+    ///
+    /// It is three quarters of the limit in half of all cases, half of it in a quarter, and so on.
     private static func branchingDepth(after id: ChunkID) -> Int {
         let quarters = 3 - min(id.prefix.trailingZeroBitCount, 3)
         return BlockHeader.depthLimit / 4 * quarters
@@ -41,9 +43,9 @@ extension ArchiveStore {
 }
 
 extension BlockHeader {
-    /// The base that the chunk `id` of this block most resembles.
+    /// The base that the chunk `id` of this block resembles most.
     func base(of id: ChunkID) -> ChunkPrefix? {
-        // Nodes stand each on its own predecessor; what has several bases has the most alike last.
+        // With one base a chunk, each node has its own predecessor; otherwise the last base is the most similar.
         guard chunks.count == bases.count, let index = chunks.firstIndex(where: { $0.id == id }) else {
             return bases.last
         }

@@ -1,15 +1,15 @@
-// Recently read blocks, decompressed: neighbouring small files share blocks, so the next read is often here.
+// A cache of decompressed blocks: neighbouring small files share blocks, so the next read often hits it.
 
 internal import ArchiveFormat
 internal import Threading
 
-/// Decompressed blocks, as many as fit.
+/// Decompressed blocks, up to a capacity.
 final class BlockCache: Sendable {
     private struct State {
         var blocks: ClockCache<BlockLocation, DecodedBlock>
-        /// Where a chunk is: files that were stored together are read together, and need no catalogue.
+        /// Where chunks are: files that were stored together are read together, without asking the catalogue.
         var places: [ChunkID: Place] = [:]
-        /// Blocks whose chunks are in `places`: those that were asked for again, as of many only one chunk is wanted.
+        /// Blocks whose chunks are in `places`: only those read more than once, as often only one chunk is ever wanted.
         var noted: Set<BlockLocation> = []
     }
 
@@ -47,7 +47,7 @@ final class BlockCache: Sendable {
         }
     }
 
-    /// A block that holds the chunk `id`, and where in its bytes.
+    /// A cached block that holds the chunk `id`, and the chunk's range in its bytes.
     func block(holding id: ChunkID) -> (block: DecodedBlock, range: Range<Int>, location: BlockLocation)? {
         state.withLock { state in
             guard let place = state.places[id] else { return nil }
@@ -55,7 +55,7 @@ final class BlockCache: Sendable {
         }
     }
 
-    /// Keeps `block` in place of one that turned out to be wrong.
+    /// Stores `block` in place of a cached one that turned out to be wrong.
     func replace(_ block: DecodedBlock, at location: BlockLocation) {
         state.withLock { $0.blocks.remove(location) }
         insert(block, at: location)
@@ -72,7 +72,7 @@ final class BlockCache: Sendable {
             }
             return evicted
         }
-        // They are freed here, where nobody waits for the lock.
+        // Freed here, outside the lock.
         _ = consume evicted
     }
 }

@@ -1,11 +1,11 @@
-// Packs chunks into blocks: compressed together, against older chunks where that helps.
+// Packs chunks into blocks: compressed together, and against older chunks if that helps.
 
 package import ArchiveFormat
 internal import Compression
 internal import FileIO
 internal import SystemPackage
 
-/// A chunk that is to be stored.
+/// A chunk to be stored.
 package struct RawChunk: Sendable {
     package let id: ChunkID
     package let kind: ChunkKind
@@ -23,11 +23,11 @@ package struct RawChunk: Sendable {
     }
 }
 
-/// A stored chunk that another one is told against.
+/// A stored chunk that another one is compressed against.
 package struct BaseChunk: Sendable {
     package let id: ChunkID
     package let bytes: [UInt8]
-    /// How many bases its own block stands on.
+    /// The depth of its block: the longest chain of bases that it depends on.
     package let depth: Int
 
     package init(id: ChunkID, bytes: [UInt8], depth: Int) {
@@ -50,11 +50,11 @@ package struct EncodedBlock: Sendable {
     /// Bytes of header and payload.
     package var byteCount: Int { header.blockLength }
 
-    /// Header and payload as they stand at `place`.
+    /// The header and payload for a block at `place`.
     package func bytes(at place: BlockPlace) -> [UInt8] { header.encoded(at: place) + payload }
 }
 
-/// Compresses chunks into blocks; one encoder a thread.
+/// Compresses chunks into blocks; each thread needs its own encoder.
 package struct BlockEncoder: ~Copyable {
     private var deflater: Deflater
     private var deltas = DeltaEncoder()
@@ -69,7 +69,8 @@ package struct BlockEncoder: ~Copyable {
 
     /// Compresses `chunks`, at least one, into a block.
     ///
-    /// - Parameter bases: chunks to compress against, the most alike last; each of a depth below the format's limit.
+    /// - Parameter bases: chunks to compress against, the most similar last; their depths must be below the format's
+    ///   limit.
     package mutating func encode(_ chunks: [RawChunk], bases: [BaseChunk] = []) throws(StorageError) -> EncodedBlock {
         try BlockEncoder.checkLimits(of: chunks)
         var raw = chunks[0].bytes
@@ -78,7 +79,7 @@ package struct BlockEncoder: ~Copyable {
             for chunk in chunks.dropFirst() { raw += chunk.bytes }
         }
         let (codec, payload) = try pack(raw, bases)
-        // What stands on its own in the end stands on no base.
+        // A block that is no delta has no bases.
         let usedBases = codec == .delta ? bases : []
         let header = BlockHeader(
             codec: codec,
@@ -90,18 +91,18 @@ package struct BlockEncoder: ~Copyable {
         return EncodedBlock(header: header, payload: payload)
     }
 
-    /// What readers would refuse must never be stored.
+    /// Throws if readers would reject the block.
     private static func checkLimits(of chunks: [RawChunk]) throws(StorageError) {
         let rawLength = chunks.reduce(0) { $0 + $1.bytes.count }
         if rawLength <= BlockHeader.rawLengthLimit, chunks.count <= BlockHeader.chunkCountLimit { return }
         throw StorageError(
             .system, "",
-            "\(rawLength) bytes in \(chunks.count) parts do not fit into one block, which takes "
+            "\(rawLength) bytes in \(chunks.count) parts do not fit into one block, which holds "
                 + "\(BlockHeader.rawLengthLimit) bytes in \(BlockHeader.chunkCountLimit) parts",
-            remedy: "store less at once: a shorter label or title, fewer patterns")
+            remedy: "use a shorter label or title, or fewer patterns")
     }
 
-    /// The payload for `raw`: the delta against the bases if there are such and it is shorter, or all of it.
+    /// The payload for `raw`: a delta against the bases if there are bases and that is shorter, otherwise all of it.
     private mutating func pack(
         _ raw: [UInt8], _ bases: [BaseChunk]
     ) throws(StorageError) -> (codec: Codec, payload: [UInt8]) {
@@ -123,7 +124,7 @@ package struct BlockEncoder: ~Copyable {
         }
     }
 
-    /// The payload of a delta block; nil where it is not shorter than `raw`.
+    /// The payload of a delta block; nil if it is not shorter than `raw`.
     private mutating func delta(of raw: [UInt8], from source: [UInt8]) throws(CompressionError) -> [UInt8]? {
         let found = raw.withUnsafeBytes { target in
             source.withUnsafeBytes { source in
@@ -139,7 +140,8 @@ package struct BlockEncoder: ~Copyable {
         }
         if !isSmaller { payload += delta }
         guard payload.count < raw.count else { return nil }
-        // Nothing else proves a delta before it is read, perhaps years later: one that went wrong is not stored.
+        // No later step checks a delta until it is read, perhaps years later. So it is unpacked here, and not stored if
+        // wrong.
         let again = try? payload.withRawBytes { payload throws(CompressionError) in
             try source.withRawBytes { source throws(CompressionError) in
                 try DeltaPayload.unpack(payload, bases: source, rawLength: raw.count)

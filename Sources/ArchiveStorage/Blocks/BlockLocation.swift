@@ -1,8 +1,8 @@
-// Where a block lies in the archive.
+// The location of a block in the archive.
 
-/// The place of a block: the catalogue's number of the segment, and the block's offset in it.
+/// A block's location: the catalogue's number of the segment, and the block's offset in it.
 package struct BlockLocation: Hashable, Sendable {
-    /// The segment's number in this catalogue; numbers do not outlive the catalogue.
+    /// The segment's number in this catalogue; a rebuilt catalogue numbers segments differently.
     package let segment: Int64
     /// Bytes from the segment's start to the block's header.
     package let offset: Int
@@ -12,10 +12,10 @@ package struct BlockLocation: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// Both parts in one integer, as the catalogue stores them.
+    /// Both parts in one integer, as stored in the catalogue.
     var packed: Int64 { segment << 32 | Int64(offset) }
 
-    /// The integers of the places in a segment.
+    /// The range of the packed locations in a segment.
     static func packed(ofSegment number: Int64) -> Range<Int64> {
         (number << 32)..<((number + 1) << 32)
     }

@@ -1,4 +1,4 @@
-// Reads chunks: finds their block, decompresses it against its bases, and checks every byte that is handed out.
+// Reads chunks: finds their blocks, decompresses them against their bases, and verifies every chunk that is returned.
 
 internal import ArchiveFormat
 internal import Compression
@@ -6,9 +6,9 @@ internal import FileIO
 internal import SystemPackage
 internal import Threading
 
-/// Reads blocks of an archive and keeps the recent ones.
+/// Reads blocks of an archive and caches the recent ones.
 ///
-/// Safe to use from several threads.
+/// It can be used from several threads.
 final class BlockReader: Sendable {
     private let segments: any SegmentStore
     /// The archive's directory, for errors.
@@ -17,10 +17,10 @@ final class BlockReader: Sendable {
     let cache = BlockCache(capacityBytes: 32 << 20)
     private let open = Locked<[Int64: Segment]>([:])
 
-    /// Open segments kept; each may hold a descriptor.
+    /// The most segments kept open; each may hold a descriptor.
     private static let openLimit = 128
 
-    /// Bytes of a payload, or of bases, that are much: of as many blocks as stand on each other, each has them.
+    /// Payloads and joined bases above this many bytes are large: each block in a chain would hold its own in memory.
     private static let keptPayload = 1 << 20
 
     init(_ segments: any SegmentStore, _ catalogue: Catalogue, of directory: FilePath) {
@@ -29,18 +29,18 @@ final class BlockReader: Sendable {
         self.catalogue = catalogue
     }
 
-    /// Forgets all blocks, and closes all segments.
+    /// Empties the cache and closes all segments.
     func forget() {
         cache.removeAll()
         open.withLock { $0 = [:] }
     }
 
-    /// Closes the segments that somebody has removed: until then the file system keeps their space.
+    /// Closes segments that were removed: until then the file system cannot free their space.
     func closeRemoved() {
         open.withLock { open in open = open.filter { !$0.value.bytes.isRemoved } }
     }
 
-    /// The bytes of the chunk `id`, verified: of a block that was read lately, or of any copy that is whole.
+    /// Reads the chunk `id` and verifies it, from the cache or any undamaged copy.
     func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
         if let recent = recentChunk(id) { return recent }
         guard let location = try catalogue.location(of: id) else {
@@ -53,16 +53,16 @@ final class BlockReader: Sendable {
         }
     }
 
-    /// The bytes of the chunk `id`, which the block at `location` holds; its SHA-256 is verified.
+    /// Reads the chunk `id` in the block at `location`; its SHA-256 is verified.
     func chunk(_ id: ChunkID, at location: BlockLocation) throws(StorageError) -> [UInt8] {
         let block = try block(at: location)
         guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
         return try verified(id, block.raw[range], at: location)
     }
 
-    /// The bytes of the chunk `id` where a block that was read lately holds it, and it has the right SHA-256.
+    /// The chunk `id` from a cached block, if its SHA-256 is right.
     ///
-    /// - Returns: nil else: another copy may have them.
+    /// - Returns: nil otherwise: another copy may have the right bytes.
     private func recentChunk(_ id: ChunkID) -> [UInt8]? {
         guard let (block, range, location) = cache.block(holding: id) else { return nil }
         return try? verified(id, block.raw[range], at: location)
@@ -85,7 +85,7 @@ final class BlockReader: Sendable {
         return try block(at: location, &work)
     }
 
-    /// - Parameter work: what the read that needs the block has done so far.
+    /// - Parameter work: the work done so far by the read that needs the block.
     private func block(
         at location: BlockLocation, _ work: inout UnpackingWork
     ) throws(StorageError) -> DecodedBlock {
@@ -100,10 +100,10 @@ final class BlockReader: Sendable {
                 remedy: "use a newer archiver")
         }
         guard work.begin(header) else {
-            throw StorageError.damaged(segment.path, offset: location.offset, .malformed("it stands on too many bases"))
+            throw StorageError.damaged(segment.path, offset: location.offset, .malformed("it needs too many bases"))
         }
         defer { work.end(header) }
-        // Much is read again rather than kept while the bases are unpacked, and theirs for them.
+        // A large payload is read again instead of held in memory while the bases, and their bases, are unpacked.
         let isKept = header.bases.isEmpty || payload.count <= BlockReader.keptPayload
         if !isKept { payload = [] }
         let bases = try bases(of: header, &work)
@@ -129,7 +129,7 @@ final class BlockReader: Sendable {
             guard let (id, location) = try catalogue.chunk(beginning: base) else {
                 throw StorageError.missing(base, in: directory)
             }
-            // What is made with a wrong base is found out by its own id: only that is worth hashing for.
+            // A wrong base makes a wrong chunk, whose own id reveals it. So only the requested chunk is hashed.
             let block = try block(at: location, &work)
             guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
             if joined.count + range.count > BlockReader.keptPayload {
@@ -141,7 +141,7 @@ final class BlockReader: Sendable {
         return joined
     }
 
-    /// The raw payload of a block.
+    /// Unpacks the payload of a block.
     static func unpack(
         _ payload: [UInt8], _ header: BlockHeader, _ bases: [UInt8]
     ) throws(CompressionError) -> [UInt8] {
@@ -162,12 +162,12 @@ final class BlockReader: Sendable {
         }
     }
 
-    /// The segment of a number, open.
+    /// The open segment with this number.
     func segment(_ number: Int64) throws(StorageError) -> Segment {
         if let known = open.withLock({ $0[number] }) { return known }
         guard let row = try catalogue.segment(number) else {
             throw StorageError(
-                .damaged, directory, "the catalogue names a segment it does not know",
+                .damaged, directory, "the catalogue refers to a segment that it does not list",
                 remedy: "run 'archiver repair --catalogue'")
         }
         let segment = Segment(try segments.open(row.path, writable: false))

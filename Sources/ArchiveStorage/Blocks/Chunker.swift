@@ -1,4 +1,4 @@
-// Cuts a file's bytes into chunks where the content says so, so that an insertion moves no later boundary.
+// Cuts a file's bytes into chunks at content-defined boundaries, so that an insertion moves no later boundary.
 
 // FastCDC with normalised chunking, after Wen Xia et al., "FastCDC: a Fast and Efficient Content-Defined Chunking
 // Approach for Data Deduplication", USENIX ATC 2016: a rolling gear hash, a strict mask before the wanted size and a
@@ -6,25 +6,26 @@
 
 /// Finds the ends of chunks in a file's bytes.
 package struct Chunker: Sendable {
-    /// No chunk but a file's last is shorter, in bytes.
+    /// The shortest length of a chunk in bytes, except a file's last.
     package let minimum: Int
-    /// The length chunks tend to, in bytes.
+    /// The typical length of a chunk in bytes.
     package let average: Int
-    /// No chunk is longer, in bytes.
+    /// The greatest length of a chunk in bytes.
     package let maximum: Int
     private let strictMask: UInt64
     private let looseMask: UInt64
     private let gear: [UInt64]
 
-    /// The way files are cut in archives without a seed.
+    /// The chunker of archives without a seed.
     package static let standard = Chunker(seed: 0)
 
-    /// The way files are cut.
+    /// Creates an archive's chunker.
     ///
-    /// Most files are one chunk, so that a version needs one id and stands on the whole version before; a delta stores
-    /// little of a large chunk. Lists of slices of large files stay short.
+    /// Most files are one chunk: a version then needs one id, and its delta is against the entire previous version. A
+    /// delta of a large chunk stores little, and large files have short lists of slices.
     ///
-    /// - Parameter seed: decides where: who does not know it cannot tell files by the lengths of their chunks.
+    /// - Parameter seed: decides where chunks end; without it, nobody can recognise files by the lengths of their
+    ///   chunks.
     package init(seed: UInt64) {
         self.init(minimum: 64 << 10, averageBits: 17, maximum: 512 << 10, seed: seed)
     }
@@ -34,14 +35,14 @@ package struct Chunker: Sendable {
         self.minimum = minimum
         average = 1 << averageBits
         self.maximum = maximum
-        // The hash's high bits have seen the most bytes; normalisation level 2.
+        // The hash's high bits depend on the most bytes; normalisation level 2.
         strictMask = ~(UInt64.max >> UInt64(averageBits + 2))
         looseMask = ~(UInt64.max >> UInt64(averageBits - 2))
     }
 
     /// The length of the first chunk in `bytes`.
     ///
-    /// - Parameter bytes: what lies ahead, at least `maximum` bytes or all that is left.
+    /// - Parameter bytes: the next bytes of the file, at least `maximum` or all that are left.
     package func firstChunkLength(in bytes: UnsafeRawBufferPointer) -> Int {
         if bytes.count <= minimum { return bytes.count }
         let end = min(bytes.count, maximum)

@@ -1,10 +1,10 @@
-// Values that were used lately, one going for each that comes.
+// A cache of recently used values that evicts about one value for each that is inserted.
 
-/// Keeps values up to a sum of costs; of those that must go, the ones not used for a while go first.
+/// Holds values up to a total cost, and evicts those that were not used recently.
 ///
-/// The clock algorithm (Corbató, "A paging experiment with the Multics system", 1968): a hand goes round and takes what
-/// was not used since it last came by. Unlike making room for many at once, it costs each insertion about the same, so
-/// that nobody waits much longer than the others.
+/// The clock algorithm (Corbató, "A paging experiment with the Multics system", 1968): a hand circles over the values
+/// and evicts those that were not used since its last visit. Every insertion costs about the same. Evicting many values
+/// in one go would make some callers wait much longer than others.
 package struct ClockCache<Key: Hashable, Value> {
     private struct Place {
         let key: Key
@@ -20,24 +20,24 @@ package struct ClockCache<Key: Hashable, Value> {
     private var cost = 0
     private let capacity: Int
 
-    /// - Parameter capacity: the sum of costs that may stay.
+    /// - Parameter capacity: the greatest total cost.
     package init(capacity: Int) {
         self.capacity = capacity
     }
 
     package func contains(_ key: Key) -> Bool { indexes[key] != nil }
 
-    /// The value of `key`, which counts as used.
+    /// The value of `key`, which is marked as used.
     package mutating func value(for key: Key) -> Value? {
         guard let index = indexes[key] else { return nil }
         places[index]?.isUsed = true
         return places[index]?.value
     }
 
-    /// Keeps `value` unless there is one for `key` already.
+    /// Inserts `value` unless there is one for `key` already.
     ///
-    /// - Parameter cost: how much of the capacity it takes.
-    /// - Returns: what had to go; to be let go of outside of any lock, as freeing it takes a while.
+    /// - Parameter cost: its share of the capacity.
+    /// - Returns: the evicted values; release them outside any lock, as freeing them takes time.
     package mutating func insert(_ value: Value, for key: Key, cost: Int = 1) -> [(key: Key, value: Value)] {
         guard !contains(key) else { return [] }
         let evicted = makeRoom(for: cost)
@@ -53,7 +53,7 @@ package struct ClockCache<Key: Hashable, Value> {
         return evicted
     }
 
-    /// Lets go of the value of `key`.
+    /// Removes the value of `key`.
     mutating func remove(_ key: Key) {
         guard let index = indexes.removeValue(forKey: key), let place = places[index] else { return }
         places[index] = nil

@@ -1,12 +1,12 @@
-// Reading a chunk whose newest copy does not serve: any copy that is whole and stands on whole chunks does.
+// Reads a chunk whose newest copy is damaged: any undamaged copy with undamaged bases will do.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// Looks for a copy of a chunk that gives the bytes which its id names.
+/// Searches for a copy of a chunk whose bytes match its id.
 ///
-/// Nothing is taken from blocks that were read before: one that was unpacked with a false copy of a base is wrong as well,
-/// however right its checksums are. So the chunks of all bases are verified here.
+/// It does not trust cached blocks: a block that was unpacked with a wrong base is wrong, even if its own checksums are
+/// right. So the chunks of all bases are verified here.
 struct CopySearch {
     private struct Copy: Hashable {
         let id: ChunkID
@@ -15,27 +15,27 @@ struct CopySearch {
 
     private let reader: BlockReader
     private var work = UnpackingWork()
-    /// Blocks that are being unpacked: no copy may stand on itself.
+    /// Blocks that are being unpacked: a copy must not depend on itself.
     private var open: Set<BlockLocation> = []
-    /// Those of them that something else was found to stand on.
+    /// Blocks in `open` that another copy was found to depend on.
     private var awaited: Set<BlockLocation> = []
-    /// Copies that gave nothing, and did not wait for one that did in the end.
+    /// Copies that failed; cleared when a block in `awaited` succeeds.
     private var failed: Set<Copy> = []
-    /// Blocks that this search unpacked and all of whose chunks are true.
+    /// Blocks that this search unpacked and whose chunks are all right.
     private var proven: Set<BlockLocation> = []
     private var failures = 0
 
-    /// So many copies may fail before the chunk is given up.
+    /// The search gives up after this many failed copies.
     private static let failuresLimit = 256
 
     init(_ reader: BlockReader) { self.reader = reader }
 
-    /// The bytes of the chunk `id`; nil where no copy gives them.
+    /// Reads the chunk `id`; nil if no copy has the right bytes.
     mutating func bytes(of id: ChunkID) -> [UInt8]? {
         bytes(beginning: ChunkPrefix(id)) { $0 == id }
     }
 
-    /// The bytes of the chunk whose id begins with `prefix` and `isMeant`.
+    /// Reads the chunk whose id begins with `prefix` and satisfies `isMeant`.
     private mutating func bytes(beginning prefix: ChunkPrefix, where isMeant: (ChunkID) -> Bool) -> [UInt8]? {
         guard let copies = try? reader.catalogue.copies(beginning: prefix) else { return nil }
         for copy in copies where isMeant(copy.id) {
@@ -89,7 +89,7 @@ struct CopySearch {
 }
 
 extension DecodedBlock {
-    /// Whether all chunks have the bytes that their ids name.
+    /// Whether all chunks match their ids.
     fileprivate var isTrue: Bool {
         var start = 0
         for chunk in header.chunks {

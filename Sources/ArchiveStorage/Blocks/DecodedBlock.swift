@@ -1,11 +1,11 @@
-// A block of a segment, unpacked.
+// A decompressed block of a segment.
 
 internal import ArchiveFormat
 
-/// A block's chunks, decompressed.
+/// A decompressed block.
 final class DecodedBlock: Sendable {
     let header: BlockHeader
-    /// All chunks' bytes, joined.
+    /// The bytes of all chunks, joined.
     let raw: [UInt8]
 
     init(header: BlockHeader, raw: [UInt8]) {
@@ -13,7 +13,7 @@ final class DecodedBlock: Sendable {
         self.raw = raw
     }
 
-    /// Where in `raw` the chunk `id` is; nil where the block does not hold it.
+    /// The range of the chunk `id` in `raw`; nil if the block does not hold it.
     func range(of id: ChunkID) -> Range<Int>? {
         var start = 0
         for chunk in header.chunks {
@@ -23,7 +23,7 @@ final class DecodedBlock: Sendable {
         return nil
     }
 
-    /// Calls `body` with each chunk and where in `raw` it is.
+    /// Calls `body` with each chunk and its range in `raw`.
     func forEachChunk(_ body: (ChunkID, Range<Int>) -> Void) {
         var start = 0
         for chunk in header.chunks {

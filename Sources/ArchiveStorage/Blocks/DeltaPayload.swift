@@ -1,30 +1,31 @@
-// The payload of a block that stands on bases: the length of a delta, and the delta, compressed where that helps.
+// The payload of a delta block: the length of the delta, and the delta, compressed if that helps.
 
 internal import Compression
 internal import FileIO
 
-/// Parts and rules of the payload of a delta block.
+/// The layout and limits of a delta block's payload.
 enum DeltaPayload {
-    /// How much longer than the raw payload a delta may be: it may well insert all of it.
+    /// How many bytes a delta may be longer than the raw payload: it may have to insert all of it.
     static let excessLimit = 16
 
-    /// The last bytes of the bases joined that DEFLATE's window takes, which the delta is compressed with: what it
-    /// inserts is much like what is there.
+    /// The size of the DEFLATE dictionary: the last bytes of the joined bases, as many as DEFLATE's window holds.
+    ///
+    /// What a delta inserts is often similar to the bases.
     static let dictionaryByteCount = 32_768
 
-    /// The dictionary that `bases` make.
+    /// The dictionary for these bases.
     static func dictionary(_ bases: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bases.suffix(dictionaryByteCount))
     }
 
-    /// How a payload with a delta of `count` bytes begins.
+    /// The first bytes of a payload with a delta of `count` bytes.
     static func length(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         LEB128.append(count, to: &bytes)
         return bytes
     }
 
-    /// The raw payload.
+    /// Unpacks a payload.
     ///
     /// - Parameters:
     ///   - bases: the bytes of the block's bases, joined.
@@ -33,7 +34,7 @@ enum DeltaPayload {
         _ payload: UnsafeRawBufferPointer, bases: UnsafeRawBufferPointer, rawLength: Int
     ) throws(CompressionError) -> [UInt8] {
         guard let (length, start) = LEB128.number(in: payload, at: 0) else { throw .corrupt }
-        // So damage cannot ask for more memory than the block itself takes.
+        // So a damaged length cannot make the reader allocate more memory than the block needs.
         guard length <= rawLength + excessLimit else { throw .tooLarge(byteCount: length) }
         let packed = UnsafeRawBufferPointer(rebasing: payload[start...])
         if packed.count == length { return try Delta.apply(packed, to: bases, expecting: rawLength) }

@@ -1,15 +1,15 @@
-// Encoders for whoever has something to store: to make one costs more than most changes of a watched directory.
+// A pool of encoders: creating one costs more than storing most changes of a watched directory.
 
 internal import ArchiveFormat
 internal import Threading
 
-/// Encoders that are kept for the next time.
+/// Reuses encoders.
 ///
-/// Safe to use from several threads.
+/// It can be used from several threads.
 final class EncoderPool: Sendable {
-    /// One encoder; one thread at a time has it.
+    /// One encoder, used by one thread at a time.
     private final class Encoder: @unchecked Sendable {
-        // Unchecked: the pool hands an encoder to one thread at a time.
+        // Unchecked: the pool gives an encoder to one thread at a time.
         var encoder: BlockEncoder
 
         init(level: Int) throws(StorageError) { encoder = try BlockEncoder(level: level) }
@@ -20,7 +20,7 @@ final class EncoderPool: Sendable {
     /// Compresses `chunks`, at least one, into a block.
     ///
     /// - Parameters:
-    ///   - bases: chunks to compress against, the most alike last; each of a depth below the format's limit.
+    ///   - bases: chunks to compress against, the most similar last; their depths must be below the format's limit.
     ///   - level: zlib's effort, 1 (fast) to 9 (small).
     func encode(_ chunks: [RawChunk], bases: [BaseChunk], level: Int) throws(StorageError) -> EncodedBlock {
         let kept = free.withLock { $0[level]?.popLast() }
@@ -31,13 +31,13 @@ final class EncoderPool: Sendable {
 }
 
 extension ArchiveStore {
-    /// The effort that what is small or seldom is worth.
+    /// The level for small or rare data.
     package static let thoroughLevel = 9
 
     /// Compresses `chunks`, at least one, into a block.
     ///
     /// - Parameters:
-    ///   - bases: chunks to compress against, the most alike last; each of a depth below the format's limit.
+    ///   - bases: chunks to compress against, the most similar last; their depths must be below the format's limit.
     ///   - level: zlib's effort, 1 (fast) to 9 (small).
     package func encode(
         _ chunks: [RawChunk], bases: [BaseChunk] = [], level: Int = thoroughLevel

@@ -1,20 +1,20 @@
-// How much one read may unpack: blocks stand on others, and what is small on disk could else be made endless to read.
+// Limits the work of one read: blocks depend on others, so a small forged archive could make a read endless.
 
 internal import ArchiveFormat
 
-/// The blocks that one read has unpacked, and those that it is in the midst of.
+/// The blocks that one read has unpacked, and those that it is unpacking.
 struct UnpackingWork {
-    /// Blocks that are being unpacked one for another.
+    /// Nested blocks that are being unpacked.
     private var steps = 0
     /// Raw bytes of all blocks so far.
     private var bytes = 0
-    /// Raw bytes of the blocks that are being unpacked one for another.
+    /// Raw bytes of the nested blocks that are being unpacked.
     private var heldBytes = 0
 
-    /// More than the format's depth: where two writers stored a base at the same time, the copy that is found may stand
-    /// on more blocks than the one that the depth was counted from.
+    /// More than the format's depth limit: if two writers stored a base at the same time, the copy that is found may be
+    /// deeper than the one that the depth was computed from.
     static let stepsLimit = 4 * BlockHeader.depthLimit
-    /// A chain of the greatest blocks; writers make smaller ones.
+    /// The bytes of a chain of the largest blocks; writers make smaller ones.
     private static let bytesLimit = BlockHeader.depthLimit * BlockHeader.rawLengthLimit
     private static let heldBytesLimit = 128 << 20
 
@@ -29,7 +29,7 @@ struct UnpackingWork {
             && heldBytes <= UnpackingWork.heldBytesLimit
     }
 
-    /// Ends what `begin` began.
+    /// Ends the unpacking of a block.
     mutating func end(_ header: BlockHeader) {
         steps -= 1
         heldBytes -= header.rawLength

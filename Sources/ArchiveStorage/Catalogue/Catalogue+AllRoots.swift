@@ -1,4 +1,4 @@
-// What the catalogue knows of all roots at a time: an archive may have thousands, and each question costs its time.
+// Queries over all roots at a time: an archive may have thousands, and one query each would be slow.
 
 package import ArchiveFormat
 package import FileIO
@@ -6,15 +6,15 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// How many snapshots each root has, and the bytes that the archive grew by for those made at `since` or after.
+    /// The number of snapshots of each root, and the bytes that the archive grew by for those made at `since` or after.
     ///
-    /// - Parameter root: of this root only, by its number.
-    /// - Returns: by the roots' numbers; roots without snapshots are left out.
+    /// - Parameter root: only this root, by its number.
+    /// - Returns: the totals by root number; roots without snapshots are left out.
     package func totals(
         of root: Int64? = nil, since: Timestamp
     ) throws(StorageError) -> [Int64: (snapshots: Int, storedBytes: UInt64)] {
-        // One pass for both: of a hundred thousand rows it is the reading that counts. TOTAL sums in floating point:
-        // exact up to 8 PiB, and it never overflows (sqlite.org/lang_aggfunc.html).
+        // One pass for both, as reading a hundred thousand rows dominates. TOTAL sums in floating point: it is exact up
+        // to 8 PiB and never overflows (sqlite.org/lang_aggfunc.html).
         let sql = """
             SELECT root, COUNT(*), TOTAL(CASE WHEN (seconds, nanoseconds) >= (?, ?) THEN storedBytes END)
             FROM snapshot \(root == nil ? "" : "WHERE root = ?") GROUP BY root
@@ -31,12 +31,12 @@ extension Catalogue {
         }
     }
 
-    /// The latest snapshot of each root, by the roots' numbers.
+    /// The latest snapshot of each root, by root number.
     ///
-    /// - Parameter root: of this root only, by its number.
+    /// - Parameter root: only this root, by its number.
     package func latestSnapshots(of root: Int64? = nil) throws(StorageError) -> [Int64: ListedSnapshot] {
         let columns = SnapshotReader.columns.split(separator: ", ").map { "snapshot.\($0)" }.joined(separator: ", ")
-        // Each root in turn, whatever SQLite thinks of it.
+        // CROSS JOIN makes SQLite visit the roots one by one.
         let sql = """
             SELECT \(columns) FROM root CROSS JOIN snapshot ON snapshot.id = (
                 SELECT newest.id FROM snapshot AS newest WHERE newest.root = root.id
@@ -47,14 +47,14 @@ extension Catalogue {
             var latest: [Int64: ListedSnapshot] = [:]
             var reader = SnapshotReader(db, roots: root == nil ? try Catalogue.everyRoot(in: db) : [:])
             try db.cachedStatement(sql: sql).forEachRow(root.map { [$0] } ?? []) { row in
-                latest[row.integer(0)] = try reader.record(row)
+                latest[row.integer(0)] = try reader.snapshot(row)
                 return true
             }
             return latest
         }
     }
 
-    /// When roots were retired that have had no snapshot since, by the roots' numbers.
+    /// The times when roots without later snapshots were retired, by root number.
     package func retirements() throws(StorageError) -> [Int64: Timestamp] {
         let sql = """
             SELECT root.id, notice.seconds, notice.nanoseconds
@@ -74,7 +74,7 @@ extension Catalogue {
         }
     }
 
-    /// Where the newest copies of chunks are; those that no indexed segment holds are left out.
+    /// The locations of the newest copies of chunks; chunks without one are left out.
     package func locations(of ids: [ChunkID]) throws(StorageError) -> [ChunkID: BlockLocation] {
         counters.lookups.add(ids.count)
         return try read { db in

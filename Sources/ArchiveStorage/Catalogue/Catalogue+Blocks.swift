@@ -1,19 +1,19 @@
-// The catalogue's blocks: how long each is and what it stands on, known without reading it.
+// The catalogue's blocks: the length and the bases of each, without reading it.
 
 package import ArchiveFormat
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 
-/// What the catalogue knows of a block.
+/// A block as the catalogue lists it.
 package struct StoredBlock: Sendable, Hashable {
     /// Bytes of header and payload in the segment.
     package let length: Int
-    /// How many blocks a read has to unpack before it.
+    /// The number of blocks that a read must unpack first.
     package let depth: Int
-    /// The chunks that it is a delta against, in order.
+    /// The bases of a delta, in order.
     package let bases: [ChunkPrefix]
-    /// Whether it holds a record that stays whatever is forgotten.
+    /// Whether it holds a record that stays even if everything is forgotten.
     package let isLasting: Bool
 
     package init(_ header: BlockHeader) {
@@ -30,7 +30,7 @@ package struct StoredBlock: Sendable, Hashable {
         let depth = row.integer(2)
         guard bytes.count.isMultiple(of: ChunkPrefix.byteCount), (0...Int64(BlockHeader.depthLimit)).contains(depth)
         else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "what it says of a block cannot be")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a block's row is invalid")
         }
         length = Int(row.integer(1))
         isLasting = row.integer(4) != 0
@@ -42,7 +42,7 @@ package struct StoredBlock: Sendable, Hashable {
 }
 
 extension Catalogue {
-    /// The block at `location`; nil where no indexed segment has one there.
+    /// The block at `location`; nil if no indexed segment has one there.
     package func block(at location: BlockLocation) throws(StorageError) -> StoredBlock? {
         var found: StoredBlock?
         try forEachBlock("SELECT \(StoredBlock.columns) FROM block WHERE location = ?", [location.packed]) {
@@ -61,7 +61,7 @@ extension Catalogue {
             [range.lowerBound, range.upperBound], body)
     }
 
-    /// Calls `body` with each block of all segments, in the order of their places; `body` may not use the catalogue.
+    /// Calls `body` with each block of all segments, in the order of locations; `body` must not use the catalogue.
     func forEachBlock(_ body: (BlockLocation, StoredBlock) throws -> Void) throws(StorageError) {
         try forEachBlock("SELECT \(StoredBlock.columns) FROM block ORDER BY location", [], body)
     }

@@ -1,28 +1,29 @@
-// Asking the index of paths: what changed at a path, below a directory, between two snapshots; what is gone.
+// Queries of the index of paths: what changed at a path, below a directory or between two snapshots, and what was
+// removed.
 
 package import ArchiveFormat
 package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// How much a snapshot changed in a directory.
+/// How much a snapshot changed below a directory.
 package struct PlacedCounts: Sendable, Hashable {
     package let place: HistoryPlace
     package let counts: ChangeCounts
 }
 
-/// The first and the last change of a name.
+/// The first and the last change of a path.
 package struct ChangeEnds: Sendable, Hashable {
     package let first: PlacedChange
     package let last: PlacedChange
-    /// How many changes there are.
+    /// The number of changes.
     package let count: Int
-    /// Whether what has the name was ever as large as is asked for.
+    /// Whether an object at the path was ever larger than the given size.
     package let isLarger: Bool
 }
 
 extension Catalogue {
-    /// What happened at `path` before `end`, the newest first.
+    /// The changes of `path` before `end`, the newest first.
     package func changes(
         of path: RelativePath, root: Int64, before end: HistoryPlace = .end, limit: Int? = nil
     ) throws(StorageError) -> [PlacedChange] {
@@ -36,7 +37,7 @@ extension Catalogue {
             sql, [root, Data(path.bytes), end.sequence, end.seconds, Int64(clamping: limit ?? -1)])
     }
 
-    /// What happened behind `start` up to `end`, in the order of snapshots; at `path` and below it.
+    /// The changes at `path` and below it after `start` up to `end`, in the order of snapshots.
     package func changes(
         root: Int64, after start: HistoryPlace, through end: HistoryPlace, at path: RelativePath = .root
     ) throws(StorageError) -> [PlacedChange] {
@@ -51,9 +52,9 @@ extension Catalogue {
         return path.isRoot ? changes : changes.filter { path.contains($0.change.path) }
     }
 
-    /// How much each snapshot before `end` changed at the directory `path` and below it, the newest first.
+    /// The counts of each snapshot's changes at the directory `path` and below it before `end`, the newest first.
     ///
-    /// - Parameter limit: the most snapshots; then no more is read than the latest changes of each name below.
+    /// - Parameter limit: the most snapshots; with a limit, only the latest changes of each path are read.
     package func counts(
         below path: RelativePath, root: Int64, before end: HistoryPlace = .end, limit: Int? = nil
     ) throws(StorageError) -> [PlacedCounts] {
@@ -97,8 +98,9 @@ extension Catalogue {
         }
     }
 
-    /// The place of the last but `limit` snapshot that changed something below `path`: a name is asked only for what is newer
-    /// than the places that are known already.
+    /// The position of the oldest of the newest `limit` snapshots that changed something below `path`.
+    ///
+    /// Each path is queried only for changes that are newer than the positions found so far.
     private func startOfNewest(
         _ limit: Int, below path: RelativePath, root: Int64, before end: HistoryPlace
     ) throws(StorageError) -> HistoryPlace {
@@ -109,7 +111,7 @@ extension Catalogue {
             """
         return try readTogether { db in
             let changes = try db.cachedStatement(sql: newest)
-            // The newest last.
+            // Ascending, so the newest position is last.
             var places: [HistoryPlace] = []
             try db.cachedStatement(sql: names).forEachRow([root] + Catalogue.range(below: path)) { name in
                 let start: HistoryPlace = places.count < limit ? .start : places[0]
@@ -131,7 +133,7 @@ extension Catalogue {
         }
     }
 
-    /// The last time before `end` that something else got the name `path`.
+    /// The last time before `end` that another path was renamed to `path`.
     package func renaming(
         to path: RelativePath, root: Int64, before end: HistoryPlace
     ) throws(StorageError) -> PlacedChange? {
@@ -146,7 +148,7 @@ extension Catalogue {
         return try placedChanges(sql, [root, Data(path.bytes), end.sequence, end.seconds]).first
     }
 
-    /// What removed the paths that are gone, at `path` and below it, by path.
+    /// The changes that removed the paths which no longer exist, at `path` and below it, by path.
     package func removals(root: Int64, at path: RelativePath = .root) throws(StorageError) -> [PlacedChange] {
         let paths = path.isRoot ? "" : "AND \(Catalogue.isBelow)"
         let sql = """
@@ -159,7 +161,7 @@ extension Catalogue {
         return try placedChanges(sql, [root] + (path.isRoot ? [] : Catalogue.range(below: path)))
     }
 
-    /// Calls `body` with the paths that some snapshot behind the first has changed.
+    /// Calls `body` with each path that a snapshot after the first has changed.
     package func forEachChangedPath(root: Int64, _ body: (RelativePath) throws -> Void) throws(StorageError) {
         try read { db in
             try db.cachedStatement(sql: "SELECT path FROM path WHERE root = ? ORDER BY path").forEachRow([root]) {
@@ -171,9 +173,9 @@ extension Catalogue {
         }
     }
 
-    /// The first and the last change of a name, and how many there are; nil where no snapshot behind the first has changed it.
+    /// The first and the last change of a path; nil if no snapshot after the first has changed it.
     ///
-    /// - Parameter size: to say whether it was ever larger than this, in bytes.
+    /// - Parameter size: in bytes, for `isLarger`; nil if no size matters.
     package func ends(of path: RelativePath, root: Int64, largerThan size: UInt64?) throws(StorageError) -> ChangeEnds?
     {
         func sql(_ order: String) -> String {
@@ -207,7 +209,7 @@ extension Catalogue {
         }
     }
 
-    /// The snapshot at a place of a root's history; nil where there is none.
+    /// The snapshot at a position in a root's history; nil if there is none.
     package func snapshot(at place: HistoryPlace, root: Int64) throws(StorageError) -> ListedSnapshot? {
         let sql = """
             SELECT \(SnapshotReader.columns) FROM snapshot WHERE root = ? AND sequence = ? AND seconds = ?
@@ -216,7 +218,7 @@ extension Catalogue {
         return try record(sql, [root, place.sequence, place.seconds])
     }
 
-    /// The last snapshot of a root before a place; nil where there is none.
+    /// The last snapshot of a root before a position; nil if there is none.
     package func snapshot(before place: HistoryPlace, root: Int64) throws(StorageError) -> ListedSnapshot? {
         let sql = """
             SELECT \(SnapshotReader.columns) FROM snapshot WHERE root = ? AND (sequence, seconds) < (?, ?)
@@ -235,7 +237,7 @@ extension Catalogue {
             var found: ListedSnapshot?
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
-                found = try reader.record(row)
+                found = try reader.snapshot(row)
                 counters.snapshotsRead.add()
                 return false
             }
@@ -273,7 +275,7 @@ extension Catalogue {
         return path
     }
 
-    /// The condition for a path and all below it; `/` is followed by `0`.
+    /// The condition for a path and everything below it; `0` is the byte after `/`.
     private static let isBelow = "path.path >= ? AND path.path < ? AND (path.path = ? OR path.path > ?)"
 
     private static func range(below path: RelativePath) -> StatementArguments {

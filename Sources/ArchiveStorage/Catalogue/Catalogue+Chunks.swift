@@ -1,4 +1,4 @@
-// The catalogue's hot path: finding and entering chunks by the million, straight through prepared statements.
+// The catalogue's hot path: finds and enters millions of chunks through prepared statements.
 
 package import ArchiveFormat
 internal import Foundation
@@ -6,23 +6,23 @@ internal import GRDB
 internal import GRDBSQLite
 
 extension Catalogue {
-    /// More copies of one chunk than this are not looked at: no writers make them.
+    /// The most copies of one chunk that are examined: no writer makes more.
     private static let copiesLimit = 64
 
-    /// Where the newest copy of the chunk `id` is; nil where no indexed segment holds one.
+    /// The location of the newest copy of the chunk `id`; nil if no indexed segment has one.
     package func location(of id: ChunkID) throws(StorageError) -> BlockLocation? {
         try lookUp("SELECT location FROM chunk WHERE id = ? ORDER BY location DESC LIMIT 1", id) { row in
             BlockLocation(packed: row.integer(0))
         }
     }
 
-    /// Whether a segment gives the chunk `id`, one that is about to be dropped, too, and no check has found that it is lost.
-    package func gives(_ id: ChunkID) throws(StorageError) -> Bool {
+    /// Whether a segment, condemned or not, has the chunk `id`, and no check has found it lost.
+    package func canRead(_ id: ChunkID) throws(StorageError) -> Bool {
         let sql = "SELECT 1 FROM chunk WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM loss WHERE id = ?1) LIMIT 1"
         return try lookUp(sql, id) { _ in true } ?? false
     }
 
-    /// Whether a segment that stays holds the chunk `id`, and no check has found that it is lost.
+    /// Whether a segment that is not condemned has the chunk `id`, and no check has found it lost.
     package func holds(_ id: ChunkID) throws(StorageError) -> Bool {
         return try lookUp(Catalogue.holding, id) { _ in true } ?? false
     }
@@ -31,8 +31,9 @@ extension Catalogue {
         SELECT 1 FROM chunk WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM loss WHERE id = ?1) AND NOT \(isCondemned) LIMIT 1
         """
 
-    /// The chunk whose id begins with `prefix`, and where its newest copy is; nil where no indexed segment holds one, or a
-    /// check has found that it is lost.
+    /// The chunk whose id begins with `prefix`, and the location of its newest copy.
+    ///
+    /// - Returns: nil if no indexed segment has one, or a check has found it lost.
     package func chunk(beginning prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, location: BlockLocation)? {
         let sql = """
             SELECT id, location, EXISTS (SELECT 1 FROM loss WHERE loss.id = chunk.id)
@@ -44,7 +45,7 @@ extension Catalogue {
         }
     }
 
-    /// As `chunk(beginning:)`, for what is to be written: only copies in segments that stay may be stood on.
+    /// Like `chunk(beginning:)`, but only copies in segments that are not condemned: new blocks may depend on them.
     package func base(beginning prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, location: BlockLocation)? {
         guard let (id, location) = try chunk(beginning: prefix) else { return nil }
         let sql =
@@ -53,7 +54,7 @@ extension Catalogue {
         return try lookUp(sql, id) { row in (id, BlockLocation(packed: row.integer(0))) }
     }
 
-    /// Where the copies of the chunk are whose id begins with `prefix`, the newest first.
+    /// The locations of all copies of the chunk whose id begins with `prefix`, the newest first.
     package func copies(
         beginning prefix: ChunkPrefix
     ) throws(StorageError) -> [(id: ChunkID, location: BlockLocation)] {
@@ -71,7 +72,7 @@ extension Catalogue {
         }
     }
 
-    /// What `body` makes of the row that `sql` finds for `id`; nil where there is none.
+    /// Calls `body` with the row that `sql` finds for `id`; returns nil if there is none.
     private func lookUp<Value>(
         _ sql: String, _ id: ChunkID, _ body: (CatalogueRow) throws -> Value?
     ) throws(StorageError) -> Value? {
@@ -88,24 +89,24 @@ extension Catalogue {
         }
     }
 
-    /// Whether any chunk is known at all.
+    /// Whether no chunk is indexed.
     package func isEmpty() throws(StorageError) -> Bool {
         try read { db in try Row.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM chunk LIMIT 1")) == nil }
     }
 
-    /// How many copies of chunks are known.
+    /// The number of indexed copies of chunks.
     package func chunkCount() throws(StorageError) -> Int {
         try read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM chunk") ?? 0 }
     }
 
-    /// Enters what a segment holds up to `length`, in one transaction.
+    /// Enters the contents of a segment up to `length`, in one transaction.
     ///
     /// - Parameters:
     ///   - segment: the segment's number.
-    ///   - length: bytes of the segment that are indexed afterwards; on disk already.
-    ///   - chunks: chunks of the newly indexed part and the offsets of their blocks.
+    ///   - length: the bytes of the segment that are indexed afterwards; they must be on disk already.
+    ///   - chunks: the chunks of the newly indexed part with the offsets of their blocks.
     ///   - blocks: the blocks of that part.
-    ///   - records: what chunks of that part mean.
+    ///   - records: the records in that part.
     package func enter(
         segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)],
         blocks: [(location: BlockLocation, block: StoredBlock)] = [], records: CommitRecords = CommitRecords()
@@ -123,7 +124,7 @@ extension Catalogue {
 
     /// Enters chunks and blocks of any segments, in one transaction.
     ///
-    /// How far these segments are indexed stays as it is.
+    /// The indexed lengths of the segments do not change.
     func enter(
         _ chunks: [(id: ChunkID, location: BlockLocation)], _ blocks: [(location: BlockLocation, block: StoredBlock)]
     ) throws(StorageError) {
@@ -133,14 +134,14 @@ extension Catalogue {
         }
     }
 
-    /// Enters records whose chunks are entered already.
+    /// Enters records whose chunks are already entered.
     func enter(_ records: [any ListedRecord]) throws(StorageError) {
         if records.isEmpty { return }
         try write { db in for record in records { try record.insert(into: db, of: self) } }
     }
 
     private func insert(_ chunks: [(id: ChunkID, location: BlockLocation)], into db: Database) throws {
-        // In the order of the table, neighbouring rows fall into the same page.
+        // Sorted in table order, neighbouring rows share a page.
         let sorted = chunks.sorted { $0.id != $1.id ? $0.id < $1.id : $0.location.packed > $1.location.packed }
         let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO chunk (id, location) VALUES (?, ?)")
         let handle = statement.sqliteStatement
@@ -153,7 +154,7 @@ extension Catalogue {
         }
     }
 
-    /// Calls `body` with every copy of a chunk and its place, in the order of ids, until it returns false.
+    /// Calls `body` with every copy of every chunk and its location, in the order of ids, until it returns false.
     package func forEachChunk(_ body: (ChunkID, BlockLocation) -> Bool) throws(StorageError) {
         try read { db in
             try db.makeStatement(sql: "SELECT id, location FROM chunk ORDER BY id, location DESC").forEachRow([]) {
@@ -175,7 +176,7 @@ extension Catalogue {
 }
 
 extension ChunkPrefix {
-    /// The least id that begins so.
+    /// The smallest id with this prefix.
     fileprivate var least: ChunkID {
         let padding = [UInt8](repeating: 0, count: ChunkID.byteCount - ChunkPrefix.byteCount)
         return (bytes + padding).withUnsafeBytes { ChunkID(exactly: $0) }

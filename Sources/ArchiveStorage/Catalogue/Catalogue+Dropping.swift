@@ -1,11 +1,11 @@
-// Segments that are on their way out: condemned while somebody may still read them, then dropped, which is on record.
+// Condemned segments, which may still be read, and dropped segments, which are recorded.
 
 package import ArchiveFormat
 internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// That a chunk's place is in a condemned segment, for a condition of SQL on the table `chunk`.
+    /// An SQL condition on the table `chunk`: the copy is in a condemned segment.
     static let isCondemned = """
         EXISTS (
             SELECT 1 FROM segment INDEXED BY segmentCondemned WHERE state = 2 AND id = chunk.location >> 32
@@ -18,15 +18,15 @@ extension Catalogue {
         return try read { db in try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]) != nil }
     }
 
-    /// Condemns a sealed segment: from now on its chunks are stored again, and are nobody's base.
+    /// Condemns a sealed segment: from now on its chunks are stored again, and are not used as bases.
     ///
-    /// - Returns: whether it is condemned now; one that may be written to cannot be.
+    /// - Returns: whether it is condemned now; an open segment cannot be condemned.
     @discardableResult
     package func condemn(_ number: Int64) throws(StorageError) -> Bool {
         try change(number, from: .sealed, to: .condemned)
     }
 
-    /// Takes back that a segment is condemned.
+    /// Undoes the condemnation of a segment.
     @discardableResult
     package func acquit(_ number: Int64) throws(StorageError) -> Bool {
         try change(number, from: .condemned, to: .sealed)
@@ -43,7 +43,7 @@ extension Catalogue {
         }
     }
 
-    /// Removes copies of chunks, and their blocks, in one transaction.
+    /// Removes copies of chunks and their blocks, in one transaction.
     func remove(_ copies: [(id: ChunkID, location: BlockLocation)]) throws(StorageError) {
         if copies.isEmpty { return }
         try write { db in
@@ -58,14 +58,14 @@ extension Catalogue {
         }
     }
 
-    /// Whether the segment with this id was dropped on purpose.
+    /// Whether the segment with this id was dropped.
     package func isDropped(_ segment: SegmentID) throws(StorageError) -> Bool {
         try read { db in
             try Row.fetchOne(db, sql: "SELECT 1 FROM dropped WHERE name = ?", arguments: [Data(segment.bytes)]) != nil
         }
     }
 
-    /// The segments that were dropped on purpose.
+    /// The ids of all dropped segments.
     package func droppedSegments() throws(StorageError) -> Set<SegmentID> {
         try read { db in
             Set(
@@ -77,7 +77,7 @@ extension Catalogue {
         }
     }
 
-    /// Enters that segments were dropped, and takes out what is known of them.
+    /// Enters dropped segments and removes what is listed about them.
     func insert(_ dropped: DroppedSegments, into db: Database) throws {
         for segment in dropped.segments {
             let name = Data(segment.bytes)
@@ -98,11 +98,11 @@ extension DroppedSegments: ListedRecord {
 }
 
 extension RecordKind {
-    /// The segments that were removed on purpose, by the ids in their headers.
+    /// The dropped segments, by the ids in their headers.
     static let droppedSegments = RecordKind(
         schema: """
             CREATE TABLE dropped (name BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
-            """, name: { "what was dropped, \($0)" }
+            """, name: { "record of dropped segments \($0)" }
     ) {
         (record: DroppedSegments, _) in record
     }

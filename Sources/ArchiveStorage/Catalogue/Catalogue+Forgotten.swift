@@ -1,22 +1,22 @@
-// The catalogue's forgotten records: what is listed no more, and what is listed again.
+// The catalogue's forgotten records, and those that are listed again.
 
 package import ArchiveFormat
 package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// A snapshot or a saved state that is forgotten.
+/// A forgotten snapshot or saved state.
 package struct ListedForgotten: Sendable, Hashable {
     /// The chunk that holds its record.
     package let id: ChunkID
     /// When it was forgotten.
     package let time: Timestamp
-    /// Why.
+    /// Why it was forgotten.
     package let reason: ForgettingReason
 }
 
 extension Catalogue {
-    /// Forgets snapshots and states, also those that are yet to be found, unless they were brought back later.
+    /// Forgets snapshots and states, even those not found yet, unless they were unforgotten later.
     func insert(_ forgotten: ForgottenRecords, into db: Database) throws {
         let ofState = try db.cachedStatement(sql: "DELETE FROM state WHERE id = ?")
         let ofSnapshot = try db.cachedStatement(sql: "DELETE FROM snapshot WHERE id = ?")
@@ -28,7 +28,7 @@ extension Catalogue {
                     SELECT 1 FROM snapshot WHERE id = ?1 UNION ALL SELECT 1 FROM state WHERE id = ?1)
                 """)
         for id in forgotten.records {
-            guard try say(id, isKept: false, at: forgotten.time, forgotten.reason, in: db) else { continue }
+            guard try record(id, isKept: false, at: forgotten.time, forgotten.reason, in: db) else { continue }
             let arguments: StatementArguments = [Data(id.bytes)]
             try size.execute(arguments: arguments)
             try ofState.execute(arguments: arguments)
@@ -38,10 +38,11 @@ extension Catalogue {
         }
     }
 
-    /// Records that a record is forgotten, or kept after all.
+    /// Records that a record is forgotten or kept.
     ///
-    /// - Returns: whether that is new; of what is said of a record the latest counts, and at one time that it is kept.
-    fileprivate func say(
+    /// - Returns: whether that is new. The latest statement counts; of two with the same time, the one that keeps the
+    ///   record.
+    fileprivate func record(
         _ id: ChunkID, isKept: Bool, at time: Timestamp, _ reason: ForgettingReason = .asked, in db: Database
     ) throws -> Bool {
         let statement = try db.cachedStatement(
@@ -57,17 +58,17 @@ extension Catalogue {
         return db.changesCount > 0
     }
 
-    /// Records how many bytes a forgotten record had stored, which is found after what says that it is forgotten.
+    /// Records the stored bytes of a forgotten record that was found after the statement that forgets it.
     func recordStoredBytes(_ storedBytes: UInt64, ofForgotten id: ChunkID, in db: Database) throws {
         try db.cachedStatement(sql: "UPDATE forgotten SET storedBytes = ? WHERE id = ? AND NOT isKept")
             .execute(arguments: [Int64(clamping: storedBytes), Data(id.bytes)])
     }
 
-    /// The bytes that what was forgotten in between had stored when it was made, both instants included.
+    /// The sum of `storedBytes` of the records forgotten from `since` to `until`, both included.
     package func forgottenBytes(since: Timestamp?, until: Timestamp) throws(StorageError) -> UInt64 {
         let low = since ?? .least
         return try read { db in
-            // As a floating-point number: what a catalogue says may be more than any integer.
+            // In floating point: a damaged catalogue may have sums larger than any integer.
             let sum = try Double.fetchOne(
                 db,
                 sql: """
@@ -86,7 +87,7 @@ extension Catalogue {
         }
     }
 
-    /// When it was last said of a record that it is forgotten, or kept after all; nil where it never was.
+    /// The time of the latest statement that forgets or keeps a record; nil if there is none.
     package func timeOfForgetting(_ id: ChunkID) throws(StorageError) -> Timestamp? {
         try read { db in
             let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM forgotten WHERE id = ?")
@@ -95,11 +96,11 @@ extension Catalogue {
         }
     }
 
-    /// The records that are forgotten, by the time when they were, those of one time by id.
+    /// The forgotten records, by the time when they were forgotten, then by id.
     ///
     /// - Parameters:
-    ///   - since: those that were forgotten at this instant or after.
-    ///   - until: those that were forgotten at this instant or before.
+    ///   - since: only those forgotten at this time or after.
+    ///   - until: only those forgotten at this time or before.
     package func forgotten(
         since: Timestamp? = nil, until: Timestamp? = nil, newestFirst: Bool = false, limit: Int? = nil
     ) throws(StorageError) -> [ListedForgotten] {
@@ -123,7 +124,7 @@ extension Catalogue {
         }
     }
 
-    /// The forgotten records whose ids begin with hex digits, at most `limit`.
+    /// The forgotten records whose ids begin with these hex digits, at most `limit`.
     package func forgotten(idPrefix: String, limit: Int) throws(StorageError) -> [ListedForgotten] {
         guard let range = Catalogue.idRange(idPrefix) else { return [] }
         let sql = """
@@ -158,31 +159,31 @@ extension ForgottenRecords: ListedRecord {
     func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
 
     func isListed(in db: Database) throws -> Bool? {
-        try RecordKind.isSaid(of: records, at: time, in: "forgotten", "id", db)
+        try RecordKind.isRecorded(of: records, at: time, in: "forgotten", "id", db)
     }
 }
 
-/// Records that are to be listed again.
+/// Records to be listed again.
 struct ListedAgain: ListedRecord {
     let record: UnforgottenRecords
-    /// Those of them that can be read.
+    /// The readable ones among them.
     let listed: [ChunkID: any ListedRecord]
 
     var time: Timestamp { record.time }
 
     func insert(into db: Database, of catalogue: Catalogue) throws {
-        for id in record.records where try catalogue.say(id, isKept: true, at: record.time, in: db) {
+        for id in record.records where try catalogue.record(id, isKept: true, at: record.time, in: db) {
             try listed[id]?.insert(into: db, of: catalogue)
         }
     }
 
     func isListed(in db: Database) throws -> Bool? {
-        try RecordKind.isSaid(of: record.records, at: time, in: "forgotten", "id", db)
+        try RecordKind.isRecorded(of: record.records, at: time, in: "forgotten", "id", db)
     }
 }
 
 extension RecordKind {
-    /// What was last said of a record: that it is forgotten, and when; or since when it is kept after all.
+    /// The latest statement about each record: that it is forgotten, or that it is kept.
     static let forgotten = RecordKind(
         schema: """
             CREATE TABLE forgotten (
@@ -194,20 +195,20 @@ extension RecordKind {
                 storedBytes INTEGER NOT NULL
             ) WITHOUT ROWID;
             CREATE INDEX forgottenByTime ON forgotten (seconds, nanoseconds, id) WHERE NOT isKept;
-            """, name: { "what is forgotten, \($0)" }
+            """, name: { "record of forgetting \($0)" }
     ) { (record: ForgottenRecords, _) in
         record
     }
 
     static let unforgotten = RecordKind(
-        .unforgotten, schema: "", name: { "what is forgotten no more, \($0)" }
+        .unforgotten, schema: "", name: { "record of unforgetting \($0)" }
     ) { (store, found) throws(StorageError) in
         try store.listedAgain(try store.record(found.id, as: UnforgottenRecords.self))
     }
 }
 
 extension ArchiveStore {
-    /// What it takes to list forgotten records again; those that cannot be read are left out.
+    /// Prepares to list forgotten records again; unreadable ones are left out.
     func listedAgain(_ record: UnforgottenRecords) throws(StorageError) -> ListedAgain {
         var listed: [ChunkID: any ListedRecord] = [:]
         for id in record.records {
@@ -218,17 +219,17 @@ extension ArchiveStore {
         return ListedAgain(record: record, listed: listed)
     }
 
-    /// The snapshot or the state that the chunk `id` holds; nil where no segment has it as one.
+    /// The snapshot or state in the chunk `id`; nil if no segment has it as such a record.
     package func forgottenValue(_ id: ChunkID) throws(StorageError) -> ForgottenValue? {
         switch try listedRecord(id) {
-        case let snapshot as NewSnapshot: .snapshot(snapshot.record)
+        case let snapshot as NewSnapshot: .snapshot(snapshot.listed)
         case let state as ListedState: .state(state)
         default: nil
         }
     }
 
     private func listedRecord(_ id: ChunkID) throws(StorageError) -> (any ListedRecord)? {
-        // A file's content may be the same bytes.
+        // A file's content may have the same bytes and id.
         for copy in try catalogue.copies(beginning: ChunkPrefix(id)) where copy.id == id {
             let header = try blockHeader(at: copy.location)
             for chunk in header.chunks where chunk.id == id {
@@ -244,7 +245,7 @@ extension ArchiveStore {
     }
 }
 
-/// What was forgotten, as lists would show it.
+/// A forgotten snapshot or state, as lists show it.
 package enum ForgottenValue: Sendable, Hashable {
     case snapshot(ListedSnapshot)
     case state(ListedState)

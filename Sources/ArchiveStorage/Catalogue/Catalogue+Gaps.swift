@@ -1,4 +1,4 @@
-// The catalogue's gaps: listing and finding them.
+// The catalogue's gaps.
 
 package import ArchiveFormat
 package import FileIO
@@ -15,19 +15,19 @@ package struct ListedGap: Sendable, Hashable {
         self.record = record
     }
 
-    /// A gap that is to be stored; equal gaps have equal ids.
+    /// A gap to be stored; equal gaps have equal ids.
     init(_ record: GapRecord) {
         self.init(id: ChunkID(hashing: record.encoded()), record: record)
     }
 }
 
 extension Catalogue {
-    /// The gaps that reach into the time from `since` to `until`, by start.
+    /// The gaps that overlap the time from `since` to `until`, by start.
     ///
     /// - Parameters:
-    ///   - root: of this root only, by its number.
-    ///   - since: only gaps that end at this instant or after.
-    ///   - until: only gaps that start at this instant or before.
+    ///   - root: only gaps of this root, by its number.
+    ///   - since: only gaps that end at this time or after.
+    ///   - until: only gaps that start at this time or before.
     package func gaps(
         root: Int64? = nil, since: Timestamp? = nil, until: Timestamp? = nil
     ) throws(StorageError) -> [GapRecord] {
@@ -56,7 +56,7 @@ extension Catalogue {
         return try read { db in try Row.fetchAll(db, sql: sql, arguments: arguments).map(GapRecord.init) }
     }
 
-    /// Whether the gap in the chunk `id` is known.
+    /// Whether the gap in the chunk `id` is listed.
     func hasGap(_ id: ChunkID) throws(StorageError) -> Bool {
         try read { db in
             try Row.fetchOne(db, sql: "SELECT 1 FROM gap WHERE id = ?", arguments: [Data(id.bytes)]) != nil

@@ -1,23 +1,23 @@
-// The catalogue's index of paths: which snapshot changed what. It is filled with the commits; what a commit did not
-// tell is found by comparing trees, when somebody asks.
+// The catalogue's index of paths: which snapshot changed what. Commits fill it; changes that a commit did not supply
+// are computed on request by comparing trees.
 
 package import ArchiveFormat
 internal import FileIO
 internal import Foundation
 internal import GRDB
 
-/// What the index of paths knows of a snapshot.
+/// Whether the index of paths has a snapshot's changes.
 ///
-/// Raw values are those of the catalogue.
+/// The raw values are stored in the catalogue.
 enum HistoryState: Int64 {
-    /// How it differs from the one before it is still to be found out.
+    /// Its changes from the previous snapshot are not computed yet.
     case unknown = 0
     case known = 1
-    /// That cannot be found out: a part of its tree, or of the one before, cannot be read.
+    /// Its changes cannot be computed: a part of its tree, or of the previous one, cannot be read.
     case damaged = 2
 }
 
-/// Where a snapshot stands in the table, by which it is found at once.
+/// The key of a snapshot's row, which finds it directly.
 struct SnapshotRow: Comparable {
     let root: Int64
     let sequence: Int64
@@ -48,7 +48,7 @@ struct SnapshotRow: Comparable {
         id = Data(record.id.chunk.bytes)
     }
 
-    /// In the order of one root's snapshots.
+    /// Compares positions in the order of one root's snapshots.
     static func < (left: SnapshotRow, right: SnapshotRow) -> Bool {
         let (one, other) = (
             (left.sequence, left.seconds, left.nanoseconds), (right.sequence, right.seconds, right.nanoseconds)
@@ -56,14 +56,14 @@ struct SnapshotRow: Comparable {
         return one == other ? left.id.lexicographicallyPrecedes(right.id) : one < other
     }
 
-    /// In the order of the columns.
+    /// The values in the order of the columns.
     var arguments: StatementArguments { [root, sequence, seconds, nanoseconds, id] }
 }
 
 // MARK: Filling
 
 extension Catalogue {
-    /// The snapshot of the root that comes before `record`; nil where that is the first.
+    /// The previous snapshot of the root; nil if `record` is the first.
     static func predecessor(of record: ListedSnapshot, root: Int64, in db: Database) throws -> SnapshotID? {
         let sql = """
             SELECT id FROM snapshot WHERE root = ? AND (sequence, seconds, nanoseconds, id) < (?, ?, ?, ?)
@@ -88,7 +88,7 @@ extension Catalogue {
         return SnapshotID(id)
     }
 
-    /// Enters what the snapshot at `place` changed.
+    /// Enters the changes of the snapshot at `place`.
     func insert(_ changes: [PathChange], at place: HistoryPlace, root: Int64, into db: Database) throws {
         if changes.isEmpty { return }
         let insertion = try db.cachedStatement(sql: "INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
@@ -127,13 +127,13 @@ extension Catalogue {
         return (db.lastInsertedRowID, false)
     }
 
-    /// Forgets what the snapshot behind a new one changed: it has another one before it now.
+    /// Removes the changes of the snapshot after a new one: its predecessor is another one now.
     func forgetChanges(afterInsertionOf record: ListedSnapshot, root: Int64, in db: Database) throws {
         guard let next = try Catalogue.successor(of: SnapshotRow(record, root: root), in: db) else { return }
         try forgetChanges(of: next, in: db)
     }
 
-    /// Forgets what a snapshot changed that is about to go, and what the one behind it did.
+    /// Removes the changes of a snapshot that will be removed, and those of its successor.
     func forgetChanges(beforeRemovalOf id: SnapshotID, in db: Database) throws {
         let sql = "SELECT \(SnapshotRow.columns) FROM snapshot WHERE id = ?"
         let found = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(id.chunk.bytes)])
@@ -143,7 +143,7 @@ extension Catalogue {
         if let next = try Catalogue.successor(of: row, in: db) { try forgetChanges(of: next, in: db) }
     }
 
-    /// Forgets all changes of a root: its snapshots have come to be those of another one.
+    /// Removes all changes of a root, after its snapshots were moved to another root.
     func forgetChanges(ofRoot root: Int64, in db: Database) throws {
         try db.execute(sql: "DELETE FROM change WHERE root = ?", arguments: [root])
         try db.execute(sql: "DELETE FROM path WHERE root = ?", arguments: [root])
@@ -154,7 +154,7 @@ extension Catalogue {
     private func forgetChanges(of row: SnapshotRow, in db: Database) throws {
         try db.cachedStatement(sql: "UPDATE snapshot SET history = 0 WHERE id = ? AND history <> 0")
             .execute(arguments: [row.id])
-        // Of one whose changes are not known there are none; thinning asks a hundred thousand times.
+        // A snapshot without known changes has no rows to remove; thinning calls this a hundred thousand times.
         if db.changesCount == 0 { return }
         let place: StatementArguments = [row.root, row.sequence, row.seconds]
         let condition = "root = ? AND sequence = ? AND seconds = ?"
@@ -176,12 +176,12 @@ extension Catalogue {
         }
     }
 
-    static func snapshot(_ id: SnapshotID, in db: Database) throws -> (record: ListedSnapshot, root: Int64)? {
+    static func snapshot(_ id: SnapshotID, in db: Database) throws -> (listed: ListedSnapshot, root: Int64)? {
         var found: (ListedSnapshot, Int64)?
         var reader = SnapshotReader(db)
         try db.cachedStatement(sql: "SELECT \(SnapshotReader.columns) FROM snapshot WHERE id = ?")
             .forEachRow([Data(id.chunk.bytes)]) { row in
-                found = (try reader.record(row), row.integer(0))
+                found = (try reader.snapshot(row), row.integer(0))
                 return false
             }
         return found
@@ -190,18 +190,18 @@ extension Catalogue {
 
 // MARK: Catching up
 
-/// A snapshot whose changes are not known yet, and the one that it is to be compared with.
+/// A snapshot whose changes are not known yet, and the snapshot to compare it with.
 package struct UnknownHistory: Sendable {
     package let snapshot: ListedSnapshot
-    /// Nil for the first of the root.
+    /// Nil for the first snapshot of the root.
     package let predecessor: ListedSnapshot?
 }
 
-/// What comparing it with the one before has shown.
+/// The result of comparing a snapshot with the previous one.
 package struct FoundHistory: Sendable {
     package let snapshot: ListedSnapshot
     package let predecessor: SnapshotID?
-    /// Nil where it cannot be compared.
+    /// Nil if they cannot be compared.
     package let changes: [PathChange]?
 
     package init(_ unknown: UnknownHistory, changes: [PathChange]?) {
@@ -223,18 +223,18 @@ extension Catalogue {
             var reader = SnapshotReader(db)
             var snapshots: [ListedSnapshot] = []
             try db.cachedStatement(sql: sql).forEachRow([root, limit]) { row in
-                snapshots.append(try reader.record(row))
+                snapshots.append(try reader.snapshot(row))
                 return true
             }
             return try snapshots.map { snapshot in
                 let before = try Catalogue.predecessor(of: snapshot, root: root, in: db)
                 return UnknownHistory(
-                    snapshot: snapshot, predecessor: try before.flatMap { try Catalogue.snapshot($0, in: db)?.record })
+                    snapshot: snapshot, predecessor: try before.flatMap { try Catalogue.snapshot($0, in: db)?.listed })
             }
         }
     }
 
-    /// How many snapshots of a root have changes that are not known.
+    /// The number of snapshots of a root whose changes are not known.
     package func unknownHistoryCount(root: Int64) throws(StorageError) -> Int {
         let sql = """
             SELECT COUNT(*) FROM snapshot INDEXED BY snapshotNotInHistory
@@ -243,7 +243,7 @@ extension Catalogue {
         return try read { db in try Int.fetchOne(db, sql: sql, arguments: [root]) ?? 0 }
     }
 
-    /// The snapshots of a root whose changes cannot be found out, in their order.
+    /// The snapshots of a root whose changes cannot be computed, in their order.
     package func damagedHistory(root: Int64) throws(StorageError) -> [ListedSnapshot] {
         let sql = """
             SELECT \(SnapshotReader.columns) FROM snapshot INDEXED BY snapshotNotInHistory
@@ -253,14 +253,14 @@ extension Catalogue {
             var reader = SnapshotReader(db)
             var snapshots: [ListedSnapshot] = []
             try db.cachedStatement(sql: sql).forEachRow([root]) { row in
-                snapshots.append(try reader.record(row))
+                snapshots.append(try reader.snapshot(row))
                 return true
             }
             return snapshots
         }
     }
 
-    /// Enters what was found out, but for snapshots that have another one before them by now.
+    /// Enters computed changes, except of snapshots that have a different predecessor now.
     package func enter(_ found: [FoundHistory], root: Int64) throws(StorageError) {
         try write { db in
             for found in found {
@@ -275,7 +275,7 @@ extension Catalogue {
         }
     }
 
-    /// Forgets what is known of all roots, as if the catalogue had just been made.
+    /// Removes the changes of all roots, as in a new catalogue.
     package func forgetHistory() throws(StorageError) {
         try write { db in
             for root in try Int64.fetchAll(db, sql: "SELECT id FROM root") { try forgetChanges(ofRoot: root, in: db) }

@@ -1,4 +1,4 @@
-// The catalogue's late labels: what was said of labels after the snapshots and the states were made.
+// The catalogue's late labels: labels that were set after the snapshots and states were made.
 
 package import ArchiveFormat
 package import FileIO
@@ -6,7 +6,7 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// When something was last said of a record's label; nil where nothing was.
+    /// The time of the latest statement about a record's label; nil if there is none.
     package func timeOfLabel(_ target: ChunkID) throws(StorageError) -> Timestamp? {
         try read { db in
             let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM lateLabel WHERE target = ?")
@@ -15,7 +15,7 @@ extension Catalogue {
         }
     }
 
-    /// The label of a record: the one that was given late, else its own.
+    /// The label of a record: the late label if there is one, otherwise its own.
     package func label(of target: ChunkID, else own: String?) throws(StorageError) -> String? {
         try read { db in
             let statement = try db.cachedStatement(sql: "SELECT label FROM lateLabel WHERE target = ?")
@@ -24,7 +24,9 @@ extension Catalogue {
         }
     }
 
-    /// The labels of snapshots that begin with `text`, each once: one step in the index a label, however many have it.
+    /// The snapshots' labels that begin with `text`, each once.
+    ///
+    /// It needs one index lookup for each label, regardless of how many snapshots have it.
     package func labels(beginning text: String, limit: Int) throws(StorageError) -> [String] {
         let sql = "SELECT MIN(label) FROM snapshot WHERE label IS NOT NULL AND label >= ?"
         return try readTogether { db in
@@ -54,18 +56,18 @@ extension Catalogue {
             var found: [ListedSnapshot] = []
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow([root, since.seconds, until.seconds, limit]) { row in
-                found.append(try reader.record(row))
+                found.append(try reader.snapshot(row))
                 return true
             }
             return found
         }
     }
 
-    /// The SQL for the label of a record that is entered: the one that was given late, else its own.
+    /// The SQL for the label of a record that is entered: the late label if there is one, otherwise its own.
     ///
     /// - Parameters:
-    ///   - id: the parameter of the record's id.
-    ///   - own: the parameter of its own label.
+    ///   - id: the SQL parameter of the record's id.
+    ///   - own: the SQL parameter of its own label.
     static func label(of id: String, else own: String) -> String {
         """
         CASE WHEN EXISTS (SELECT 1 FROM lateLabel WHERE target = \(id))
@@ -94,12 +96,12 @@ extension LabelRecord: PlainRecord {
     }
 
     func isListed(as id: ChunkID, in db: Database) throws -> Bool {
-        try RecordKind.isSaid(of: [target], at: time, in: "lateLabel", "target", db)
+        try RecordKind.isRecorded(of: [target], at: time, in: "lateLabel", "target", db)
     }
 }
 
 extension RecordKind {
-    /// The label of a snapshot or a state as it was last given; the tables `snapshot` and `state` have it, too.
+    /// The latest label of each snapshot or state; the tables `snapshot` and `state` have it, too.
     static let labels = RecordKind(
         plain: LabelRecord.self,
         schema: """

@@ -1,18 +1,18 @@
-// The catalogue's losses: chunks that no segment gives any more, and the roots that may miss them.
+// The catalogue's losses: chunks that no segment has any more, and the roots that may miss them.
 
 package import ArchiveFormat
 internal import Foundation
 internal import GRDB
 
-/// That the next capture of a root has to look at all of it, as some of its latest state may be lost.
+/// A mark that the next capture of a root must examine all of it, as parts of its latest state may be lost.
 package struct HealingMark: Sendable, Hashable {
     fileprivate let root: Int64
-    /// Another one where a further loss was found since.
+    /// Increases with every further loss.
     fileprivate let number: Int64
 }
 
 extension Catalogue {
-    /// Chunks that are known to be lost although there are places for them.
+    /// Chunks that are lost although the catalogue has locations for them.
     package func losses() throws(StorageError) -> [ChunkID] {
         try read { db in
             var ids: [ChunkID] = []
@@ -24,9 +24,9 @@ extension Catalogue {
         }
     }
 
-    /// Records which chunks are lost, in place of what was noted before, and which roots have to be looked at whole.
+    /// Replaces the lost chunks, and marks roots for a full capture.
     ///
-    /// - Parameter roots: by their numbers.
+    /// - Parameter roots: the roots' numbers.
     package func record(losses: [ChunkID], ofRoots roots: [Int64]) throws(StorageError) {
         if losses.isEmpty, roots.isEmpty, try self.losses().isEmpty { return }
         try write { db in
@@ -38,7 +38,7 @@ extension Catalogue {
         }
     }
 
-    /// Records that segments have lost something: every root has to be looked at whole.
+    /// Records that segments have lost chunks: every root is marked for a full capture.
     func recordLossesOfAnyRoot() throws(StorageError) {
         try write { db in
             let number = try Int64.fetchOne(db, sql: "SELECT COALESCE(MAX(number), 0) + 1 FROM healing")
@@ -46,7 +46,7 @@ extension Catalogue {
         }
     }
 
-    /// Records that the root at `path` on `machine` has to be looked at whole.
+    /// Marks the root at `path` on `machine` for a full capture.
     package func recordLoss(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) {
         try write { db in
             let number = try Int64.fetchOne(db, sql: "SELECT COALESCE(MAX(number), 0) + 1 FROM healing")
@@ -56,7 +56,7 @@ extension Catalogue {
         }
     }
 
-    /// What was noted of the root at `path` on `machine`; nil where it has lost nothing.
+    /// The mark of the root at `path` on `machine`; nil if it has lost nothing.
     package func healingMark(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> HealingMark? {
         let sql = """
             SELECT healing.root, number FROM root CROSS JOIN healing
@@ -68,7 +68,7 @@ extension Catalogue {
         }
     }
 
-    /// Records that what `mark` is of has been looked at whole.
+    /// Removes `mark` after a full capture; a mark set since then stays.
     package func remove(_ mark: HealingMark) throws(StorageError) {
         try write { db in
             try db.execute(
@@ -76,7 +76,7 @@ extension Catalogue {
         }
     }
 
-    /// Has chunks that were stored just now take the place of lost copies.
+    /// Replaces the lost copies of chunks that were just stored.
     func recordStored(_ chunks: [(id: ChunkID, location: BlockLocation)], in db: Database) throws {
         if try Row.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM loss LIMIT 1")) == nil { return }
         let found = try db.cachedStatement(sql: "DELETE FROM loss WHERE id = ?")

@@ -1,18 +1,18 @@
-// The catalogue's lost snapshots: where one cannot be read, "latest" is an older one, and that must be said.
+// The catalogue's lost snapshots: if one cannot be read, "latest" means an older one, and the user must know.
 
 package import ArchiveFormat
 package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// A snapshot that cannot be read, or a damaged place that may have held one.
+/// An unreadable snapshot, or a damaged block that may have held one.
 package struct LostSnapshot: Sendable, Hashable {
     /// The segment's path below the archive's `segments`.
     package let segment: String
     package let offset: Int
-    /// Nil where not even that is known.
+    /// Nil if even the id is unknown.
     package let id: SnapshotID?
-    /// It was made between these.
+    /// It was made between `since` and `until`.
     package let since: Timestamp
     package let until: Timestamp
 
@@ -34,7 +34,7 @@ package struct LostSnapshot: Sendable, Hashable {
 }
 
 extension LostSnapshot {
-    /// What is lost and where, as a sentence.
+    /// The loss and its place, as a sentence.
     func message(in segments: any SegmentStore) -> String {
         let place = "block at byte \(offset) of \(segments.path(of: segment))"
         let time = "made between \(since.rfc3339) and \(until.rfc3339)"
@@ -46,7 +46,7 @@ extension LostSnapshot {
 }
 
 extension Catalogue {
-    /// Records what of a segment's snapshots is lost.
+    /// Records the lost snapshots of a segment.
     ///
     /// - Parameter isWhole: whether all of the segment was read, and not only its end.
     func record(_ lost: [LostSnapshot], ofSegment path: String, isWhole: Bool) throws(StorageError) {
@@ -63,7 +63,7 @@ extension Catalogue {
         }
     }
 
-    /// Lost snapshots that may be later than the latest one of some root.
+    /// Lost snapshots that may be later than the latest snapshot of a root.
     func lostLatestSnapshots() throws(StorageError) -> [LostSnapshot] {
         let sql = """
             SELECT segment, offset, id, sinceSeconds, sinceNanoseconds, untilSeconds, untilNanoseconds

@@ -1,4 +1,4 @@
-// The catalogue's notes: what users wrote down about their roots.
+// The catalogue's notes, which users wrote about their roots.
 
 package import ArchiveFormat
 package import FileIO
@@ -6,12 +6,12 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// The notes about roots, by time, with the places where the roots lie now.
+    /// The notes about roots, by time, with the present places of the roots.
     ///
     /// - Parameters:
-    ///   - root: about this root only, by its number.
-    ///   - since: those of this instant or after.
-    ///   - until: those of this instant or before.
+    ///   - root: only notes about this root, by its number.
+    ///   - since: only notes made at this time or after.
+    ///   - until: only notes made at this time or before.
     package func notes(
         root: Int64? = nil, since: Timestamp? = nil, until: Timestamp? = nil
     ) throws(StorageError) -> [StoredRecord<NoteRecord>] {

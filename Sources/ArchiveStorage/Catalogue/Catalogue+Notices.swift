@@ -1,4 +1,4 @@
-// The catalogue's notices of roots: which have been moved, and which are retired.
+// The catalogue's notices of roots: which roots were moved, and which are retired.
 
 package import ArchiveFormat
 package import FileIO
@@ -15,13 +15,13 @@ package struct StoredNotice: Sendable, Hashable {
         self.record = record
     }
 
-    /// A notice that is to be stored.
+    /// A notice to be stored.
     package init(_ record: RootNotice) {
         self.init(id: ChunkID(hashing: record.encoded()), record: record)
     }
 }
 
-/// Whose records something is: a path on a machine, which may have been of another root at another time.
+/// The place and time by which a record names its root; the path may have belonged to another root at another time.
 struct RootPlace: Hashable {
     var path: [UInt8]
     var machine: MachineID
@@ -29,7 +29,7 @@ struct RootPlace: Hashable {
 }
 
 extension Catalogue {
-    /// When the newest notice of the root at `path` was made; nil where there is none.
+    /// The time of the newest notice of the root at `path`; nil if there is none.
     package func latestNoticeTime(path: [UInt8], machine: MachineID) throws(StorageError) -> Timestamp? {
         let sql = """
             SELECT seconds, nanoseconds FROM notice WHERE path = ? AND machine = ?
@@ -41,18 +41,18 @@ extension Catalogue {
         }
     }
 
-    /// All notices, without the machines' names: those are for people, and the catalogue does not keep them.
+    /// All notices, without the machines' names: the catalogue does not store them.
     package func notices() throws(StorageError) -> Set<StoredNotice> {
         let sql = "SELECT id, path, machine, kind, seconds, nanoseconds, newPath, newMachine FROM notice"
         return try read { db in Set(try Row.fetchAll(db, sql: sql).map(StoredNotice.init)) }
     }
 
-    /// Where the root lies now that `snapshot` is of.
+    /// The present place of the root of `snapshot`.
     package func place(of snapshot: Snapshot) throws(StorageError) -> (path: [UInt8], machine: MachineID) {
         try place(ofRoot: snapshot.rootPath, on: snapshot.machine, at: snapshot.time)
     }
 
-    /// Where the root lies now that was at `path` on `machine` at some time.
+    /// The present place of the root that was at `path` on `machine` at `time`.
     package func place(
         ofRoot path: [UInt8], on machine: MachineID, at time: Timestamp
     ) throws(StorageError) -> (path: [UInt8], machine: MachineID) {
@@ -62,7 +62,7 @@ extension Catalogue {
         }
     }
 
-    /// Where the root lies now that was at `place` then.
+    /// The present place of the root that was at `place`.
     static func present(_ place: RootPlace, in db: Database) throws -> RootPlace {
         let moves = try db.cachedStatement(
             sql: """
@@ -71,7 +71,7 @@ extension Catalogue {
                 ORDER BY seconds, nanoseconds, id LIMIT 1
                 """)
         var place = place
-        // Each move is later than the one before, so there is an end.
+        // Each move is later than the previous one, so the loop ends.
         while let move = try Row.fetchOne(
             moves,
             arguments: [
@@ -81,7 +81,7 @@ extension Catalogue {
             guard let path: Data = try move.optional(0) else { break }
             place.path = Array(path)
             place.machine = (try move.optional(1) as Data?).flatMap { MachineID(Array($0)) } ?? place.machine
-            // At the end of time there is none later: records may say anything.
+            // At the greatest possible time the clock cannot advance; a forged record may have it.
             let next = try move.time(seconds: 2, nanoseconds: 3).advanced(byNanoseconds: 1)
             guard place.time < next else { break }
             place.time = next
@@ -89,7 +89,7 @@ extension Catalogue {
         return place
     }
 
-    /// Enters `notice`; what was recorded of a root that was moved becomes that of the root at its new path.
+    /// Enters `notice`; if a root was moved, its earlier records become those of the root at the new path.
     func insert(_ notice: StoredNotice, into db: Database) throws {
         let record = notice.record
         let machine = Data(record.machine.bytes)
@@ -136,7 +136,7 @@ extension StoredNotice {
                 newMachine: newMachine.flatMap { MachineID(Array($0)) }))
     }
 
-    /// The notice as the catalogue keeps it.
+    /// The notice as stored in the catalogue.
     package var withoutHost: StoredNotice {
         let record = RootNotice(
             rootPath: record.rootPath, host: "", kind: record.kind, time: record.time, machine: record.machine,
@@ -152,7 +152,7 @@ extension StoredNotice: ListedRecord {
 }
 
 extension RecordKind {
-    /// What was told of roots; of the paths and machines as they are in the records.
+    /// Notices of roots, with paths and machines as in the records.
     static let notices = RecordKind(
         schema: """
             CREATE TABLE notice (
@@ -166,7 +166,7 @@ extension RecordKind {
                 newMachine BLOB
             ) WITHOUT ROWID;
             CREATE INDEX noticeByRoot ON notice (path, machine, seconds, nanoseconds);
-            """, name: { "notice of a root \($0)" }
+            """, name: { "root notice \($0)" }
     ) { (record: RootNotice, found) in
         StoredNotice(id: found.id, record: record)
     }

@@ -1,4 +1,4 @@
-// The catalogue's operations: listing and finding them.
+// The catalogue's operations.
 
 package import ArchiveFormat
 package import FileIO
@@ -15,14 +15,14 @@ package struct StoredOperation: Sendable, Hashable {
         self.record = record
     }
 
-    /// An operation that is to be stored.
+    /// An operation to be stored.
     package init(_ record: OperationRecord) {
         self.init(id: OperationID(ChunkID(hashing: record.encoded())), record: record)
     }
 }
 
 extension Catalogue {
-    /// The operations on roots, completions among them, by time; of one root where its number is given.
+    /// The operations on all roots or on one root (by its number), with completions, by time.
     package func operations(root: Int64? = nil) throws(StorageError) -> [StoredOperation] {
         let sql = """
             SELECT operation.id, root.path, root.host, kind, seconds, nanoseconds, "before", snapshot, operation.path,
@@ -34,7 +34,7 @@ extension Catalogue {
         return try read { db in try Row.fetchAll(db, sql: sql, arguments: [root]).map(StoredOperation.init) }
     }
 
-    /// When the newest operation of a root was recorded; nil where there is none.
+    /// The time of a root's newest operation; nil if there is none.
     package func latestOperationTime(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> Timestamp? {
         guard let root = try root(path: path, machine: machine) else { return nil }
         let sql = """

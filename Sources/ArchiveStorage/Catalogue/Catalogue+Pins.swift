@@ -1,4 +1,4 @@
-// The catalogue's pins: which snapshots and states are kept whatever the policy says.
+// The catalogue's pins: snapshots and states that are kept regardless of the policy.
 
 package import ArchiveFormat
 package import FileIO
@@ -6,7 +6,7 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// What is pinned, by the chunks that hold the records; pins that have come to their end are among them.
+    /// The pins by the chunk of the pinned record, including expired pins.
     package func pins() throws(StorageError) -> [ChunkID: PinRecord] {
         let sql = """
             SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason FROM pin WHERE NOT isRemoved
@@ -21,7 +21,7 @@ extension Catalogue {
         }
     }
 
-    /// The pin of a record; nil where it has none.
+    /// The pin of a record; nil if it has none.
     package func pin(of target: ChunkID) throws(StorageError) -> PinRecord? {
         let sql = """
             SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason FROM pin
@@ -32,7 +32,7 @@ extension Catalogue {
         }
     }
 
-    /// When something was last said of a record's pin; nil where nothing was.
+    /// The time of the latest statement about a record's pin; nil if there is none.
     package func timeOfPin(_ target: ChunkID) throws(StorageError) -> Timestamp? {
         try read { db in
             let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM pin WHERE target = ?")
@@ -67,12 +67,12 @@ extension PinRecord: PlainRecord {
     }
 
     func isListed(as id: ChunkID, in db: Database) throws -> Bool {
-        try RecordKind.isSaid(of: [target], at: time, in: "pin", "target", db)
+        try RecordKind.isRecorded(of: [target], at: time, in: "pin", "target", db)
     }
 }
 
 extension RecordKind {
-    /// What was last said of a record's pin.
+    /// The latest statement about each record's pin.
     static let pins = RecordKind(
         plain: PinRecord.self,
         schema: """

@@ -1,4 +1,4 @@
-// The catalogue's policies: what is kept of each root, and how much room the archive may take.
+// The catalogue's policies: how long snapshots of each root are kept, and how large the archive may become.
 
 package import ArchiveFormat
 package import FileIO
@@ -6,9 +6,9 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// The policy that was last set for a root, or for all; nil where none was, or it was taken back.
+    /// The latest policy of a root, or the general policy; nil if there is none or it was removed.
     ///
-    /// - Parameter root: by its number; nil for the policy of all.
+    /// - Parameter root: the root's number; nil for the general policy.
     package func policy(root: Int64?) throws(StorageError) -> PolicyRecord? {
         let sql = """
             SELECT record FROM policy WHERE root IS ? ORDER BY seconds DESC, nanoseconds DESC, id DESC LIMIT 1
@@ -23,7 +23,7 @@ extension Catalogue {
         return policy.flatMap { $0.isRemoved ? nil : $0 }
     }
 
-    /// When a policy was last set or taken back; nil where none ever was.
+    /// When a policy was last set or removed; nil if none was ever set.
     package func timeOfPolicy(root: Int64?) throws(StorageError) -> Timestamp? {
         let sql = """
             SELECT seconds, nanoseconds FROM policy WHERE root IS ? ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
@@ -50,7 +50,7 @@ extension PolicyRecord: PlainRecord {
 }
 
 extension RecordKind {
-    /// All policies that ever were; without a root, those of all roots.
+    /// All policies that were ever set; those without a root are general policies.
     static let policies = RecordKind(
         plain: PolicyRecord.self,
         schema: """

@@ -1,18 +1,18 @@
-// The catalogue's roots: which directories there are records of, and how much of each.
+// The catalogue's roots.
 
 package import ArchiveFormat
 internal import FileIO
 internal import Foundation
 internal import GRDB
 
-/// A root that there are records of.
+/// A root that has records.
 package struct ListedRoot: Sendable, Hashable {
     /// The root's number in this catalogue.
     package let number: Int64
     /// The root's absolute path, as bytes.
     package let path: [UInt8]
     package let machine: MachineID
-    /// What the machine was called when the latest snapshot was made.
+    /// The machine's name when the latest snapshot was made.
     package let host: String
 
     init(_ row: Row) throws {
@@ -36,13 +36,13 @@ extension Catalogue {
         return try read { db in try Row.fetchAll(db, sql: sql).map(ListedRoot.init) }
     }
 
-    /// The root with a number; nil where there is none.
+    /// The root with this number; nil if there is none.
     static func root(_ number: Int64, in db: Database) throws -> ListedRoot? {
         let sql = "SELECT \(ListedRoot.columns) FROM root WHERE id = ?"
         return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]).map(ListedRoot.init)
     }
 
-    /// The root at `path` on `machine`; nil where there are no records of it.
+    /// The root at `path` on `machine`; nil if it has no records.
     package func root(path: [UInt8], machine: MachineID) throws(StorageError) -> ListedRoot? {
         let sql = "SELECT \(ListedRoot.columns) FROM root WHERE path = ? AND machine = ?"
         return try read { db in
@@ -51,7 +51,7 @@ extension Catalogue {
         }
     }
 
-    /// The number of the root that was at `place`, entered where it is new.
+    /// The number of the root that was at `place`; enters the root if it is new.
     static func enterRoot(_ place: RootPlace, host: String, into db: Database) throws -> Int64 {
         let present = try Catalogue.present(place, in: db)
         let arguments: StatementArguments = [Data(present.path), Data(present.machine.bytes)]
@@ -62,7 +62,7 @@ extension Catalogue {
         return db.lastInsertedRowID
     }
 
-    /// Records what the machine of a root is called, as a snapshot of it says, unless a later one says otherwise.
+    /// Records the name of a root's machine from a snapshot, unless a later snapshot exists.
     func recordHost(_ host: String, ofRoot number: Int64, at sequence: Int64, in db: Database) throws {
         let named = try db.cachedStatement(sql: "SELECT 1 FROM root WHERE id = ? AND host = ?")
         if try Int64.fetchOne(named, arguments: [number, host]) != nil { return }

@@ -1,12 +1,12 @@
-// Runs: neighbouring snapshots without a pause between them, summed up, so that a burst of work is told of without reading
-// all of its snapshots. They grow with the commits; what is missing is made when somebody asks.
+// Runs: sums over neighbouring snapshots without a pause between them, so that a burst of work can be shown without
+// reading all its snapshots. Commits extend them; a missing run is built on request.
 
 package import ArchiveFormat
 internal import FileIO
 internal import Foundation
 internal import GRDB
 
-/// What some snapshots come to together.
+/// The sums of several snapshots.
 package struct SnapshotSums: Sendable, Hashable {
     package fileprivate(set) var snapshots: Int
     package fileprivate(set) var changes: ChangeCounts
@@ -17,7 +17,7 @@ package struct SnapshotSums: Sendable, Hashable {
         (snapshots, changes, storedBytes) = (1, snapshot.changes, snapshot.storedBytes)
     }
 
-    /// - Parameter column: the first of five.
+    /// - Parameter column: the first of five columns.
     fileprivate init(_ row: Row, from column: Int) throws {
         func number(_ offset: Int) throws -> UInt64 {
             let value: Int64 = try row.value(column + offset)
@@ -37,30 +37,30 @@ package struct SnapshotSums: Sendable, Hashable {
     }
 }
 
-/// Neighbouring snapshots of one root between which nobody paused.
+/// Neighbouring snapshots of one root without a pause between them.
 package struct SnapshotRun: Sendable, Hashable {
     package fileprivate(set) var first: ListedSnapshot
     package let last: ListedSnapshot
     package fileprivate(set) var sums: SnapshotSums
 
-    /// A pause as long as this ends one, in seconds.
+    /// The length in seconds from which a pause ends a run.
     package static let pause: Int64 = 30 * 60
 
-    /// One snapshot.
+    /// A run of one snapshot.
     package init(_ snapshot: ListedSnapshot) { self.init(snapshot, snapshot, SnapshotSums(snapshot)) }
 
     fileprivate init(_ first: ListedSnapshot, _ last: ListedSnapshot, _ sums: SnapshotSums) {
         (self.first, self.last, self.sums) = (first, last, sums)
     }
 
-    /// Whether nobody paused between `earlier` and what comes next, in seconds.
+    /// Whether there is no pause between two times, in seconds.
     package static func goesOn(from earlier: Int64, to later: Int64) -> Bool {
-        // Clocks are set back: what lies in the future is of the same work.
+        // If the clock was set back, a snapshot from the future belongs to the same work.
         later < earlier.addingReportingOverflow(pause).partialValue
     }
 }
 
-/// A run as the catalogue keeps it.
+/// A run as stored in the catalogue.
 private struct RunRow {
     let first: SnapshotRow
     var last: SnapshotRow
@@ -101,7 +101,7 @@ private struct RunRow {
         return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: place.arguments).map(RunRow.init)
     }
 
-    /// The run that `place` is in.
+    /// The run that contains `place`.
     static func holding(_ place: SnapshotRow, in db: Database) throws -> RunRow? {
         try beginning(by: place, in: db).flatMap { $0.last < place ? nil : $0 }
     }
@@ -113,12 +113,12 @@ private struct RunRow {
 }
 
 extension Catalogue {
-    /// Snapshots that are summed up at once where no commit has done it.
+    /// The most snapshots that are summed up on request, if no commit has done it.
     package static let runLimit = 4096
 
-    /// The run that ends with `last`: what comes before it may belong to the same burst of work.
+    /// The run that ends with `last`; earlier snapshots may belong to the same burst of work.
     ///
-    /// - Parameter limit: the most snapshots that are summed up for it.
+    /// - Parameter limit: the most snapshots to sum up.
     package func run(
         endingAt last: ListedSnapshot, root: Int64, limit: Int = Catalogue.runLimit
     ) throws(StorageError) -> SnapshotRun {
@@ -127,7 +127,7 @@ extension Catalogue {
             return try write { db in
                 if let known = try knownRun(endingAt: last, root, in: db) { return known }
                 let run = try newRun(endingAt: last, root, limit, in: db)
-                // Within another one, which somebody has made meanwhile, it is not kept.
+                // Not stored if another process has stored a run that contains it in the meantime.
                 if try RunRow.holding(SnapshotRow(last, root: root), in: db) == nil {
                     try RunRow(run, root: root).write(to: db)
                 }
@@ -142,13 +142,13 @@ extension Catalogue {
         let place = SnapshotRow(last, root: root)
         guard let run = try RunRow.beginning(by: place, in: db), run.last == place else { return nil }
         guard let id = ChunkID(Array(run.first.id)), let first = try Catalogue.snapshot(SnapshotID(id), in: db),
-            SnapshotRow(first.record, root: first.root) == run.first
+            SnapshotRow(first.listed, root: first.root) == run.first
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         counters.snapshotsRead.add()
-        return SnapshotRun(first.record, last, run.sums)
+        return SnapshotRun(first.listed, last, run.sums)
     }
 
-    /// Sums up what ends with `last`, back to a pause, another run, or a limit.
+    /// Sums up the snapshots that end with `last`, back to a pause, another run or the limit.
     private func newRun(
         endingAt last: ListedSnapshot, _ root: Int64, _ limit: Int, in db: Database
     ) throws -> SnapshotRun {
@@ -163,7 +163,7 @@ extension Catalogue {
         var reader = SnapshotReader(db)
         try db.cachedStatement(sql: sql).forEachRow(place.arguments + [limit]) { row in
             counters.snapshotsRead.add()
-            let earlier = try reader.record(row)
+            let earlier = try reader.snapshot(row)
             guard SnapshotRun.goesOn(from: earlier.time.seconds, to: run.first.time.seconds),
                 before != Data(earlier.id.chunk.bytes)
             else { return false }
@@ -174,15 +174,15 @@ extension Catalogue {
         return run
     }
 
-    /// Lets the run before a new snapshot go on with it, or begins one; a run that it comes into the midst of is no more.
+    /// Extends the run before a new snapshot, or begins one; a run that the snapshot falls inside is removed.
     ///
     /// - Parameter predecessor: the snapshot before it.
-    func addToRuns(_ record: ListedSnapshot, after predecessor: SnapshotID?, root: Int64, in db: Database) throws {
-        let place = SnapshotRow(record, root: root)
-        let single = RunRow(SnapshotRun(record), root: root)
+    func addToRuns(_ listed: ListedSnapshot, after predecessor: SnapshotID?, root: Int64, in db: Database) throws {
+        let place = SnapshotRow(listed, root: root)
+        let single = RunRow(SnapshotRun(listed), root: root)
         try forgetRun(holding: place, in: db)
         guard let predecessor else { return try single.write(to: db) }
-        // Where snapshots in between are in no run, whoever asks sums them up.
+        // If snapshots in between are in no run, the run is built on request.
         guard var run = try RunRow.beginning(by: place, in: db), run.last.id == Data(predecessor.chunk.bytes) else {
             return
         }
@@ -192,7 +192,7 @@ extension Catalogue {
         try run.write(to: db)
     }
 
-    /// Forgets the run that `place` is in.
+    /// Removes the run that contains `place`.
     func forgetRun(holding place: SnapshotRow, in db: Database) throws {
         guard let run = try RunRow.holding(place, in: db) else { return }
         try db.cachedStatement(

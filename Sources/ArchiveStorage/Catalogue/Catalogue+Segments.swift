@@ -1,11 +1,11 @@
-// The catalogue's segments: how far each is indexed.
+// The catalogue's segments, and how much of each is indexed.
 
 package import ArchiveFormat
 internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// All segments, oldest first: their paths begin with the time they were begun.
+    /// All segments, oldest first: their paths begin with their creation times.
     package func segments() throws(StorageError) -> [ListedSegment] {
         try read { db in
             try Row.fetchAll(db, sql: "SELECT \(ListedSegment.columns) FROM segment ORDER BY path")
@@ -13,12 +13,12 @@ extension Catalogue {
         }
     }
 
-    /// Bytes of all segments, as far as they are indexed.
+    /// The indexed bytes of all segments.
     func segmentBytes() throws(StorageError) -> UInt64 {
         try read { db in UInt64(clamping: try Int64.fetchOne(db, sql: "SELECT SUM(indexedLength) FROM segment") ?? 0) }
     }
 
-    /// The segment of a number; nil where the catalogue has none.
+    /// The segment with this number; nil if there is none.
     package func segment(_ number: Int64) throws(StorageError) -> ListedSegment? {
         try read { db in
             try Row.fetchOne(
@@ -28,9 +28,9 @@ extension Catalogue {
         }
     }
 
-    /// The number of the segment at `path`, entered where it is new.
+    /// Enters the segment at `path` if it is new, and returns it.
     ///
-    /// - Parameter name: the id in its header; nil where that cannot be read.
+    /// - Parameter name: the id in its header; nil if the header cannot be read.
     package func enterSegment(
         _ path: String, name: SegmentID? = nil, indexedLength: Int
     ) throws(StorageError) -> ListedSegment {
@@ -45,9 +45,9 @@ extension Catalogue {
         }
     }
 
-    /// Forgets a segment that has lost blocks, and its chunks: those that are captured again have to be stored again.
+    /// Removes a segment that has lost blocks, and its chunks, so that captures store those chunks again.
     ///
-    /// Its records stay listed: that they cannot be read any more is to be seen.
+    /// Its records stay listed, so that users see that they cannot be read.
     func forget(_ number: Int64) throws(StorageError) {
         try write { db in try Catalogue.forget(number, in: db) }
     }
@@ -56,7 +56,7 @@ extension Catalogue {
         let range = BlockLocation.packed(ofSegment: number)
         let blocks = "FROM block WHERE location >= ? AND location < ?"
         let arguments: StatementArguments = [range.lowerBound, range.upperBound]
-        // Chunks are found by their ids alone: to look for those of a segment is to read them all.
+        // Chunks can only be found by id: finding those of a segment means reading all of them.
         if try Row.fetchOne(db, sql: "SELECT 1 \(blocks) LIMIT 1", arguments: arguments) != nil {
             try db.execute(sql: "DELETE \(blocks)", arguments: arguments)
             try db.execute(sql: "DELETE FROM chunk WHERE location >= ? AND location < ?", arguments: arguments)
@@ -64,7 +64,7 @@ extension Catalogue {
         try db.execute(sql: "DELETE FROM segment WHERE id = ?", arguments: [number])
     }
 
-    /// Records that nothing will be appended to a segment any more.
+    /// Records that a segment is sealed.
     package func markSealed(_ number: Int64, length: Int) throws(StorageError) {
         try write { db in
             try db.execute(
@@ -73,12 +73,12 @@ extension Catalogue {
         }
     }
 
-    /// Damage that was found in segments, a sentence each, oldest segments first.
+    /// The damage found in segments, one sentence each, oldest segments first.
     package func damage() throws(StorageError) -> [String] {
         try read { db in try String.fetchAll(db, sql: "SELECT message FROM damage ORDER BY segment") }
     }
 
-    /// Records that a segment is damaged, in place of what was noted of it; nil where it is whole.
+    /// Replaces the damage recorded for a segment; nil if it is undamaged.
     func record(_ damage: String?, ofSegment path: String) throws(StorageError) {
         try write { db in
             if let damage {
@@ -89,7 +89,7 @@ extension Catalogue {
         }
     }
 
-    /// Forgets `damage`, sentences that `damage()` gave: a check found that nothing is lost by it any more.
+    /// Removes `damage`, sentences returned by `damage()`, after a check found that it no longer causes any loss.
     package func forget(damage: [String]) throws(StorageError) {
         if damage.isEmpty { return }
         try write { db in

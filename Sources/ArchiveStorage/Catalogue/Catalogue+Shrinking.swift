@@ -1,14 +1,14 @@
-// Pages of the catalogue that hold nothing any more go back to the file system.
+// Returns free pages of the catalogue to the file system.
 
 internal import GRDB
 
 extension Catalogue {
     /// The pages of the database (<https://www.sqlite.org/pragma.html#pragma_freelist_count>).
     package struct Pages: Sendable {
-        /// Bytes of each.
+        /// Bytes of each page.
         package let size: Int
         package let count: Int
-        /// Those that hold nothing.
+        /// Pages without content.
         package let free: Int
 
         package var usedBytes: Int { (count - free) * size }
@@ -23,13 +23,14 @@ extension Catalogue {
         }
     }
 
-    /// Makes the database shorter by moving pages from its end to where others hold nothing
-    /// (<https://www.sqlite.org/pragma.html#pragma_incremental_vacuum>).
+    /// Shortens the database by moving pages from its end into free pages.
     ///
-    /// - Parameter pages: the most in one transaction.
+    /// It uses incremental vacuuming (<https://www.sqlite.org/pragma.html#pragma_incremental_vacuum>).
+    ///
+    /// - Parameter pages: the most pages in one transaction.
     package func shrink(by pages: Int) throws(StorageError) {
         try write { db in
-            // Each row is one page that was moved.
+            // Each row stands for one moved page.
             let rows = try Row.fetchCursor(db, sql: "PRAGMA incremental_vacuum(\(pages))")
             while try rows.next() != nil {}
         }

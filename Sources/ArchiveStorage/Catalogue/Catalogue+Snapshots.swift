@@ -1,28 +1,28 @@
-// The catalogue's snapshots: listing and finding them.
+// The catalogue's snapshots.
 
 package import ArchiveFormat
 internal import FileIO
 internal import Foundation
 internal import GRDB
 
-/// A snapshot that is to be listed.
+/// A snapshot to be listed.
 struct NewSnapshot: ListedRecord {
-    let record: ListedSnapshot
-    /// How it differs from its parent; nil where that is to be found out when somebody asks.
+    let listed: ListedSnapshot
+    /// The changes from its parent; nil if they are computed on request.
     var changes: [PathChange]?
 
-    var time: Timestamp { record.time }
+    var time: Timestamp { listed.time }
 
     func insert(into db: Database, of catalogue: Catalogue) throws {
-        try catalogue.insert(record, changes: changes, into: db)
+        try catalogue.insert(listed, changes: changes, into: db)
     }
 }
 
 extension Catalogue {
-    /// Which snapshots are wanted; their owners are roots, by their numbers.
+    /// Selects snapshots; their owners are roots, by number.
     package typealias SnapshotFilter = RecordFilter<Int64>
 
-    /// The snapshots that `filter` lets through: those of one root in their order, those of several by time.
+    /// The snapshots that match `filter`: those of one root in their order, others by time.
     package func snapshots(_ filter: SnapshotFilter = SnapshotFilter()) throws(StorageError) -> [ListedSnapshot] {
         let (sql, arguments) = try query(filter)
         return try read { db in
@@ -30,7 +30,7 @@ extension Catalogue {
             records.reserveCapacity(min(filter.limit ?? 0, 4096))
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
-                records.append(try reader.record(row))
+                records.append(try reader.snapshot(row))
                 return true
             }
             counters.snapshotsRead.add(records.count)
@@ -38,13 +38,13 @@ extension Catalogue {
         }
     }
 
-    /// How many snapshots `filter` lets through.
+    /// The number of snapshots that match `filter`.
     package func count(_ filter: SnapshotFilter) throws(StorageError) -> Int {
         let (sql, arguments) = filter.count(in: "snapshot", "root", filter.owner)
         return try read { db in try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0 }
     }
 
-    /// How SQLite goes about `snapshots(filter)` (EXPLAIN QUERY PLAN), for tests of what that costs.
+    /// SQLite's plan for `snapshots(filter)` (EXPLAIN QUERY PLAN), for tests of its cost.
     package func plan(_ filter: SnapshotFilter) throws(StorageError) -> [String] {
         let (sql, arguments) = try query(filter)
         return try read { db in
@@ -52,13 +52,13 @@ extension Catalogue {
         }
     }
 
-    /// The latest snapshot of a root; nil where it has none.
+    /// The latest snapshot of a root; nil if it has none.
     package func latestSnapshot(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> ListedSnapshot? {
         guard let root = try root(path: path, machine: machine) else { return nil }
         return try snapshots(SnapshotFilter(of: root.number, newestFirst: true, limit: 1)).first
     }
 
-    /// The latest snapshot of a root that was not made aside; nil where it has none.
+    /// The latest snapshot of a root that was not made aside; nil if it has none.
     package func latestRegularSnapshot(
         ofRoot path: [UInt8], machine: MachineID
     ) throws(StorageError) -> ListedSnapshot? {
@@ -68,20 +68,20 @@ extension Catalogue {
             var found: ListedSnapshot?
             var reader = SnapshotReader(db)
             try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
-                let record = try reader.record(row)
-                if !record.isAside { found = record }
-                return record.isAside
+                let listed = try reader.snapshot(row)
+                if !listed.isAside { found = listed }
+                return listed.isAside
             }
             return found
         }
     }
 
-    /// The ids of all snapshots, those of a root in their order.
+    /// The ids of all snapshots, those of each root in their order.
     package func snapshotIDs() throws(StorageError) -> [SnapshotID] {
         try ids("SELECT id FROM snapshot ORDER BY root, sequence, seconds, nanoseconds, id").map { SnapshotID($0) }
     }
 
-    /// The ids that `sql` gives.
+    /// The ids that `sql` returns.
     func ids(_ sql: String) throws(StorageError) -> [ChunkID] {
         try read { db in
             var ids: [ChunkID] = []
@@ -93,20 +93,20 @@ extension Catalogue {
         }
     }
 
-    /// Whether the snapshot `id` is known.
+    /// Whether the snapshot `id` is listed.
     package func hasSnapshot(_ id: SnapshotID) throws(StorageError) -> Bool {
         try read { db in
             try Row.fetchOne(db, sql: "SELECT 1 FROM snapshot WHERE id = ?", arguments: [Data(id.chunk.bytes)]) != nil
         }
     }
 
-    /// So many snapshots of a root are sorted by time sooner than one in some thousands is found among those of all roots.
+    /// Below this number, sorting a root's snapshots by time is faster than searching the snapshots of all roots.
     private static let few = 256
 
     private func query(_ filter: SnapshotFilter) throws(StorageError) -> (sql: String, arguments: StatementArguments) {
         var filter = filter
         if filter.isByTime, let root = filter.owner {
-            // The index of times has those of all roots: a root that is seldom captured has none among very many.
+            // The index by time has all roots' snapshots, of which a rarely captured root has very few.
             let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM snapshot WHERE root = ? LIMIT ?)"
             let count = try read { db in try Int.fetchOne(db, sql: sql, arguments: [root, Catalogue.few]) ?? 0 }
             filter.isAmongFew = count < Catalogue.few
@@ -114,15 +114,15 @@ extension Catalogue {
         return filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner, hasSequence: true)
     }
 
-    /// Enters `record`, unless it is known or was forgotten.
+    /// Enters `listed`, unless it is already listed or was forgotten.
     ///
-    /// - Parameter changes: how it differs from its parent; nil where that is to be found out when somebody asks.
-    func insert(_ record: ListedSnapshot, changes: [PathChange]? = nil, into db: Database) throws {
-        let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
-        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
-        try recordHost(record.host, ofRoot: root, at: Int64(clamping: record.sequence), in: db)
-        let predecessor = try Catalogue.predecessor(of: record, root: root, in: db)
-        let isInHistory = changes != nil && predecessor == record.parent
+    /// - Parameter changes: the changes from its parent; nil if they are computed on request.
+    func insert(_ listed: ListedSnapshot, changes: [PathChange]? = nil, into db: Database) throws {
+        let place = RootPlace(path: listed.rootPath, machine: listed.machine, time: listed.time)
+        let root = try Catalogue.enterRoot(place, host: listed.host, into: db)
+        try recordHost(listed.host, ofRoot: root, at: Int64(clamping: listed.sequence), in: db)
+        let predecessor = try Catalogue.predecessor(of: listed, root: root, in: db)
+        let isInHistory = changes != nil && predecessor == listed.parent
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO snapshot
@@ -131,22 +131,22 @@ extension Catalogue {
                 """)
         let state = isInHistory ? HistoryState.known : .unknown
         try statement.execute(arguments: [
-            root, record.time.seconds, record.time.nanoseconds, Data(record.id.chunk.bytes),
-            Int64(clamping: record.storedBytes), Data(SnapshotFacts(record).encoded),
-            record.label.map { Data($0.utf8) }, Int64(clamping: record.sequence), state.rawValue,
+            root, listed.time.seconds, listed.time.nanoseconds, Data(listed.id.chunk.bytes),
+            Int64(clamping: listed.storedBytes), Data(SnapshotFacts(listed).encoded),
+            listed.label.map { Data($0.utf8) }, Int64(clamping: listed.sequence), state.rawValue,
         ])
         guard db.changesCount > 0 else {
-            return try recordStoredBytes(record.storedBytes, ofForgotten: record.id.chunk, in: db)
+            return try recordStoredBytes(listed.storedBytes, ofForgotten: listed.id.chunk, in: db)
         }
-        try addToRuns(record, after: predecessor, root: root, in: db)
-        try forgetChanges(afterInsertionOf: record, root: root, in: db)
-        if isInHistory, let changes { try insert(changes, at: HistoryPlace(record), root: root, into: db) }
+        try addToRuns(listed, after: predecessor, root: root, in: db)
+        try forgetChanges(afterInsertionOf: listed, root: root, in: db)
+        if isInHistory, let changes { try insert(changes, at: HistoryPlace(listed), root: root, into: db) }
     }
 }
 
-/// Makes records of rows; knows the roots and the cause of the row before.
+/// Decodes snapshot rows; caches the roots and the last cause.
 struct SnapshotReader {
-    /// In the table's order, in which SQLite gets at them.
+    /// In the table's order, in which SQLite reads columns fastest.
     static let columns = "root, sequence, seconds, nanoseconds, id, storedBytes, facts, label"
 
     private let db: Database
@@ -154,15 +154,15 @@ struct SnapshotReader {
     private var root: ListedRoot?
     private var causes = Repeated<Cause?>()
 
-    /// - Parameter roots: those that are known already, by their numbers.
+    /// - Parameter roots: roots that are already known, by number.
     init(_ db: Database, roots: [Int64: ListedRoot] = [:]) {
         self.db = db
         self.roots = roots
     }
 
-    mutating func record(_ row: CatalogueRow) throws -> ListedSnapshot {
+    mutating func snapshot(_ row: CatalogueRow) throws -> ListedSnapshot {
         let root = try root(row.integer(0))
-        // Of one that no snapshot has, the row would not be found again by its record.
+        // No snapshot has a negative sequence: such a row could not be found again from its record.
         guard let sequence = UInt64(exactly: row.integer(1)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         guard let facts = SnapshotFacts(row.bytes(6), &causes) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         return ListedSnapshot(
@@ -195,9 +195,9 @@ struct SnapshotReader {
 }
 
 extension RecordKind {
-    /// The rows of a root lie side by side, in their order: by sequence.
+    /// Snapshots; the rows of a root are adjacent and ordered by sequence.
     ///
-    /// Fields that no query filters by share one column (`SnapshotFacts`), as each costs a list of many.
+    /// Fields that no query filters by share one column (`SnapshotFacts`): every extra column slows long lists.
     static let snapshots = RecordKind(
         .snapshot,
         schema: """
@@ -232,6 +232,6 @@ extension RecordKind {
     ) {
         (store, found) throws(StorageError) in
         let id = SnapshotID(found.id)
-        return NewSnapshot(record: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.blockLength))
+        return NewSnapshot(listed: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.blockLength))
     }
 }

@@ -1,4 +1,4 @@
-// The catalogue's saved states: listing and finding them.
+// The catalogue's saved states.
 
 package import ArchiveFormat
 internal import FileIO
@@ -6,16 +6,16 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// Which states are wanted; their owners are titles.
+    /// Selects states; their owners are titles.
     package typealias StateFilter = RecordFilter<String>
 
-    /// The states that `filter` lets through, by time.
+    /// The states that match `filter`, by time.
     package func states(_ filter: StateFilter = StateFilter()) throws(StorageError) -> [ListedState] {
         try read { db in try Catalogue.states(filter, db) }
     }
 
-    /// The states that each of `filters` lets through, at one instant: for questions that take several looks, between
-    /// which nobody may save.
+    /// The states that match each of `filters`, all read from one state of the catalogue: no save can happen in
+    /// between.
     package func states(_ filters: [StateFilter]) throws(StorageError) -> [[ListedState]] {
         try readTogether { db in try filters.map { try Catalogue.states($0, db) } }
     }
@@ -31,13 +31,13 @@ extension Catalogue {
         return states
     }
 
-    /// How many states `filter` lets through.
+    /// The number of states that match `filter`.
     package func count(_ filter: StateFilter) throws(StorageError) -> Int {
         let (sql, arguments) = filter.count(in: "state", "title", filter.owner.map { Data($0.utf8) })
         return try read { db in try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0 }
     }
 
-    /// How SQLite goes about listing what `filter` lets through, a line a step.
+    /// SQLite's plan for listing the states that match `filter`, one line a step.
     package func plan(_ filter: StateFilter) throws(StorageError) -> [String] {
         let (sql, arguments) = Catalogue.query(filter)
         return try read { db in
@@ -49,12 +49,12 @@ extension Catalogue {
         filter.query(StateReader.columns, from: "state", "title", filter.owner.map { Data($0.utf8) })
     }
 
-    /// The ids of all states, those of a title in their order.
+    /// The ids of all states, those of each title in their order.
     package func stateIDs() throws(StorageError) -> [StateID] {
         try ids("SELECT id FROM state ORDER BY title, seconds, nanoseconds").map { StateID($0) }
     }
 
-    /// The titles that there are states of, in alphabetical order.
+    /// The titles that have states, in alphabetical order.
     package func stateTitles() throws(StorageError) -> [StateTitle] {
         let sql = """
             SELECT title, COUNT(*), MAX(seconds), (
@@ -73,14 +73,14 @@ extension Catalogue {
         }
     }
 
-    /// Whether the state `id` is known.
+    /// Whether the state `id` is listed.
     package func hasState(_ id: StateID) throws(StorageError) -> Bool {
         try read { db in
             try Row.fetchOne(db, sql: "SELECT 1 FROM state WHERE id = ?", arguments: [Data(id.chunk.bytes)]) != nil
         }
     }
 
-    /// Enters `state`, unless it is known or was forgotten.
+    /// Enters `state`, unless it is already listed or was forgotten.
     func insert(_ state: ListedState, into db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -97,7 +97,7 @@ extension Catalogue {
     }
 }
 
-/// The text in a column of UTF-8 kept as a blob.
+/// The UTF-8 text in a column, stored as a blob.
 private func text(_ row: Row, _ column: Int) throws -> String {
     guard let text = String(validating: try row.bytes(column), as: UTF8.self) else {
         throw DatabaseError(resultCode: .SQLITE_CORRUPT)
@@ -105,7 +105,7 @@ private func text(_ row: Row, _ column: Int) throws -> String {
     return text
 }
 
-/// Makes states of rows; knows the texts of the row before.
+/// Decodes state rows; caches the texts of the last row.
 private struct StateReader {
     static let columns = "id, title, host, seconds, nanoseconds, label, type, version, bytes, storedBytes"
 

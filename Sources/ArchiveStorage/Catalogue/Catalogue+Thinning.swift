@@ -1,11 +1,11 @@
-// What thinning has to know of each snapshot, read in one pass.
+// The facts about snapshots that thinning needs, read in one pass.
 
 package import ArchiveFormat
 package import FileIO
 internal import Foundation
 internal import GRDB
 
-/// What the decision whether a snapshot is kept depends on.
+/// The facts that decide whether thinning keeps a snapshot.
 package struct ThinningRow: Sendable {
     package let id: SnapshotID
     package let sequence: UInt64
@@ -13,11 +13,11 @@ package struct ThinningRow: Sendable {
     package let parent: SnapshotID?
     package let hasLabel: Bool
     package let isAside: Bool
-    /// Entries of its tree.
+    /// The number of entries in its tree.
     package let entries: UInt64
-    /// Paths that it removed or rewrote, compared to its parent.
+    /// The number of paths that it removed or modified, compared with its parent.
     package let overwritten: UInt64
-    /// What it added to the archive when it was made.
+    /// Bytes that the archive grew by when it was made.
     package let storedBytes: UInt64
 
     package init(
@@ -37,7 +37,7 @@ package struct ThinningRow: Sendable {
 }
 
 extension Catalogue {
-    /// The snapshots of a root in their order, as thinning needs them.
+    /// The snapshots of a root in their order, for thinning.
     package func thinningRows(root: Int64) throws(StorageError) -> [ThinningRow] {
         let sql = """
             SELECT id, sequence, seconds, nanoseconds, label IS NOT NULL, facts, storedBytes FROM snapshot
@@ -67,9 +67,9 @@ extension Catalogue {
         }
     }
 
-    /// How long the longest-lived file had lived that a snapshot removed, in seconds, by the snapshot's place.
+    /// The age in seconds of the oldest file that each snapshot removed, by the snapshot's position.
     ///
-    /// Where the index of paths does not know since when a file was there, it was there since the first snapshot.
+    /// If the index of paths does not know when a file was added, it counts from the first snapshot.
     package func lifetimesOfRemovedFiles(root: Int64) throws(StorageError) -> [HistoryPlace: Int64] {
         let sql = """
             SELECT change.sequence, change.seconds, MAX(change.seconds - COALESCE((

@@ -1,5 +1,5 @@
-// The SQLite index of the segments: where chunks are, which snapshots there are. It holds nothing that the segments
-// do not hold, so it can be deleted at any time.
+// The SQLite index of the segments: where chunks are, and which records there are. It can be rebuilt from the segments,
+// so it can be deleted at any time.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -11,26 +11,27 @@ package import SystemPackage
 
 /// The index of an archive's segments.
 ///
-/// One connection, used by one thread at a time; other processes use connections of their own. Commits are not synced
-/// to disk one by one: after a power failure the newest rows may be gone, and are read from the segments again.
+/// It has one connection, used by one thread at a time; other processes use their own connections. Commits are not
+/// synced to disk one by one: after a power failure the newest rows may be missing and are read from the segments
+/// again.
 package final class Catalogue: Sendable {
     let queue: DatabaseQueue
-    /// The work of the archive object that this catalogue is of.
+    /// The work of the archive object that this catalogue belongs to.
     let counters = StorageCounters()
-    /// The database file; the archive's directory where the catalogue is in memory.
+    /// The database file; the archive's directory if the catalogue is in memory.
     let path: FilePath
-    /// Which file it is; nil where the catalogue is in memory.
+    /// The identity of the file; nil if the catalogue is in memory.
     private let file: FileIdentity?
-    /// Nil where the catalogue is in memory.
+    /// Nil if the catalogue is in memory.
     let checkpoints: CatalogueCheckpoints?
-    /// Whether anything was written over this connection.
+    /// Whether this connection has written anything.
     private let isWriting = Atomic(false)
 
     /// Waits for another process that is writing.
     ///
-    /// What is written takes well under a millisecond mostly; SQLite's own handler sleeps for whole ones, more each time.
+    /// Most writes take well under a millisecond. SQLite's own handler sleeps for whole milliseconds, longer each time.
     ///
-    /// - Parameter attempt: how often that was done already for the same lock.
+    /// - Parameter attempt: the number of earlier waits for the same lock.
     /// - Returns: false after a minute.
     private static func wait(_ attempt: Int) -> Bool {
         switch attempt {
@@ -42,9 +43,9 @@ package final class Catalogue: Sendable {
         return true
     }
 
-    /// Opens the catalogue at `path`, made anew where it is missing.
+    /// Opens the catalogue at `path`; creates it if it is missing.
     ///
-    /// - Throws: `StorageError` where the file cannot be opened or is no usable catalogue.
+    /// - Throws: `StorageError` if the file cannot be opened or is no usable catalogue.
     package init(at path: FilePath) throws(StorageError) {
         self.path = path
         checkpoints = CatalogueCheckpoints(path)
@@ -69,7 +70,7 @@ package final class Catalogue: Sendable {
         file = FileIdentity(at: path)
     }
 
-    /// Whether its path still leads to it: what others enter is in another file else.
+    /// Whether the file is still the one at its path; otherwise other processes write to another file.
     func isInPlace() throws(StorageError) -> Bool {
         guard let file else { return true }
         return try storing { () throws(FileError) in try FileIdentity.find(path) } == file
@@ -92,42 +93,42 @@ package final class Catalogue: Sendable {
         }
     }
 
-    /// Has SQLite refuse rows that nothing in a block can be the reason for (sqlite.org/c3ref/limit.html).
+    /// Makes SQLite reject rows larger than any block can require (sqlite.org/c3ref/limit.html).
     private static func limit(_ db: Database) {
         sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, 2 * CInt(BlockHeader.rawLengthLimit))
     }
 
     deinit {
-        // Then closing the last connection leaves no log behind.
+        // Afterwards, closing the last connection leaves no log behind.
         finishCheckpoints()
     }
 
-    /// Waits until the log is as short as it is to be kept.
+    /// Waits until the log has been shortened.
     package func finishCheckpoints() {
         checkpoints?.end()
     }
 
-    /// Closes the database: what uses it from now on fails.
+    /// Closes the database; later uses fail.
     func close() throws(StorageError) {
         finishCheckpoints()
         do { try queue.close() } catch { throw Catalogue.failure(error, path) }
     }
 
-    /// The database and what SQLite keeps beside it (sqlite.org/tempfiles.html).
+    /// The database and its side files (sqlite.org/tempfiles.html).
     private static func files(at path: FilePath) -> [FilePath] {
         ["", "-wal", "-shm", "-journal"].map { FilePath(path.string + $0) }
     }
 
-    /// Refuses to have SQLite open anything but files: it would wait at a FIFO.
+    /// Throws unless the paths are files or missing: SQLite would wait at a FIFO.
     ///
-    /// They are not opened for that: another connection of this process would lose its locks, and the next process would
-    /// write into the middle of what this one writes (sqlite.org/howtocorrupt.html, 2.2).
+    /// The files are not opened for the check. Closing them would release the locks of other connections in this
+    /// process, and two processes could write at the same time (sqlite.org/howtocorrupt.html, 2.2).
     private static func checkFiles(at path: FilePath) throws(StorageError) {
         for file in files(at: path) {
             do { try Descriptor.checkFile(at: file) } catch {
                 if error.code == .noSuchFileOrDirectory { continue }
                 guard error.code == .notSupported else { throw StorageError(error) }
-                throw StorageError(.damaged, path, error.description, remedy: "remove what is there")
+                throw StorageError(.damaged, path, error.description, remedy: "remove it")
             }
         }
     }
@@ -137,19 +138,20 @@ package final class Catalogue: Sendable {
         for file in files(at: path) { unlink(file.string) }
     }
 
-    /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
+    /// Runs `body`, a single reading statement; a transaction around it would cost more than the statement.
     func read<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
         do { return try queue.unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
     }
 
-    /// Runs `body`, several statements that read one state of the catalogue, whoever writes meanwhile.
+    /// Runs `body`, several reading statements, on one state of the catalogue, even if other processes write.
     func readTogether<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
         do { return try queue.read(body) } catch { throw Catalogue.failure(error, path) }
     }
 
-    /// Another number after each change, whoever made it (<https://www.sqlite.org/pragma.html#pragma_data_version>).
+    /// A number that differs after each change by any connection
+    /// (<https://www.sqlite.org/pragma.html#pragma_data_version>).
     package func changeNumber() throws(StorageError) -> ChangeNumber {
         try read { db in
             ChangeNumber(own: db.totalChangesCount, others: try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0)
@@ -161,7 +163,7 @@ package final class Catalogue: Sendable {
         counters.transactions.add()
         do {
             let (result, changes) = try queue.write { db in
-                // Ids come from all over the table; lists read each page once, and fresh memory costs more than that.
+                // Ids are spread over the table, so writing needs a larger cache. Lists read each page once and do not.
                 if !isWriting.exchange(true, ordering: .relaxed) {
                     try db.execute(sql: "PRAGMA cache_size = -16384")
                 }
@@ -189,12 +191,12 @@ package final class Catalogue: Sendable {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG:
             return StorageError(.damaged, path, message, remedy: "run 'archiver repair --catalogue'")
         default:
-            return StorageError(.system, path, message, remedy: "run 'archiver repair --catalogue' if this stays")
+            return StorageError(.system, path, message, remedy: "run 'archiver repair --catalogue' if this persists")
         }
     }
 }
 
-/// How often a catalogue was changed, over one connection and over all others.
+/// The changes of a catalogue, over this connection and over all others.
 package struct ChangeNumber: Sendable, Hashable {
     fileprivate let own: Int
     fileprivate let others: Int

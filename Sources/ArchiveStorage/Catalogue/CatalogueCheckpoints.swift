@@ -1,4 +1,4 @@
-// Keeps the catalogue's log short without anybody having to wait for it.
+// Keeps the catalogue's log short without making any caller wait.
 
 internal import Dispatch
 internal import GRDB
@@ -6,24 +6,25 @@ internal import Glibc
 internal import SystemPackage
 internal import Threading
 
-/// Moves what SQLite's write-ahead log holds into the database, over a connection of its own.
+/// Checkpoints SQLite's write-ahead log into the database, over its own connection.
 ///
-/// SQLite would do it within the transaction that makes the log too long: one save in 75 took three times as long. A passive
-/// checkpoint holds up neither readers nor writers (<https://www.sqlite.org/wal.html>).
+/// SQLite would do that in the transaction that makes the log too long: one save in 75 took three times as long. A
+/// passive checkpoint blocks neither readers nor writers (<https://www.sqlite.org/wal.html>).
 final class CatalogueCheckpoints: Sendable {
     private let path: FilePath
     private let dueChanges = Locked(0)
     private let thread = DispatchQueue(label: "archiver.checkpoint", qos: .utility)
     private let connection = Locked<DatabaseQueue?>(nil)
 
-    /// Rows changed between two checkpoints; each is in a page of its own at worst, and the log has a thousand then.
+    /// Changed rows between two checkpoints; in the worst case each is in its own page, and the log then has a
+    /// thousand.
     private static let changesBetween = 512
 
     init(_ path: FilePath) {
         self.path = path
     }
 
-    /// Records that rows were changed, and begins a checkpoint where one is due.
+    /// Records changed rows, and starts a checkpoint if one is due.
     func record(changes: Int) {
         let isDue = dueChanges.withLock { due in
             due += changes
@@ -35,9 +36,9 @@ final class CatalogueCheckpoints: Sendable {
         thread.async { [self] in checkpoint() }
     }
 
-    /// Waits for what has begun, and gives up the connection.
+    /// Waits for running checkpoints, and closes the connection.
     ///
-    /// Where many processes change little each, none has enough for a checkpoint: the one that ends makes it.
+    /// If many processes change little each, none reaches a checkpoint, so each checks the log's length at its end.
     func end() {
         thread.sync {
             if dueChanges.withLock({ $0 > 0 }), logBytes > CatalogueCheckpoints.leftBytes { checkpoint() }
@@ -45,7 +46,7 @@ final class CatalogueCheckpoints: Sendable {
         }
     }
 
-    /// A log of this length is left to others.
+    /// A log up to this length is left to other processes.
     private static let leftBytes = 1 << 20
 
     private var logBytes: Int {
@@ -54,7 +55,7 @@ final class CatalogueCheckpoints: Sendable {
     }
 
     private func checkpoint() {
-        // One that fails costs nothing but a longer log: the next has it to do.
+        // A failure only leaves the log longer until the next checkpoint.
         guard let connection = try? opened() else { return }
         _ = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
     }

@@ -1,4 +1,4 @@
-// The rows of a statement without what a general row costs: lists have a hundred thousand of them.
+// Fast access to a statement's rows, without GRDB's cost for each row: lists have a hundred thousand of them.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -7,7 +7,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
 
-/// The row that a prepared statement stands at, valid until it steps on (sqlite.org/c3ref/column_blob.html).
+/// The current row of a prepared statement, valid until the next step (sqlite.org/c3ref/column_blob.html).
 struct CatalogueRow {
     let handle: OpaquePointer
 
@@ -19,7 +19,7 @@ struct CatalogueRow {
 
     /// The bytes of a text or a blob.
     func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
-        // In this order: asking for the blob may change its representation, and so its length.
+        // In this order: fetching the blob may convert the value, and change its length.
         let start = sqlite3_column_blob(handle, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
@@ -30,7 +30,7 @@ struct CatalogueRow {
         return ChunkID(exactly: bytes)
     }
 
-    /// The text in a column of UTF-8, kept as a text or a blob.
+    /// The UTF-8 text in a column, stored as a text or a blob.
     func text(_ column: CInt) throws -> String {
         guard let text = String(validating: bytes(column), as: UTF8.self) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
@@ -47,7 +47,7 @@ struct CatalogueRow {
 }
 
 extension Row {
-    /// The value in a column; whatever else may be there, as a database takes texts for numbers, is damage.
+    /// The value in a column; throws if it has another type, as SQLite columns accept any type.
     func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
         let stored: DatabaseValue = self[column]
         guard let value = Value.fromDatabaseValue(stored) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -83,7 +83,7 @@ extension Statement {
     }
 }
 
-/// Makes a value of bytes unless they are those it was made of last: in a list, neighbours have much in common.
+/// Caches the last value made from bytes: neighbouring rows of a list often repeat them.
 struct Repeated<Value> {
     private var bytes: [UInt8] = []
     private var value: Value?

@@ -3,14 +3,16 @@
 internal import Foundation
 internal import GRDB
 
-/// What the catalogue keeps and how it is found.
+/// The tables of the catalogue and their indexes.
 ///
-/// Paths, titles, labels and details are UTF-8 or bytes of any kind, kept as blobs: SQLite's texts end at a NUL.
+/// Paths, titles, labels and details are UTF-8 or arbitrary bytes. They are stored as blobs, as SQLite's texts end at a
+/// NUL.
 enum CatalogueSchema {
-    /// Makes the tables in an empty database; any other must have exactly these.
+    /// Creates the tables in an empty database; any other database must have exactly these tables.
     ///
-    /// A database that came with the archive may hold anything under these names: a view that never ends, a trigger.
-    /// SQLite keeps the statements as they were given (sqlite.org/schematab.html), so they are compared letter by letter.
+    /// A database that came with the archive may hold anything under these names, such as a view that never ends or a
+    /// trigger. SQLite stores the statements verbatim (sqlite.org/schematab.html), so they are compared character by
+    /// character.
     static func prepare(_ db: Database) throws {
         let found = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
         if found.isEmpty {
@@ -20,22 +22,23 @@ enum CatalogueSchema {
             }
         } else if Set(found) != Set(statements + [numbers]) || found.count != statements.count + 1 {
             throw DatabaseError(
-                resultCode: .SQLITE_CORRUPT, message: "its tables are not those that this version of archiver makes")
+                resultCode: .SQLITE_CORRUPT, message: "its tables do not match this version of archiver")
         }
     }
 
-    /// The statements that make everything, one by one.
+    /// The statements that create the tables and indexes, one by one.
     private static let statements = ([segments, history] + RecordKind.all.map(\.schema))
         .flatMap { $0.split(separator: ";") }
         .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         .filter { !$0.isEmpty }
 
-    /// The table that SQLite makes for numbers that are given out once (sqlite.org/autoinc.html).
+    /// The table that SQLite creates for AUTOINCREMENT (sqlite.org/autoinc.html).
     private static let numbers = "CREATE TABLE sqlite_sequence(name,seq)"
 
-    /// A chunk has a row for each copy, the newest first; `loss` names those of which no copy can be read.
+    /// Segments, blocks, chunks and roots.
     ///
-    /// `segment.state` is a `SegmentState`. A segment's number is never given out again: somebody may remember what lay in it.
+    /// A chunk has a row for each copy; `loss` names chunks without a readable copy. `segment.state` is a
+    /// `SegmentState`. A segment's number is never reused: a process may remember locations in it.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -75,10 +78,10 @@ enum CatalogueSchema {
         );
         """
 
-    /// What each snapshot changed, by path and by snapshot; `snapshot.history` says of which snapshots it is known.
+    /// The changes of each snapshot, by path and by snapshot; `snapshot.history` is a `HistoryState`.
     ///
-    /// A path is gone where its latest change removed it; `versions` counts its changes. A run holds neighbouring snapshots
-    /// without a pause between them, from the one that the key names to the last, summed up; not every snapshot is in one.
+    /// A path is gone if its latest change removed it; `versions` counts its changes. A run sums up neighbouring
+    /// snapshots without a pause between them, from the one in the key to the last; not every snapshot is in a run.
     private static let history = """
         CREATE TABLE path (
             id INTEGER PRIMARY KEY,

@@ -1,13 +1,13 @@
-// Brings the catalogue up to date with the segments: after a crash, after a copy, or from nothing.
+// Brings the catalogue up to date with the segments: after a crash, after a copy, or from scratch.
 
 internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Indexes what segments hold beyond what the catalogue knows, and cuts off torn tails.
+/// Indexes the parts of segments that the catalogue does not have, and cuts off torn tails.
 ///
-/// Only one process at a time does so (`UseLock.opening`).
+/// Only one process at a time does this (`UseLock.opening`).
 package struct CatalogueUpdate {
     /// What an update found.
     package struct Summary: Sendable, Hashable {
@@ -15,37 +15,37 @@ package struct CatalogueUpdate {
         package var segments = 0
         /// Chunks newly indexed.
         package var chunks = 0
-        /// Records newly indexed, by their kinds; completions are among the operations.
+        /// Records newly indexed, by kind; completions count as operations.
         fileprivate(set) var records: [ChunkKind: Int] = [:]
-        /// Bytes of torn tails, cut off.
+        /// Bytes of torn tails that were cut off.
         package var cutBytes = 0
-        /// What was cut off and where it is kept, each as a sentence.
+        /// What was cut off and where it was saved; each entry is a sentence.
         package var cuts: [String] = []
-        /// Damaged places, each as a sentence.
+        /// Damaged places; each entry is a sentence.
         package var damage: [String] = []
-        /// Files that are not read, each as a sentence that says why.
+        /// Files that were not read; each entry is a sentence with the reason.
         package var unread: [String] = []
     }
 
-    /// A segment that was read and whose records are not entered yet.
+    /// A scanned segment whose records are not entered yet.
     private struct Scanned {
         let path: String
         let number: Int64
-        /// Nil where its header is damaged.
+        /// Nil if its header is damaged.
         let name: SegmentID?
         var scan: SegmentScan
         /// The file's length in bytes.
         let length: Int
         /// Whether nothing may be appended any more: it is sealed, or damaged before its end.
         let isClosed: Bool
-        /// Whether all of it was read, and not only what the catalogue did not know.
+        /// Whether all of it was scanned, and not only the part that was not indexed.
         let isFromStart: Bool
-        /// Blocks that cannot be read and may hold a snapshot.
+        /// Unreadable blocks that may hold a snapshot.
         let lost: [(offset: Int, snapshot: SnapshotID?)]
         var damage: [String]
     }
 
-    /// Chunks that wait to be entered together, some 40 bytes of memory each.
+    /// The most chunks collected for one transaction, some 40 bytes of memory each.
     private static let stepChunks = 1 << 20
 
     let store: ArchiveStore
@@ -59,8 +59,8 @@ package struct CatalogueUpdate {
 
     /// Brings the catalogue up to date.
     ///
-    /// The chunks of all segments are entered first: snapshots may be compressed against those of other segments. Only
-    /// then is it noted how far the segments are indexed, so that an interrupted update is done again.
+    /// The chunks of all segments are entered first, as snapshots may have bases in other segments. The indexed lengths
+    /// are recorded only afterwards, so that an interrupted update is repeated.
     @discardableResult
     func run() throws(StorageError) -> Summary {
         var summary = Summary()
@@ -68,7 +68,7 @@ package struct CatalogueUpdate {
         for record in try catalogue.segments() { known[record.path] = record }
         let listing = try segments.list()
         for path in listing.strangers {
-            summary.unread.append("\(segments.path(of: path)) does not have the name of a segment, and is not read")
+            summary.unread.append("\(segments.path(of: path)) is not read: it does not have the name of a segment")
         }
         if store.isWritable { listing.unfinished.forEach(segments.removeUnfinished) }
         let missing = Set(known.keys).subtracting(listing.segments).sorted()
@@ -79,7 +79,6 @@ package struct CatalogueUpdate {
             if let record = known[lost] { try catalogue.forget(record.number) }
         }
         var scanned: [Scanned] = []
-        // Ids are spread evenly: many at once fill a page of the table where few would touch one each.
         var found = FoundBlocks()
         for path in listing.segments {
             summary.segments += 1
@@ -89,7 +88,7 @@ package struct CatalogueUpdate {
         }
         try found.enter(catalogue)
         try passOverDropped(&scanned)
-        // They tell whose the records of all segments are.
+        // Notices decide which roots the records of all segments belong to.
         var notices: [any ListedRecord] = []
         for index in scanned.indices {
             notices += try records(of: .notices, in: scanned[index], &scanned[index].damage)
@@ -101,9 +100,10 @@ package struct CatalogueUpdate {
         return summary
     }
 
-    /// Chunks and blocks that wait to be entered together.
+    /// Chunks and blocks collected for one transaction.
     private struct FoundBlocks {
-        // Ids are spread evenly: many at once fill a page of the table where few would touch one each.
+        // Ids are spread evenly: a large batch fills pages of the table where a small one would touch a page for each
+        // chunk.
         private var chunks: [(id: ChunkID, location: BlockLocation)] = []
         private var blocks: [(location: BlockLocation, block: StoredBlock)] = []
 
@@ -123,8 +123,7 @@ package struct CatalogueUpdate {
         }
     }
 
-    /// Enters which segments were dropped, and takes out those of them that are there all the same: a crash, or a copy of
-    /// the archive, may have left them behind.
+    /// Enters dropped segments, and skips those that still exist, left behind by a crash or a copy of the archive.
     private func passOverDropped(_ scanned: inout [Scanned]) throws(StorageError) {
         var dropped: [any ListedRecord] = []
         for index in scanned.indices {
@@ -136,7 +135,7 @@ package struct CatalogueUpdate {
         scanned.removeAll { $0.name.map(names.contains) ?? false }
     }
 
-    /// Whether a segment is as long as the catalogue says; where that cannot be told it is looked at.
+    /// Whether a segment is as long as the catalogue says; false if its length cannot be determined.
     private func isAsKnown(_ row: ListedSegment) -> Bool { segments.length(of: row.path) == row.indexedLength }
 
     private func scan(
@@ -144,7 +143,7 @@ package struct CatalogueUpdate {
         _ found: inout FoundBlocks
     ) throws(StorageError) -> Scanned? {
         guard let (file, isReadOnly) = try open(path, &summary) else { return nil }
-        // A segment that is being written is its writer's to index.
+        // A segment that is being written is indexed by its writer.
         if store.isWritable, try !file.bytes.tryLock() { return nil }
         var damage: [String] = []
         var known = known
@@ -191,14 +190,14 @@ package struct CatalogueUpdate {
             if isClosed {
                 damage.append(tail.message(in: file.path))
             } else if isReadOnly || !store.isWritable {
-                summary.cuts.append("an unfinished write is passed over: \(tail.message(in: file.path))")
+                summary.cuts.append("an unfinished write is skipped: \(tail.message(in: file.path))")
             } else if let failure = try cut(file, tail, &summary) {
                 damage.append(failure)
                 isClosed = true
             }
         }
         for part in scan.unfinished {
-            summary.cuts.append("parts of an unfinished write are passed over: \(part.message(in: file.path))")
+            summary.cuts.append("parts of an unfinished write are skipped: \(part.message(in: file.path))")
             isClosed = true
         }
         length = try file.length()
@@ -208,23 +207,23 @@ package struct CatalogueUpdate {
             isFromStart: known == nil, lost: lost, damage: damage)
     }
 
-    /// What may be lost with a damaged block; nil where it held no snapshot.
+    /// The snapshot that may be lost with a damaged block; nil if it held none.
     private static func lostSnapshot(
         _ damage: SegmentScan.Damage, _ file: Segment
     ) -> (offset: Int, snapshot: SnapshotID?)? {
-        // What ends early was never finished, and so was never announced.
+        // A truncated block was never finished, so its snapshot was never announced.
         if damage.reason.hasSuffix(FormatError.truncated.description) { return nil }
         if let header = try? file.blockHeader(at: damage.offset) {
             return header.chunks.first { $0.kind == .snapshot }.map { (damage.offset, SnapshotID($0.id)) }
         }
-        // Not so where it is zeros, as an interrupted write leaves behind, or a footer.
+        // Zeros (left by an interrupted write) and a footer hold no snapshot.
         guard let bytes = try? file.read(at: damage.offset, atMost: BlockHeader.magic.count) else { return nil }
         return bytes == SegmentFooter.indexMagic || !bytes.contains { $0 != 0 } ? nil : (damage.offset, nil)
     }
 
-    /// Opens a segment; where others may not be changed, at least for reading.
+    /// Opens a segment for writing, or for reading if it cannot be changed.
     ///
-    /// - Returns: nil where it cannot be read, which is told.
+    /// - Returns: nil if it cannot be read, which is added to `unread`.
     private func open(
         _ path: String, _ summary: inout Summary
     ) throws(StorageError) -> (file: Segment, isReadOnly: Bool)? {
@@ -240,23 +239,23 @@ package struct CatalogueUpdate {
         }
     }
 
-    /// Whether a segment is of this archive, and was not dropped.
+    /// Whether a segment belongs to this archive and was not dropped.
     ///
-    /// A segment of a newer format is refused, not passed over: what is in it would seem not to exist. Where its header is
-    /// damaged it is taken for ours: the blocks prove themselves.
+    /// A segment of a newer format throws instead of being skipped: otherwise its contents would seem not to exist. A
+    /// segment with a damaged header counts as ours: its blocks are verified anyway.
     private func checkHeader(
         of file: Segment, _ length: Int, _ name: inout SegmentID?, _ damage: inout [String],
         _ summary: inout Summary
     ) throws(StorageError) -> Bool {
         if length < SegmentHeader.byteCount {
-            damage.append("segment \(file.path) holds nothing: \(length) bytes are there")
+            damage.append("segment \(file.path) is too short: it has \(length) bytes")
             return false
         }
         do {
             let header = try file.readHeader()
             name = header.segment
             if header.archive == store.manifest.id { return try !catalogue.isDropped(header.segment) }
-            summary.unread.append("segment \(file.path) belongs to another archive, and is not read")
+            summary.unread.append("segment \(file.path) is not read: it belongs to another archive")
             return false
         } catch  where error.code == .damaged {
             damage.append(error.message)
@@ -264,9 +263,9 @@ package struct CatalogueUpdate {
         }
     }
 
-    /// Cuts off a tail that no whole block follows, and keeps it beside.
+    /// Cuts off a torn tail after saving a copy of it.
     ///
-    /// - Returns: why that could not be done; the segment stays as it is then.
+    /// - Returns: nil if that succeeded, otherwise the reason; the segment is then unchanged.
     private func cut(
         _ file: Segment, _ tail: SegmentScan.Damage, _ summary: inout Summary
     ) throws(StorageError) -> String? {
@@ -275,7 +274,7 @@ package struct CatalogueUpdate {
         do {
             let copy = try Salvage.store(file, from: tail.offset, in: layout)
             try file.bytes.truncate(to: tail.offset)
-            let kept = copy.map { "kept as \($0)" } ?? "which were zeros"
+            let kept = copy.map { "saved as \($0)" } ?? "all zeros"
             summary.cuts.append("an unfinished write at \(place) was cut off: \(count) bytes, \(kept)")
             summary.cutBytes += count
             return nil
@@ -294,12 +293,12 @@ package struct CatalogueUpdate {
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
         var damage = segment.damage
         var records: [any ListedRecord] = []
-        for kind in RecordKind.all where !RecordKind.tellingOfOthers.contains(kind.kind) {
+        for kind in RecordKind.all where !RecordKind.enteredFirst.contains(kind.kind) {
             let found = try self.records(of: kind, in: segment, &damage)
             summary.records[kind.kind, default: 0] += found.count
             records += found
         }
-        try recordLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.record })
+        try recordLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.listed })
         if damage.isEmpty, segment.isFromStart {
             try catalogue.record(nil, ofSegment: segment.path)
         } else {
@@ -310,7 +309,7 @@ package struct CatalogueUpdate {
         if segment.isClosed { try catalogue.markSealed(segment.number, length: segment.length) }
     }
 
-    /// Records the snapshots of a segment that cannot be read, and between which others they were made.
+    /// Records the unreadable snapshots of a segment, and the times of the readable ones before and after each.
     private func recordLostSnapshots(of segment: Scanned, besides readable: [ListedSnapshot]) throws(StorageError) {
         let times = Dictionary(readable.map { ($0.id, $0.time) }) { first, _ in first }
         let places =
@@ -343,7 +342,7 @@ package struct CatalogueUpdate {
         }
     }
 
-    /// The records of a kind in a segment, but for those that are damaged, which are told of.
+    /// The readable records of a kind in a segment; the others are added to `damage`.
     private func records(
         of kind: RecordKind, in segment: Scanned, _ damage: inout [String]
     ) throws(StorageError) -> [any ListedRecord] {

@@ -1,12 +1,12 @@
-// What lists show of a snapshot, as the catalogue keeps it.
+// A snapshot as lists show it.
 
 public import ArchiveFormat
 public import FileIO
 
-/// A snapshot as the catalogue knows it: enough to list and to find it.
+/// A snapshot as the catalogue lists it.
 public struct ListedSnapshot: Sendable, Hashable {
     public let id: SnapshotID
-    /// Where it stands among the snapshots of its root.
+    /// Its number among the snapshots of its root.
     public let sequence: UInt64
     public let time: Timestamp
     /// The root's absolute path, as bytes.
@@ -22,16 +22,16 @@ public struct ListedSnapshot: Sendable, Hashable {
     public let tree: ChunkID
     public let totals: Totals
     public let changes: ChangeCounts
-    /// Paths that could not be captured as they are.
+    /// The number of paths that could not be captured as they are.
     public let problems: Int
-    /// Bytes the archive grew by for this snapshot.
+    /// Bytes that the archive grew by for this snapshot.
     public let storedBytes: UInt64
-    /// Whether it was captured with other exclusions than those that its root is captured with.
+    /// Whether it was captured with other exclusions than its root's.
     public let isAside: Bool
 
-    /// The record of `snapshot`.
+    /// The listed form of `snapshot`.
     ///
-    /// - Parameter ownBytes: length of the block that holds the snapshot itself.
+    /// - Parameter ownBytes: the length of the block that holds the snapshot itself.
     package init(_ snapshot: Snapshot, id: SnapshotID, ownBytes: Int) {
         self.init(
             id: id, time: snapshot.time, rootPath: snapshot.rootPath, host: snapshot.host, cause: snapshot.cause,

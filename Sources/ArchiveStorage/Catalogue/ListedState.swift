@@ -1,12 +1,12 @@
-// What lists show of a saved state, as the catalogue keeps it.
+// A saved state as lists show it.
 
 public import ArchiveFormat
 public import FileIO
 
-/// A program's state as the catalogue knows it: enough to list and to find it.
+/// A saved state as the catalogue lists it.
 public struct ListedState: Sendable, Hashable {
     public let id: StateID
-    /// The name under which the program keeps its states.
+    /// The title under which the program saves its states.
     public let title: String
     /// The machine that saved it.
     public let host: String
@@ -47,13 +47,13 @@ public struct ListedState: Sendable, Hashable {
     }
 }
 
-/// A title under which a program keeps states, and what there is of it.
+/// A title, with totals of its states.
 public struct StateTitle: Sendable, Hashable {
     public let title: String
-    /// How many states there are.
+    /// The number of states.
     public let count: Int
-    /// When the newest was saved.
+    /// When the newest state was saved.
     public let latest: Timestamp
-    /// Bytes the archive grew by for all of them.
+    /// Bytes that the archive grew by for all of them.
     public let storedBytes: UInt64
 }

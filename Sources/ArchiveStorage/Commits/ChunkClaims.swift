@@ -1,31 +1,34 @@
-// Who stores which chunk of a commit: this commit once, or nobody, as the archive has it.
+// Which chunks a commit has to store: each once, and none that the archive already has.
 
 internal import ArchiveFormat
 
-/// The chunks that a commit has claimed, and what it knows of those that the archive has.
+/// The chunks that a commit has claimed, and what it knows about those in the archive.
 struct ChunkClaims {
-    /// What is known of a chunk without asking the catalogue.
+    /// What is known about a chunk without asking the catalogue.
     enum Answer {
-        /// The asker stores it.
+        /// The caller must store it.
         case claimed
-        /// Another asker stores it, or has.
+        /// Another caller stores it, or has stored it.
         case isOurs
-        /// Only the catalogue can tell, which is to be asked again where `steps` has changed meanwhile.
+        /// Only the catalogue knows; ask it, and ask again if `steps` has changed since.
         case unknown(steps: Int)
     }
 
-    /// Chunks that are not in the catalogue yet; no offset where their block is still being made.
+    /// Chunks that are not in the catalogue yet; the offset is nil until their block is appended.
     private(set) var pending: [ChunkID: Int?] = [:]
-    /// All that the catalogue knew when it was made, and what was claimed since; nil while it is not worth making.
+    /// All chunks in the catalogue when the filter was built, and those claimed since; nil while a filter is not worth
+    /// it.
     private var known: ChunkFilter?
-    /// How often the catalogue was asked for a chunk, and after how many times a filter is worth making.
+    /// How many lookups were needed, and the number from which a filter is worth building.
     private var lookups = 0
     private var lookupsLimit = ChunkClaims.leastLookups
-    /// How often the catalogue came to have chunks that were asked of `pending` or a step until then.
+    /// How many times chunks moved from `pending` or a step into the catalogue.
     private var steps = 0
 
-    /// A filter is made after so many lookups, or a fraction of the chunks that it has to hold: then reading them all
-    /// costs no more than the lookups did.
+    /// The least number of lookups after which a filter is built.
+    ///
+    /// With more chunks in the archive it is a fraction of their number. Reading all chunks then costs no more than the
+    /// lookups did.
     private static let leastLookups = 1 << 12
     private static let chunksPerLookup = 16
 
@@ -36,9 +39,9 @@ struct ChunkClaims {
     /// Claims the chunk `id`.
     ///
     /// - Parameters:
-    ///   - step: what is on its way into the catalogue.
-    ///   - stepsSeen: what `Answer.unknown` said before the catalogue was asked, which does not have the chunk; nil where it was
-    ///     not asked.
+    ///   - step: the step that is being indexed.
+    ///   - stepsSeen: `steps` of the `Answer.unknown` after which the catalogue was asked and did not have the chunk;
+    ///     nil if it was not asked.
     mutating func claim(_ id: ChunkID, besides step: IndexingStep?, stepsSeen: Int?) -> Answer {
         if pending[id] != nil || step?.contains(id) ?? false { return .isOurs }
         guard steps == stepsSeen || known.map({ !$0.mayContain(id) }) ?? false else {
@@ -50,14 +53,14 @@ struct ChunkClaims {
         return .claimed
     }
 
-    /// Whether the catalogue was asked so often that a filter is worth making.
+    /// Whether there were so many lookups that a filter is worth building.
     mutating func needsFilter(_ catalogue: Catalogue) throws(StorageError) -> Bool {
         guard known == nil, lookups >= lookupsLimit else { return false }
         lookupsLimit = max(lookupsLimit, try catalogue.chunkCount() / ChunkClaims.chunksPerLookup)
         return lookups >= lookupsLimit
     }
 
-    /// Makes the filter; no step is under way.
+    /// Builds the filter; no step may be running.
     mutating func makeFilter(_ catalogue: Catalogue) throws(StorageError) {
         var filter = ChunkFilter()
         for id in pending.keys { filter.insert(id) }
@@ -68,16 +71,16 @@ struct ChunkClaims {
         known = filter
     }
 
-    /// The block of claimed chunks was appended.
+    /// Records that a block of claimed chunks was appended.
     mutating func appended(_ block: EncodedBlock, at offset: Int) {
         for chunk in block.header.chunks { pending[chunk.id] = .some(offset) }
     }
 
-    /// Those that were appended are known to the catalogue, or to a step.
+    /// Forgets the appended chunks, which the catalogue or a step now has.
     mutating func forgetAppended() {
         pending = pending.filter { $0.value == nil }
     }
 
-    /// The catalogue has chunks that it did not have before.
+    /// Records that the catalogue has new chunks.
     mutating func catalogueGrew() { steps += 1 }
 }

@@ -1,14 +1,14 @@
-// What an archive surely does not hold, told without asking its catalogue: a Bloom filter of chunk ids.
+// A Bloom filter of chunk ids: it proves that an archive does not have a chunk, without asking the catalogue.
 
 internal import ArchiveFormat
 
-/// A set of chunk ids that may take others for its own, one in some thousands, but never forgets one.
+/// A set of chunk ids with false positives, one in some thousands, and no false negatives.
 ///
-/// A split block Bloom filter: eight bits of an id, one in each word of one cache line, so that a look costs one access
-/// to memory (Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, in the form and with
-/// the odd multipliers of Apache Parquet). Ids are hashes already: their first 32 bits choose the line, the next 32 the
-/// bits. There are 32 bits for each id, as a mistake waits for the catalogue, which may be busy. It grows by further
-/// layers, each twice as large.
+/// A split block Bloom filter: each id sets eight bits, one in each word of one cache line, so a lookup costs one
+/// memory access (Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, in the form and
+/// with the odd multipliers of Apache Parquet). Ids are hashes already: their first 32 bits choose the line, the next
+/// 32 the bits. There are 32 bits for each id, because a false positive waits for the catalogue, which may be busy. The
+/// filter grows by further layers, each twice as large.
 struct ChunkFilter {
     private typealias Line = SIMD8<UInt64>
 
@@ -48,10 +48,10 @@ struct ChunkFilter {
         layers[layers.count - 1].insert(id.prefix, ChunkFilter.bits(of: id.prefix))
     }
 
-    /// Whether `id` may have been added; false where it surely was not.
+    /// Whether `id` may have been added; false means that it certainly was not.
     func mayContain(_ id: ChunkID) -> Bool {
         let bits = ChunkFilter.bits(of: id.prefix)
-        // Not over the layers themselves: each would be held and let go.
+        // By index, as iterating over the layers would retain and release each.
         return layers.indices.contains { layers[$0].mayContain(id.prefix, bits) }
     }
 

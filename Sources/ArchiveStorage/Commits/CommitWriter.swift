@@ -1,52 +1,52 @@
-// The commit protocol, in the only place that knows it: blocks, fdatasync, the record, fdatasync, the catalogue.
+// The commit protocol, and its only implementation: blocks, fdatasync, the record, fdatasync, the catalogue.
 
 package import ArchiveFormat
 internal import Synchronization
 internal import Threading
 
-/// The records that become known together: what some chunks of a segment mean.
+/// The records that a commit announces together.
 package struct CommitRecords: Sendable {
     let records: [any ListedRecord]
 
     init(_ records: [any ListedRecord]) { self.records = records }
 
-    /// Snapshots and how they differ from their parents, where that is known.
+    /// Snapshots, with their changes from their parents if those are known.
     package init(snapshots: [ListedSnapshot] = [], changes: [SnapshotID: [PathChange]] = [:]) {
-        records = snapshots.map { NewSnapshot(record: $0, changes: changes[$0.id]) }
+        records = snapshots.map { NewSnapshot(listed: $0, changes: changes[$0.id]) }
     }
 }
 
-/// Writes what one snapshot or one saved state needs, then itself; or other records.
+/// Writes the chunks of one snapshot or saved state and then its record; or other records.
 ///
 /// Chunks may come from several threads.
 ///
-/// Until `commit` has returned, the snapshot does not exist. A commit of many chunks is indexed in steps, so that what
-/// must be remembered stays small and an interrupted commit need not begin anew; chunks of a snapshot that never came
-/// to be do no harm.
+/// The snapshot does not exist until `commit` has returned. A commit of many chunks is indexed in steps: that limits
+/// memory, and an interrupted commit does not have to start over. Chunks of an unfinished snapshot do no harm.
 package final class CommitWriter: Sendable {
     private struct State: ~Copyable {
         var writer: SegmentWriter
         var claims: ChunkClaims
-        /// Blocks that were appended and are not in the catalogue yet.
+        /// Blocks that were appended but are not in the catalogue yet.
         var blocks: [(location: BlockLocation, block: StoredBlock)] = []
-        /// What is on its way into the catalogue.
+        /// The step that is being indexed.
         var step: IndexingStep?
-        /// What stopped this commit: nothing may be appended behind it.
+        /// The error that stopped this commit: nothing may be appended after it.
         var failure: StorageError?
-        /// Keeps what this commit finds in the archive; nil once it has ended.
+        /// Protects the chunks that this commit found in the archive; nil once it has ended.
         var epoch: Epoch?
     }
 
     let store: ArchiveStore
-    /// Proves chunks that the archive has; nil where it is believed.
+    /// Verifies chunks that the archive has; nil if the catalogue is trusted.
     private let prover: BlockReader?
     /// Called now and then while a full segment is sealed.
     private let pause: @Sendable () -> Void
     private let state: Locked<State>
     private let appendedBytes = Atomic<UInt64>(0)
 
-    /// After this many chunks, or when a segment is full, what was written is made durable and indexed: beside the
-    /// further work, which waits where the step before is not done yet.
+    /// The number of chunks after which appended blocks are made durable and indexed; a full segment is indexed earlier.
+    ///
+    /// This runs in parallel; the commit waits only if the previous step is still running.
     private static let stepChunks = 1 << 16
 
     init(
@@ -64,12 +64,12 @@ package final class CommitWriter: Sendable {
     /// Bytes appended so far.
     package var storedBytes: UInt64 { appendedBytes.load(ordering: .relaxed) }
 
-    /// Asks whether the chunk `id` must be stored.
+    /// Whether the chunk `id` must be stored.
     ///
-    /// - Returns: true to exactly one caller, who then must append it; false where the archive has it or another
-    ///   caller of this commit is about to append it.
+    /// - Returns: true to exactly one caller, who must then append it; false if the archive has it or another caller of
+    ///   this commit appends it.
     package func claim(_ id: ChunkID) throws(StorageError) -> Bool {
-        // The catalogue is asked without the lock, and again where it was told of chunks meanwhile.
+        // The catalogue is asked without the lock, and asked again if it received chunks in the meantime.
         var stepsSeen: Int?
         while true {
             let answer = try state.withLock { state throws(StorageError) in
@@ -104,11 +104,11 @@ package final class CommitWriter: Sendable {
     private static func append(_ block: EncodedBlock, _ state: inout State) throws(StorageError) {
         let offset = try state.writer.append(block)
         state.claims.appended(block, at: offset)
-        let location = BlockLocation(segment: state.writer.record.number, offset: offset)
+        let location = BlockLocation(segment: state.writer.listed.number, offset: offset)
         state.blocks.append((location, StoredBlock(block.header)))
     }
 
-    /// Makes what was appended durable while the commit goes on, so that its end takes less time.
+    /// Makes the appended blocks durable while the commit continues, so that its end takes less time.
     package func synchronize() throws(StorageError) {
         try locked { state throws(StorageError) in
             try self.finishStep(&state)
@@ -119,29 +119,29 @@ package final class CommitWriter: Sendable {
     /// Appends `snapshot`, makes the commit durable and enters it into the catalogue.
     ///
     /// - Parameters:
-    ///   - base: the parent snapshot, to be compressed against.
-    ///   - changes: how the snapshot differs from its parent, for the index of paths; nil where nobody knows yet.
+    ///   - base: the parent snapshot, to compress against.
+    ///   - changes: the changes from its parent, for the index of paths; nil if they are not known yet.
     package func commit(
         _ snapshot: Snapshot, base: BaseChunk?, changes: [PathChange]? = nil
     ) throws(StorageError) -> ListedSnapshot {
         let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
-        // What readers would refuse is not announced.
+        // A snapshot that readers would reject is not stored.
         do { _ = try Snapshot(decoding: chunk.bytes) } catch {
             throw StorageError(
                 .system, store.layout.directory, "the snapshot cannot be stored: \(error)",
-                remedy: "give fewer patterns, or a shorter label")
+                remedy: "use fewer patterns, or a shorter label")
         }
         let block = try store.encode([chunk], bases: base.map { [$0] } ?? [])
-        let record = ListedSnapshot(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
-        try finish([block], CommitRecords([NewSnapshot(record: record, changes: changes)]))
-        return record
+        let listed = ListedSnapshot(snapshot, id: SnapshotID(chunk.id), ownBytes: block.byteCount)
+        try finish([block], CommitRecords([NewSnapshot(listed: listed, changes: changes)]))
+        return listed
     }
 
     /// Appends a state's record, makes the commit durable and enters it into the catalogue.
     ///
     /// - Parameters:
-    ///   - content: claimed chunks of the state that are few and small enough to share the record's block.
-    ///   - bases: what the block is compressed against, the most alike last.
+    ///   - content: claimed chunks of the state, few and small enough to share the record's block.
+    ///   - bases: the chunks to compress the block against, the most similar last.
     package func commit(
         _ record: StateRecord, content: [RawChunk] = [], bases: [BaseChunk]
     ) throws(StorageError) -> ListedState {
@@ -152,7 +152,7 @@ package final class CommitWriter: Sendable {
         return saved
     }
 
-    /// Appends `gaps`, at least one, in one block where they fit, makes them durable and enters them into the catalogue.
+    /// Appends `gaps`, at least one, in as few blocks as fit, makes them durable and enters them into the catalogue.
     func commit(_ gaps: [ListedGap]) throws(StorageError) {
         var blocks: [EncodedBlock] = []
         var chunks: [RawChunk] = []
@@ -170,38 +170,38 @@ package final class CommitWriter: Sendable {
         try finish(blocks, CommitRecords(gaps))
     }
 
-    /// Appends the blocks that make the records true, and announces these.
+    /// Appends `blocks`, of which the last holds the records, and announces the records.
     func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in
             for (index, block) in blocks.enumerated() {
-                // What a record stands on is durable first: a power failure might keep the later write alone.
+                // Earlier blocks become durable before the last: a power failure might keep only the later write.
                 if index == blocks.count - 1, state.writer.length > state.writer.indexedLength {
                     try state.writer.synchronize()
                 }
                 try CommitWriter.append(block, &state)
             }
             try self.index(&state, records)
-            // The records are there now; a segment that cannot be sealed is left to the next writer.
+            // The records are stored now. A segment that cannot be sealed is left to the next writer.
             if state.writer.isFull { try? state.writer.seal(self.store.catalogue, pause: self.pause) }
         }
         release()
     }
 
-    /// Makes what was appended durable and enters it, while the commit goes on.
+    /// Makes the appended blocks durable and indexes them, while the commit continues.
     func indexSoFar() throws(StorageError) {
         try locked { state throws(StorageError) in try self.index(&state) }
     }
 
-    /// Ends the commit without a snapshot and keeps its chunks.
+    /// Ends the commit without a snapshot; its chunks stay.
     package func commitChunks() throws(StorageError) {
         try locked { state throws(StorageError) in try self.index(&state) }
         release()
     }
 
-    /// Gives up: what was appended since the last step is taken back.
+    /// Gives up and rolls back what was appended since the last step.
     package func abandon() {
         state.withLock { state in
-            // Where even that fails, whole blocks stay behind as unused chunks.
+            // If even that fails, complete blocks stay behind as unused chunks.
             if let step = state.step {
                 try? step.finish()
                 if step.writer !== state.writer { try? step.writer.rollBack(store.catalogue) }
@@ -213,12 +213,12 @@ package final class CommitWriter: Sendable {
 
     private func release() {
         state.withLock { state in
-            store.giveBack(state.writer)
+            store.release(state.writer)
             state.epoch = nil
         }
     }
 
-    /// Has what was appended made durable and told to the catalogue while the commit goes on.
+    /// Begins to make the appended blocks durable and index them, while the commit continues.
     private func beginStep(_ state: inout State) throws(StorageError) {
         try finishStep(&state)
         let writer = state.writer
@@ -244,7 +244,7 @@ package final class CommitWriter: Sendable {
         state.claims.catalogueGrew()
     }
 
-    /// Makes what was appended durable, then tells the catalogue.
+    /// Makes the appended blocks durable, then enters them into the catalogue.
     private func index(_ state: inout State, _ records: CommitRecords = CommitRecords()) throws(StorageError) {
         try finishStep(&state)
         try CommitWriter.appended(state, to: state.writer).index(in: store.catalogue, records)

@@ -1,51 +1,51 @@
-// What a commit has appended becomes durable and known: at its end, and on the way of a long one.
+// Makes appended blocks durable and indexes them: at the end of a commit, and in steps during a long one.
 
 internal import ArchiveFormat
 internal import Dispatch
 internal import Threading
 
-/// What was appended to a segment and the catalogue does not know yet.
+/// Blocks that were appended to a segment but are not in the catalogue yet.
 struct AppendedBlocks: Sendable {
     /// The segment that the blocks are in.
     let writer: SegmentWriter
-    /// How far that segment has been written.
+    /// The segment's length in bytes after the last of them.
     let length: Int
-    /// The chunks with their offsets; without one those that belong to a later step.
+    /// The chunks with their offsets; those without one belong to a later step.
     let chunks: [ChunkID: Int?]
     let blocks: [(location: BlockLocation, block: StoredBlock)]
 
-    /// Makes it durable, then has the catalogue know of it, and of `records` that it makes true.
+    /// Makes the blocks durable, then enters them and `records` into the catalogue.
     func index(in catalogue: Catalogue, _ records: CommitRecords = CommitRecords()) throws(StorageError) {
         try writer.synchronize()
         var places: [(id: ChunkID, offset: Int)] = []
         places.reserveCapacity(chunks.count)
         for case (let id, let offset?) in chunks { places.append((id, offset)) }
         try catalogue.enter(
-            segment: writer.record.number, length: length, chunks: places, blocks: blocks, records: records)
-        // Before anything else can fail: what the catalogue knows of must never be taken back.
+            segment: writer.listed.number, length: length, chunks: places, blocks: blocks, records: records)
+        // Before anything else can fail: blocks in the catalogue must never be rolled back.
         writer.markIndexed(length)
     }
 }
 
-/// One step of a long commit, on a thread of its own: whoever waits for the disk and the catalogue here holds up nobody.
+/// One step of a long commit, on its own thread, so that no caller waits for the disk or the catalogue.
 final class IndexingStep: Sendable {
     private let appended: AppendedBlocks
     private let isEnded = DispatchGroup()
     private let failure = Locked<StorageError?>(nil)
 
-    /// The segment that the step is about.
+    /// The writer of the step's segment.
     var writer: SegmentWriter { appended.writer }
 
     /// Begins the step.
     ///
     /// - Parameters:
-    ///   - isSealing: whether nothing more comes into the segment, which gets its footer then.
-    ///   - pause: called now and then while that is made.
+    ///   - isSealing: whether the segment is complete and gets its footer.
+    ///   - pause: called now and then while the footer is made.
     init(
         _ appended: AppendedBlocks, in catalogue: Catalogue, isSealing: Bool, pause: @escaping @Sendable () -> Void
     ) {
         self.appended = appended
-        // A serial queue gets a thread even while all of the concurrent queues' threads wait for this very step.
+        // A serial queue gets a thread even while all threads of the concurrent queues wait for this step.
         DispatchQueue(label: "archiver.index", qos: .userInitiated).async(group: isEnded) { [self] in
             do throws(StorageError) {
                 try appended.index(in: catalogue)
@@ -56,7 +56,7 @@ final class IndexingStep: Sendable {
         }
     }
 
-    /// Whether `id` is among the chunks.
+    /// Whether `id` is one of the chunks.
     func contains(_ id: ChunkID) -> Bool { appended.chunks[id] != nil }
 
     /// Waits until the catalogue has the chunks.

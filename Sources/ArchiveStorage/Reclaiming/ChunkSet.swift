@@ -1,15 +1,15 @@
-// A great many chunks, in little memory.
+// A set of very many chunks in little memory.
 
 package import ArchiveFormat
 
-/// A set of chunks by the first 64 bits of their ids: 11 to 22 bytes a chunk.
+/// A set of chunks, stored as the first 64 bits of their ids: 11 to 22 bytes a chunk.
 ///
-/// It may take a chunk for its own that is not, once in 2^64 by chance, and never forgets one.
+/// It has false positives, once in 2^64 by chance, and no false negatives.
 package struct ChunkSet: Sendable {
     // Open addressing with linear probing (Knuth, TAOCP 6.4, algorithm L); 0 is an empty slot.
     private var slots: [UInt64]
     package private(set) var count = 0
-    /// Ids can be chosen so that they begin alike, but not for a factor that nobody knows.
+    /// Ids can be forged to begin alike; a random factor keeps them from colliding.
     private let factor = UInt64.random(in: .min ... .max) | 1
 
     private static let leastSlots = 1 << 10
@@ -18,7 +18,7 @@ package struct ChunkSet: Sendable {
 
     /// Adds `id`.
     ///
-    /// - Returns: whether it was not there.
+    /// - Returns: whether it was not in the set.
     @discardableResult
     package mutating func insert(_ id: ChunkID) -> Bool {
         guard insert(ChunkSet.key(id.prefix)) else { return false }
@@ -29,7 +29,7 @@ package struct ChunkSet: Sendable {
 
     package func contains(_ id: ChunkID) -> Bool { contains(beginning: id.prefix) }
 
-    /// Whether the chunk is there that `prefix` names.
+    /// Whether the set has the chunk that `prefix` names.
     package func contains(_ prefix: ChunkPrefix) -> Bool { contains(beginning: prefix.first) }
 
     private func contains(beginning prefix: UInt64) -> Bool {

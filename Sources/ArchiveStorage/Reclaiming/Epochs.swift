@@ -1,14 +1,14 @@
-// Which commits are under way: nothing that one of them may have looked up is dropped before it ends.
+// Which commits are running: no chunk that one of them may have looked up is dropped before it ends.
 
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 internal import Threading
 
-/// As long as this lives, nothing is dropped that the archive held when it began.
+/// While an epoch lives, nothing that the archive held when it began is dropped.
 ///
-/// Whoever will refer to what the archive holds begins one before the first look at it: at a parent, a base, or whether
-/// a chunk is stored.
+/// A caller that will write references to stored chunks begins an epoch before its first lookup: of a parent, a base,
+/// or whether a chunk is stored.
 package final class Epoch: Sendable {
     private let epochs: Epochs
     private let side: Int
@@ -21,13 +21,13 @@ package final class Epoch: Sendable {
     deinit { epochs.leave(side) }
 }
 
-/// Epochs of an archive, counted in a file that all processes share; even and odd ones have a lock file each.
+/// Epochs of an archive, counted in a file that all processes share; even and odd epochs have a lock file each.
 ///
-/// Commits have a share in the lock of their epoch (flock(2)), which ends with the process however that ends. Whoever is
-/// about to drop something says so in the catalogue, begins the next epoch, and waits until nobody has a share in the one
-/// before: from then on all commits know. Nobody ever waits for a reclaimer. This is the grace period of read-copy-update
+/// A commit shares the lock of its epoch (flock(2)); the kernel releases it even if the process dies. To drop segments,
+/// a reclaimer condemns them in the catalogue, begins the next epoch, and waits until the previous one has no holder:
+/// from then on all commits know. A commit never waits for a reclaimer. This is the grace period of read-copy-update
 /// (McKenney and Slingwine, "Read-Copy Update: Using Execution History to Solve Concurrency Problems", 1998), with two
-/// sides, as sleepable RCU has them.
+/// sides as in sleepable RCU.
 final class Epochs: Sendable {
     private let files: [LockFile]
     private let number: LockFile
@@ -40,7 +40,7 @@ final class Epochs: Sendable {
         files = [try LockFile(layout, "epoch.0"), try LockFile(layout, "epoch.1")]
     }
 
-    /// Begins to use what the archive holds.
+    /// Begins an epoch for a caller that will use stored chunks.
     func enter() throws(StorageError) -> Epoch {
         while true {
             let current = try read()
@@ -50,7 +50,7 @@ final class Epochs: Sendable {
                 holders[side] += 1
             }
             let epoch = Epoch(self, side: side)
-            // Where the next one began in between, nobody may wait for this share.
+            // If the next epoch began in between, a reclaimer might not wait for this share.
             if try read() == current { return epoch }
         }
     }
@@ -62,27 +62,27 @@ final class Epochs: Sendable {
         }
     }
 
-    /// Begins the next epoch; only the one reclaimer does.
+    /// Begins the next epoch; only the one reclaimer calls this.
     ///
-    /// - Returns: the side of the epoch before, for `hasEnded`.
+    /// - Returns: the side of the previous epoch, for `hasEnded`.
     func advance() throws(StorageError) -> Int {
         let current = try read()
         try number.write(current &+ 1)
         return Int(current & 1)
     }
 
-    /// The side of the epoch before this one, which is that of the next one, too.
+    /// The side of the previous epoch; the next one has the same side.
     func sideBefore() throws(StorageError) -> Int { Int((try read() &+ 1) & 1) }
 
-    /// Whether nobody has a share in the epoch of `side` any more.
+    /// Whether the epoch of `side` has no holder any more.
     ///
-    /// - Parameter layout: of the archive: the question is asked through another opening of the file, as this one may
-    ///   have shares in it.
+    /// - Parameter layout: the archive's layout: the file is opened again to ask, as this object may share the lock
+    ///   itself.
     func hasEnded(_ side: Int, _ layout: ArchiveLayout) throws(StorageError) -> Bool {
         try LockFile(layout, "epoch.\(side)").tryLock()
     }
 
-    /// The files that commits have a share in, and in how many of them this object has one.
+    /// The lock files of both sides, and how many of them this object shares.
     var paths: [FilePath] { files.map(\.path) }
     var ownShares: Int { holders.withLock { $0.count { $0 > 0 } } }
 
@@ -98,7 +98,7 @@ private final class LockFile: Sendable {
         let path = layout.lock(name)
         self.path = path
         do { descriptor = try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600) } catch {
-            // Whoever opens an archive makes the directory.
+            // Opening an archive creates the directory.
             guard error.code == .noSuchFileOrDirectory else { throw StorageError(error) }
             throw StorageError.replaced(layout.directory)
         }
@@ -113,7 +113,7 @@ private final class LockFile: Sendable {
         }
     }
 
-    /// Tries to take all of the lock; it ends with this value.
+    /// Tries to acquire the lock exclusively, until this value ends.
     func tryLock() throws(StorageError) -> Bool {
         let number = descriptor.number
         if retryingInterrupts({ flock(number, LOCK_EX | LOCK_NB) }) == 0 { return true }
@@ -124,7 +124,7 @@ private final class LockFile: Sendable {
 
     func unlock() { flock(descriptor.number, LOCK_UN) }
 
-    /// The number in the file; 0 where there is none yet.
+    /// The number in the file; 0 if there is none yet.
     func read() throws(StorageError) -> UInt64 {
         try storing { () throws(FileError) in
             var bytes: UInt64 = 0

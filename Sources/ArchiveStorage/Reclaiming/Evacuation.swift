@@ -1,42 +1,41 @@
-// Moves what lives out of segments that are about to be dropped.
+// Copies live chunks out of segments that are about to be dropped.
 
 internal import ArchiveFormat
 internal import Compression
 internal import FileIO
 
-/// Copies blocks of condemned segments into others.
+/// Copies blocks of condemned segments into other segments.
 ///
-/// What stands on chunks that do not live is written anew, against the nearest one below it that does: else every kept
-/// version of a file would keep all versions before it. Never against a younger one: two copies could come to stand on
-/// each other.
+/// A block with dead bases is rewritten against the nearest live chunk below: otherwise every kept version of a file
+/// would keep all earlier versions. The new base is never a younger chunk: two copies could then depend on each other.
 struct Evacuation {
     private let store: ArchiveStore
     private let live: ChunkSet
     private let survey: SegmentSurvey
-    /// Records that are not to be copied; nil where other bytes may be that share a block with what is.
+    /// Records that must not be copied; nil if blocks may be copied with dead bytes in them.
     private let purged: Set<ChunkID>?
-    /// Chunks that do not live and must stay as well: blocks elsewhere stand on them.
+    /// Dead chunks that must stay too: blocks in other segments depend on them.
     private var supports: Set<ChunkPrefix> = []
-    /// Living chunks that stood on nothing and wait to share a block.
+    /// Live chunks without bases, waiting to share a block.
     private var packed: [RawChunk] = []
     private var packedBytes = 0
-    /// Living records that wait to share a block: before each that is appended the disk is waited for.
+    /// Live records waiting to share a block: each block with records costs a sync of the disk.
     private var records: [RawChunk] = []
     private var recordBytes = 0
     /// Bytes appended.
     private(set) var movedBytes = 0
-    /// What was appended since captures were let go first.
+    /// Blocks appended since captures were last given way.
     private var piece = Pacing.Piece()
     private let pacing: Pacing
 
-    /// zlib's effort: more gains a few bytes for much time.
+    /// zlib's level: a higher one saves a few bytes for much time.
     private static let level = 6
 
     /// - Parameters:
-    ///   - live: the chunks that are to stay.
-    ///   - survey: what the segments hold of them, as it is now.
+    ///   - live: the chunks that stay.
+    ///   - survey: the current survey of the segments.
     ///   - victims: the segments that will be dropped.
-    ///   - purged: records that are not to be copied; nil where other bytes may be that share a block with what is.
+    ///   - purged: records that must not be copied; nil if blocks may be copied with dead bytes in them.
     init(
         _ store: ArchiveStore, live: ChunkSet, _ survey: SegmentSurvey, victims: Set<Int64>, purged: Set<ChunkID>?,
         _ pacing: Pacing
@@ -51,13 +50,13 @@ struct Evacuation {
         }
     }
 
-    /// Records that the chunk must stay, and whatever it stands on.
+    /// Marks the chunk, and everything that it depends on, as staying.
     private mutating func addSupport(_ first: ChunkPrefix) throws(StorageError) {
         var waiting = [first]
         while let prefix = waiting.popLast() {
             if stays(prefix) { continue }
             supports.insert(prefix)
-            // All copies: any of them may be the one that is read in the end.
+            // All copies: any of them may be read later.
             for copy in try store.catalogue.copies(beginning: prefix) {
                 waiting += try store.catalogue.block(at: copy.location)?.bases ?? []
             }
@@ -66,11 +65,11 @@ struct Evacuation {
 
     private func stays(_ prefix: ChunkPrefix) -> Bool { live.contains(prefix) || supports.contains(prefix) }
 
-    /// Copies what lives in a condemned segment to others; when this returns, the copies are durable and known.
+    /// Copies the live chunks of a condemned segment to others; the copies are durable and indexed when this returns.
     ///
     /// - Parameters:
     ///   - blocks: all blocks of the segment.
-    ///   - isCancelled: asked between blocks.
+    ///   - isCancelled: called between blocks.
     mutating func move(
         _ blocks: [SegmentFooter.Block], of segment: ListedSegment, isCancelled: () -> Bool
     ) throws(StorageError) {
@@ -97,7 +96,7 @@ struct Evacuation {
         }
     }
 
-    /// The indices of the chunks in a block that must stay.
+    /// The indices of the chunks in a block that stay.
     private func chunks(of header: BlockHeader, at place: BlockLocation) -> [Int] {
         let isNeeded = survey.isNeeded(place)
         return header.chunks.indices.filter { index in
@@ -111,7 +110,7 @@ struct Evacuation {
     private mutating func move(
         _ header: BlockHeader, at place: BlockLocation, _ kept: [Int], to commit: CommitWriter
     ) throws(StorageError) {
-        // A record with its content stays a delta: it would take many times the room.
+        // A block of a record and its content stays a delta: rewritten, it would need many times the space.
         if header.obstacle == nil, header.chunks.allSatisfy(\.kind.isRecord) {
             for index in kept { try pack(record: header.chunks[index].id, header.chunks[index].kind, commit) }
             return
@@ -163,7 +162,7 @@ struct Evacuation {
     }
 
     private mutating func append(_ block: EncodedBlock, to commit: CommitWriter) throws(StorageError) {
-        // What lies before a record is durable, as everywhere: else a power failure looks like damage.
+        // As in every commit, blocks before a record must be durable: otherwise a power failure looks like damage.
         if block.header.chunks.contains(where: \.kind.isRecord) { try commit.synchronize() }
         try commit.append(block)
         movedBytes += block.byteCount
@@ -174,7 +173,7 @@ struct Evacuation {
         piece = Pacing.Piece()
     }
 
-    /// What the chunks `kept` of a block can stand on: for each base the nearest chunk below it that stays.
+    /// The bases for the chunks `kept` of a block: for each old base the nearest chunk at or below it that stays.
     private func bases(of header: BlockHeader, _ kept: [Int]) throws(StorageError) -> [BaseChunk] {
         let isOneEach = header.bases.count == header.chunks.count
         let wanted = isOneEach ? kept.map { header.bases[$0] } : header.bases
@@ -186,10 +185,10 @@ struct Evacuation {
         return found
     }
 
-    /// The chunk that `prefix` names, or the nearest one below it that stays and may be stood on.
+    /// The chunk that `prefix` names, or the nearest one below it that stays and is not too deep to be a base.
     private func base(from prefix: ChunkPrefix) throws(StorageError) -> BaseChunk? {
         var prefix = prefix
-        // Copies of one chunk may stand on chains of other lengths, so even this walk has an end.
+        // Copies of one chunk may have different depths, so this walk is limited too.
         for _ in 0...ArchiveStore.chainLimit {
             guard let (id, place) = try store.catalogue.chunk(beginning: prefix) else { return nil }
             let header = try store.blockHeader(at: place)

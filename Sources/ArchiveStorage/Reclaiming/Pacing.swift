@@ -1,27 +1,27 @@
-// Gives space back beside captures without making them wait.
+// Lets a reclaimer work next to captures without making them wait.
 
 internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
 internal import Threading
 
-/// How a reclaimer makes way: where others have the archive open, it works in small pieces, and begins none while
-/// somebody captures.
+/// Paces a reclaimer: if others have the archive open, it works in small pieces and begins none during a capture.
 ///
-/// One that has the archive to itself is slowed by nothing.
+/// A reclaimer that is alone works at full speed.
 final class Pacing: Sendable {
     private let store: ArchiveStore
     private let state = Locked(State())
 
     private struct State {
         var isShared = false
-        /// How long that is believed.
+        /// When `isShared` has to be determined again.
         var until = ContinuousClock.now
-        /// When others were let go first last.
+        /// When captures were last given way.
         var last = ContinuousClock.now
     }
 
-    /// Blocks that are made durable and entered together: who captures waits for the disk and the catalogue, too.
+    /// Blocks that are made durable and indexed together; small, as a capture waits for the disk and the catalogue,
+    /// too.
     struct Piece {
         private var bytes = 0
         private var chunks = 0
@@ -34,18 +34,20 @@ final class Pacing: Sendable {
         var isFull: Bool { bytes >= 512 << 10 || chunks >= Pacing.rows }
     }
 
-    /// Rows of the catalogue that are changed at once beside others.
+    /// Rows of the catalogue that are changed in one transaction while others use the archive.
     static let rows = 16
 
-    /// How long an answer to whether others have the archive open is believed.
+    /// How long `isShared` is cached.
     private static let belief: Duration = .milliseconds(250)
-    /// A capture is waited for as long as most take, and beyond that no longer than was worked before, as some take minutes
-    /// and some follow each other without a pause.
+    /// The shortest and the longest limit of the wait for a capture.
+    ///
+    /// Most captures end within the shortest. Otherwise the wait is as long as the work before it: some captures take
+    /// minutes, and some follow each other without a pause.
     private static let leastPatience: Duration = .milliseconds(5)
     private static let patience: Duration = .milliseconds(25)
-    /// So long is worked without a look at others.
+    /// The longest work without giving way.
     private static let stretch: Duration = .milliseconds(2)
-    /// Microseconds between two looks at whether it has ended.
+    /// Microseconds between two checks whether the capture has ended.
     private static let napMicroseconds: UInt32 = 500
 
     init(_ store: ArchiveStore) {
@@ -63,7 +65,7 @@ final class Pacing: Sendable {
         }
     }
 
-    /// Ends a piece of work: lets those go first who capture now.
+    /// Ends a piece of work: waits for running captures.
     func makeWay() throws(StorageError) {
         guard isShared else { return }
         let start = ContinuousClock.now
@@ -73,21 +75,21 @@ final class Pacing: Sendable {
         state.withLock { $0.last = .now }
     }
 
-    /// What is to be called often in the midst of a piece that takes long and keeps nothing from others but the processor.
+    /// Call it often in a long piece of work that blocks nothing except the processor.
     var pause: @Sendable () -> Void {
         { [self] in
             let isDue = state.withLock { $0.last + Pacing.stretch <= .now }
-            // That others cannot be found is told where it matters.
+            // Errors are ignored here; the next operation that matters reports them.
             if isDue { try? makeWay() }
         }
     }
 }
 
 extension ArchiveStore {
-    /// How many have the archive open, this one among them, as far as the kernel tells.
+    /// How many times the archive is open, this object included, according to the kernel.
     fileprivate var openings: Int { KernelLocks.count(of: UseLock.path(in: layout)) }
 
-    /// Whether a commit of others is under way, as far as the kernel tells.
+    /// Whether a commit of another object is running, according to the kernel.
     fileprivate func isCapturing() throws(StorageError) -> Bool {
         let epochs = try epochs()
         return epochs.paths.reduce(0) { $0 + KernelLocks.count(of: $1) } > epochs.ownShares

@@ -1,19 +1,19 @@
-// Which segments hold anything that nothing needs: for purging, one byte of it is too much.
+// Finds the segments that hold anything that is not needed: a purge must not leave one byte of it.
 
 internal import ArchiveFormat
 
-/// The segments that a purge has to write anew.
+/// The segments that a purge must rewrite.
 struct PurgeSurvey {
-    /// By their numbers.
+    /// By segment number.
     private(set) var segments: Set<Int64> = []
 
     /// - Parameters:
-    ///   - live: the chunks that are to stay, lasting records aside.
-    ///   - purged: records that are not to stay.
+    ///   - live: the chunks that stay, apart from lasting records.
+    ///   - purged: records that must not stay.
     init(
         _ store: ArchiveStore, live: ChunkSet, purged: Set<ChunkID>, _ survey: SegmentSurvey
     ) throws(StorageError) {
-        // What stands on anything else keeps it: it is written anew, without.
+        // A block with dead bases keeps them, so it is rewritten without them.
         for block in survey.leaning { segments.insert(block.location.segment) }
         var lasting: Set<Int64> = []
         try store.catalogue.forEachBlock { location, block in
@@ -22,7 +22,7 @@ struct PurgeSurvey {
         var unsure: Set<BlockLocation> = []
         try store.catalogue.forEachChunk { id, location in
             if live.contains(id), !purged.contains(id) { return true }
-            // Nobody counts the records that stay whatever is forgotten; their blocks may hold something else, too.
+            // Lasting records always stay and are not in `live`; but their blocks may also hold other chunks.
             if lasting.contains(location.packed) { unsure.insert(location) } else { segments.insert(location.segment) }
             return true
         }
@@ -32,7 +32,7 @@ struct PurgeSurvey {
             }
             if !isClean { segments.insert(location.segment) }
         }
-        // What an interrupted write has left is in no block, and nobody knows what it is.
+        // The remains of an interrupted write are in no block, and their contents are unknown.
         for segment in try store.catalogue.segments() where !segments.contains(segment.number) {
             let scan = try SegmentScan(
                 of: store.reader.segment(segment.number), from: SegmentHeader.byteCount, verifyingPayloads: false,

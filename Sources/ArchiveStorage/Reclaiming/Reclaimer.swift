@@ -1,4 +1,4 @@
-// Gives the bytes of what is forgotten back to the file system.
+// Frees the space of forgotten data.
 
 package import ArchiveFormat
 package import FileIO
@@ -9,40 +9,41 @@ package import SystemPackage
 package struct Reclaimed: Sendable, Hashable {
     /// Bytes of all segments before.
     package var bytesBefore = 0
-    /// Bytes of all segments afterwards; of a dry run, about.
+    /// Bytes of all segments afterwards; an estimate in a dry run.
     package var bytesAfter = 0
-    /// Bytes of what was dropped, without those that were copied; others may have written more meanwhile.
+    /// Bytes of the dropped segments, less the bytes copied out of them; others may have written more in the meantime.
     package var freedBytes = 0
-    /// Segments that were there before, and those that were dropped.
+    /// Segments before, and segments dropped.
     package var segments = 0
     package var dropped = 0
-    /// Bytes that were copied out of those.
+    /// Bytes copied out of the dropped segments.
     package var movedBytes = 0
-    /// Segments that others were writing to.
+    /// Segments skipped because another process was writing to them.
     package var inUse = 0
-    /// Segments that stay because of damage, each as a sentence.
+    /// Segments that stay because of damage; each entry is a sentence.
     package var damaged: [String] = []
 }
 
-/// Drops segments after what lives in them was copied elsewhere.
+/// Drops segments after copying their live chunks elsewhere.
 ///
-/// One at a time works in an archive; captures and restores go on meanwhile, and nobody waits for it. It can be ended at
-/// any moment: what it had done is done, and nothing is missing.
+/// Only one reclaimer works in an archive at a time. Captures and restores continue, and none of them waits for it. It
+/// can be stopped at any moment: the work done so far counts, and nothing is lost.
 package final class Reclaimer {
-    /// What a reclaimer may do.
+    /// How a reclaimer works.
     package struct Options: Sendable {
-        /// Whether only to tell what would be done.
+        /// Whether only to report what would be done.
         package var isDryRun = false
-        /// Records that are to be in no segment afterwards, and neither is anything else that nothing needs; nil to drop what is
-        /// worth it.
+        /// Records to purge: afterwards no segment holds them or anything else that is not live; nil to drop segments
+        /// only if worthwhile.
         ///
-        /// Nobody else may use the archive then. It takes room for a copy of all that lives in the segments that go.
+        /// No other process may use the archive during a purge. It needs space for a copy of all live chunks in the
+        /// dropped segments.
         package var purged: Set<ChunkID>?
-        /// A segment is worth copying from when this share of it can be freed, in hundredths.
+        /// The least share of a segment that must become free to make copying worthwhile, in percent.
         package var leastShare = 10
-        /// Asked now and then whether to end early.
+        /// Whether to stop early; called now and then.
         package var isCancelled: @Sendable () -> Bool = { false }
-        /// Told of bytes that were dealt with, out of how many.
+        /// Called with the bytes processed so far, and all bytes to process.
         package var onProgress: @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
 
         package init() {}
@@ -57,19 +58,20 @@ package final class Reclaimer {
 
     private var catalogue: Catalogue { store.catalogue }
 
-    /// Segments condemned at once have so many bytes at most: meanwhile what is captured is stored again where only they
-    /// hold it.
+    /// The most bytes of segments condemned together.
+    ///
+    /// Captures store chunks again that only condemned segments hold.
     private static let batchBytes = 512 << 20
-    /// So many segments of less than an eighth of the full size are made one.
+    /// The number of segments smaller than an eighth of the full size from which they are merged.
     private static let smallSegments = 8
-    /// Rows of the catalogue removed at once by one that is alone.
+    /// Rows of the catalogue removed in one transaction when no one else uses the archive.
     private static let rowsAtOnce = 2_000
-    /// Bytes of the catalogue that hold nothing are given back where there are so many; less is soon used again.
+    /// The catalogue is shrunk only if it has this many free bytes: fewer are soon used again.
     private static let leastFreeBytes = 1 << 20
-    /// Microseconds between two looks at whether commits have ended.
+    /// Microseconds between two checks whether commits have ended.
     private static let pause: UInt32 = 10_000
 
-    /// - Throws: `StorageError` of the code `inUse` where another process reclaims.
+    /// - Throws: `StorageError` with the code `inUse` if another process reclaims.
     package init(_ store: ArchiveStore, _ options: Options = Options()) throws(StorageError) {
         if let refusal = store.refusal { throw refusal }
         self.store = store
@@ -81,15 +83,15 @@ package final class Reclaimer {
         lock = taken
     }
 
-    /// What is to be called often by whatever takes long meanwhile: others, who capture, go first.
+    /// Call it often in other long work: it gives way to captures.
     package var pause: @Sendable () -> Void { pacing.pause }
 
-    /// Drops what can be dropped.
+    /// Drops the segments that are worthwhile to drop.
     ///
-    /// - Parameter mark: adds what lives by now to the set; what is in it stays there. Called again and again.
+    /// - Parameter mark: adds all chunks that are live now to the set and removes none; called repeatedly.
     package func run(_ mark: (inout ChunkSet) throws -> Void) throws -> Reclaimed {
         try tidy()
-        store.giveUpWriters()
+        store.releaseWriters()
         try mark(&live)
         let present = try catalogue.segments()
         result.segments = present.count
@@ -122,7 +124,7 @@ package final class Reclaimer {
         return result
     }
 
-    /// Gives back what the catalogue does not need any more, where that is much.
+    /// Shrinks the catalogue's file if much of it is free.
     private func shrinkCatalogue() throws(StorageError) {
         var pages = try catalogue.pages()
         guard pages.freeBytes >= Reclaimer.leastFreeBytes, pages.free > pages.count / 4 else { return }
@@ -132,7 +134,7 @@ package final class Reclaimer {
             do throws(StorageError) {
                 try catalogue.shrink(by: pacing.isShared ? Pacing.rows : Reclaimer.rowsAtOnce)
             } catch {
-                // Its log takes room first.
+                // Shrinking writes to the log first, which needs space.
                 guard error.code == .noSpace else { throw error }
                 return
             }
@@ -142,9 +144,9 @@ package final class Reclaimer {
         }
     }
 
-    // MARK: What is dropped
+    // MARK: Choosing segments
 
-    /// The segments that are worth it, the newest first: what stands on others is written anew before those go.
+    /// The segments to drop, the newest first: a delta is rewritten before its bases are dropped.
     private func victims(
         among segments: [ListedSegment], _ survey: SegmentSurvey
     ) throws(StorageError) -> [ListedSegment] {
@@ -157,7 +159,7 @@ package final class Reclaimer {
         return segments.filter { segment in
             if isMerging, small.contains(segment) { return true }
             let tally = survey.tally(of: segment.number)
-            // What stands on chunks that do not live keeps them; written anew, it does not.
+            // A block with dead bases keeps them; rewritten, it does not.
             let gain = tally.freeBytes + tally.leaningBytes
             return gain > 0 && gain * 100 >= tally.bytes * options.leastShare
         }.sorted { $0.path > $1.path }
@@ -172,20 +174,20 @@ package final class Reclaimer {
         return Array(batch)
     }
 
-    /// Drops the segments of a batch, all or none: what nobody needs in one may stand on what nobody needs in another.
+    /// Drops the segments of a batch, all or none: dead chunks in one may depend on dead chunks in another.
     private func reclaim(
         _ batch: [ListedSegment], _ mark: (inout ChunkSet) throws -> Void, onProgress: (Int) -> Void
     ) throws {
         var victims = try batch.filter { segment throws(StorageError) in try condemn(segment) }
         do {
             try waitForCommits()
-            // What was committed meanwhile may have taken up what seemed dead; a writer that died may have left a
-            // snapshot behind that only its segment knows of.
+            // Commits may have reused chunks that seemed dead, and a writer that died may have left a snapshot that
+            // only its segment knows of.
             try update()
             try mark(&live)
             while !victims.isEmpty {
                 guard let damaged = try evacuate(victims, onProgress) else { break }
-                // It stays, and what it needs of the others has to be copied as well.
+                // It stays, so the chunks that it depends on in the others must be copied as well.
                 try catalogue.acquit(damaged.number)
                 victims.removeAll { $0.number == damaged.number }
             }
@@ -198,9 +200,9 @@ package final class Reclaimer {
         result.freedBytes += victims.reduce(0) { $0 + $1.indexedLength }
     }
 
-    /// Copies what lives out of the segments.
+    /// Copies the live chunks out of the segments.
     ///
-    /// - Returns: the first that is damaged; nil where all is copied.
+    /// - Returns: the first damaged segment; nil if everything was copied.
     private func evacuate(
         _ victims: [ListedSegment], _ onProgress: (Int) -> Void
     ) throws(StorageError) -> ListedSegment? {
@@ -208,7 +210,7 @@ package final class Reclaimer {
         var evacuation = try Evacuation(
             store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged, pacing)
         defer { result.movedBytes += evacuation.movedBytes }
-        // The oldest first: what is written anew against a chunk knows then how deep that stands.
+        // The oldest first: the new depth of a base is known before a delta against it is rewritten.
         for segment in victims.reversed() {
             do throws(StorageError) {
                 try evacuation.move(blocks(of: segment), of: segment, isCancelled: options.isCancelled)
@@ -225,7 +227,7 @@ package final class Reclaimer {
     private func blocks(of segment: ListedSegment) throws(StorageError) -> [SegmentFooter.Block] {
         let file = try store.reader.segment(segment.number)
         if let blocks = try file.index() { return blocks }
-        // What an interrupted write has left keeps a segment from being sealed. A purge leaves that behind, too.
+        // Remains of an interrupted write keep a segment from being sealed. A purge does not copy them.
         if options.purged != nil { return try knownBlocks(of: segment) }
         throw StorageError(.damaged, file.path, "segment \(file.path) has lost its footer")
     }
@@ -240,9 +242,9 @@ package final class Reclaimer {
         return blocks
     }
 
-    /// Condemns a segment, after sealing it where that was still to be done.
+    /// Condemns a segment, and seals it first if necessary.
     ///
-    /// - Returns: whether it is condemned now; not where somebody writes to it.
+    /// - Returns: whether it is condemned; false if another process writes to it.
     private func condemn(_ segment: ListedSegment) throws(StorageError) -> Bool {
         if segment.isSealed { return try catalogue.condemn(segment.number) }
         guard try store.seal(segment) else {
@@ -252,10 +254,10 @@ package final class Reclaimer {
         return try catalogue.condemn(segment.number)
     }
 
-    /// Waits for the commits that may have looked at what was condemned just before.
+    /// Waits for the commits that may have looked up chunks in segments just condemned.
     private func waitForCommits() throws(StorageError) {
         let epochs = try store.epochs()
-        // A reclaimer that ended early may have begun this epoch while commits of the one before went on.
+        // A reclaimer that stopped early may have begun this epoch while commits of the previous one were running.
         try wait(for: epochs.sideBefore(), epochs)
         try wait(for: epochs.advance(), epochs)
     }
@@ -269,13 +271,14 @@ package final class Reclaimer {
 
     // MARK: Dropping
 
-    /// Takes segments out of the archive: out of the catalogue bit by bit, then durably on record, then off the disk.
+    /// Drops segments: removes their rows from the catalogue step by step, records the dropping durably, then removes
+    /// the files.
     ///
-    /// Where it ends in between, the next run has those that are still condemned indexed anew.
+    /// After an interruption, the next run indexes the segments again that are still condemned.
     private func drop(_ segments: [ListedSegment]) throws(StorageError) {
         if segments.isEmpty { return }
         for segment in segments { try removeRows(of: segment) }
-        // Who opens the archive compares the catalogue with the files.
+        // A process that opens the archive compares the catalogue with the files.
         let opening = try UseLock.opening(store.layout)
         defer { withExtendedLifetime(opening) {} }
         try store.enter(dropping: segments)
@@ -303,17 +306,17 @@ package final class Reclaimer {
         }
     }
 
-    /// Has the catalogue know of all that is in the segments, but for what somebody writes at this moment.
+    /// Indexes everything in the segments, except those that another process is writing.
     private func update() throws(StorageError) {
         let opening = try UseLock.opening(store.layout)
         defer { withExtendedLifetime(opening) {} }
         try CatalogueUpdate(store).run()
     }
 
-    /// Ends what a reclaimer that died had begun: what it took out of the catalogue in part is known again.
+    /// Cleans up after a reclaimer that died: the segments that it removed in part are indexed again.
     package func tidy() throws(StorageError) {
         for segment in try catalogue.segments() where segment.state == .condemned {
-            // Some of its rows may be gone; it is indexed anew.
+            // Some of its rows may have been removed; it is indexed again.
             try catalogue.forget(segment.number)
         }
         try update()
@@ -331,11 +334,11 @@ package final class Reclaimer {
 }
 
 extension ArchiveStore {
-    /// Keeps reclaimers away as long as the lock lives: nothing is dropped meanwhile.
+    /// Excludes reclaimers for as long as the lock lives: no segment is dropped.
     ///
-    /// - Parameter isWaiting: whether to wait for one that is at work.
-    /// - Returns: nil where the archive cannot be written to.
-    /// - Throws: `StorageError` of the code `inUse` where one is at work that is not waited for.
+    /// - Parameter isWaiting: whether to wait for a running reclaimer.
+    /// - Returns: nil if the archive cannot be written to.
+    /// - Throws: `StorageError` with the code `inUse` if a reclaimer is running and is not waited for.
     package func withoutReclaimers(isWaiting: Bool = true) throws(StorageError) -> FileLock? {
         guard isWritable else { return nil }
         let path = layout.lock("reclaim.lock")
@@ -345,14 +348,14 @@ extension ArchiveStore {
         let process = holder.map { ": process \($0.process) (\($0.command))" } ?? ""
         throw StorageError(
             .inUse, layout.directory,
-            "space of \(layout.directory) is being given back, or all of it is being checked\(process)",
-            remedy: "wait until that has ended")
+            "another process frees space in \(layout.directory) or checks it\(process)",
+            remedy: "wait until it has ended")
     }
 }
 
 extension StorageError {
-    /// Somebody asked for an early end.
+    /// The error for work that was cancelled.
     package static func cancelled(_ archive: FilePath) -> StorageError {
-        StorageError(.cancelled, archive, "ended before all was done; nothing is lost", remedy: "run it again")
+        StorageError(.cancelled, archive, "cancelled before the end; nothing is lost", remedy: "run it again")
     }
 }

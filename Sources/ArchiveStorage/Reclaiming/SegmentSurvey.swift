@@ -2,34 +2,34 @@
 
 internal import ArchiveFormat
 
-/// What the segments hold of what lives, as the catalogue tells.
+/// How much live data the segments hold, according to the catalogue.
 struct SegmentSurvey {
     /// The blocks of one segment.
     struct Tally {
         /// Bytes of all blocks.
         var bytes = 0
-        /// Bytes of those that are needed.
+        /// Bytes of the needed blocks.
         var neededBytes = 0
-        /// Bytes of those of them that stand on chunks which do not live.
+        /// Bytes of the needed blocks that have dead bases.
         var leaningBytes = 0
 
         var freeBytes: Int { bytes - neededBytes }
     }
 
-    /// A block that stands on chunks which do not live.
+    /// A block with dead bases.
     struct Leaning {
         let location: BlockLocation
         let bases: [ChunkPrefix]
     }
 
-    /// By the segments' numbers.
+    /// By segment number.
     private var tallies: [Int64: Tally] = [:]
-    /// Blocks, needed or not, that stand on chunks which do not live.
+    /// All blocks with dead bases, needed or not.
     private(set) var leaning: [Leaning] = []
-    /// Where the copies of living chunks are that reads take, in order, none twice.
+    /// The packed locations of the copies of live chunks that reads use; sorted and unique.
     private let needed: [Int64]
 
-    /// - Parameter live: the chunks that are to stay.
+    /// - Parameter live: the chunks that stay.
     init(_ catalogue: Catalogue, live: ChunkSet) throws(StorageError) {
         needed = try SegmentSurvey.copies(of: live, catalogue)
         var index = 0
@@ -51,7 +51,7 @@ struct SegmentSurvey {
     /// How much of a segment is needed.
     func tally(of segment: Int64) -> Tally { tallies[segment] ?? Tally() }
 
-    /// Whether reads of living chunks take the block at `location`.
+    /// Whether reads of live chunks use the block at `location`.
     func isNeeded(_ location: BlockLocation) -> Bool {
         let wanted = location.packed
         var (low, high) = (0, needed.count)
@@ -62,9 +62,9 @@ struct SegmentSurvey {
         return low < needed.count && needed[low] == wanted
     }
 
-    /// Where the newest copies of living chunks are; all copies of those whose newest one stands on others.
+    /// The locations of the newest copies of live chunks; of all copies if the newest one has bases.
     ///
-    /// A chunk that was stored again may stand on one that stands on its older copy: then that one is needed, too.
+    /// A chunk that was stored again may depend on a chunk that depends on the older copy, which is then needed, too.
     private static func copies(of live: ChunkSet, _ catalogue: Catalogue) throws(StorageError) -> [Int64] {
         var places: [Int64] = []
         places.reserveCapacity(live.count)

@@ -1,4 +1,4 @@
-// The bytes of a segment that is a file.
+// A segment in a file.
 
 internal import FileIO
 internal import Glibc
@@ -17,7 +17,8 @@ package final class LocalSegment: SegmentBytes {
         do {
             descriptor = try Descriptor.openFile(path, writable ? O_RDWR : O_RDONLY)
         } catch {
-            // What is there and cannot be opened now is not lost: what is damaged is left out of the catalogue for good.
+            // Only a missing file is damage: damaged segments are left out of the catalogue for good, other errors may
+            // pass.
             if path.isMissing {
                 throw StorageError(
                     .damaged, path, "segment \(path) is missing", remedy: LocalSegment.remedyForDamage)
@@ -33,7 +34,7 @@ package final class LocalSegment: SegmentBytes {
     }
 
     deinit {
-        // Closing alone would leave the lock to a child process that has not begun its own program yet.
+        // Closing alone would leave the lock to a child process that has not called exec yet.
         if isLocked.load(ordering: .relaxed) { flock(descriptor.number, LOCK_UN) }
     }
 
@@ -43,7 +44,7 @@ package final class LocalSegment: SegmentBytes {
 
     package var isRemoved: Bool { (try? hasName()) == false }
 
-    /// Whether there is still a name that leads to the file.
+    /// Whether the file still has a name.
     func hasName() throws(StorageError) -> Bool {
         try storing { () throws(FileError) in try FileStatus.read(descriptor).links > 0 }
     }
@@ -93,7 +94,7 @@ package final class LocalSegment: SegmentBytes {
     private static let remedyForDamage =
         "put the segment back from a copy; snapshots in other segments stay usable"
 
-    /// That there is no file is damage of that segment; whatever else keeps it from being read may pass.
+    /// Errors that show that there is no such file are damage; any other error may pass.
     private static func failure(_ error: FileError) -> StorageError {
         switch error.code {
         case .noSuchFileOrDirectory, .notSupported, .isDirectory, .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
@@ -112,7 +113,7 @@ package final class LocalSegment: SegmentBytes {
         try storing { () throws(FileError) in try descriptor.truncate(to: UInt64(length), path: path) }
     }
 
-    /// Waits until what was written is on disk (fdatasync(2)).
+    /// Waits until everything written is on disk (fdatasync(2)).
     package func synchronize() throws(StorageError) {
         try storing { () throws(FileError) in try descriptor.synchronizeData(path: path) }
     }
@@ -123,7 +124,7 @@ package final class LocalSegment: SegmentBytes {
 }
 
 extension FilePath {
-    /// Whether there is certainly nothing at the path (access(2)).
+    /// Whether there is certainly no file at the path (access(2)).
     fileprivate var isMissing: Bool {
         guard withPlatformString({ access($0, F_OK) }) != 0 else { return false }
         return Errno.current == .noSuchFileOrDirectory || Errno.current == .notDirectory

@@ -1,17 +1,17 @@
-// Segments as files, in a directory for each day.
+// Segments as files, in one directory for each day.
 
 internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// The segments in the directory `segments` of an archive.
+/// The segments in an archive's `segments` directory.
 struct LocalSegments: SegmentStore {
     private let directory: FilePath
 
-    /// How old a day's folder is before it is removed, in seconds: clocks differ.
+    /// The least age of a day's folder before it is removed, in seconds; generous, as clocks differ.
     private static let folderSeconds: Int64 = 3 * 86_400
-    /// Bytes of a file that are given back to the file system at once where others are not to wait.
+    /// Bytes that are freed at a time when other processes must not wait.
     private static let freedBytes = 4 << 20
 
     init(_ layout: ArchiveLayout) {
@@ -36,14 +36,14 @@ struct LocalSegments: SegmentStore {
         var listing = SegmentListing()
         var folders = [""]
         while let folder = folders.popLast() {
-            for record in try LocalSegments.names(in: folder.isEmpty ? directory : path(of: folder)) {
-                let name = String(decoding: record.name, as: UTF8.self)
+            for item in try LocalSegments.names(in: folder.isEmpty ? directory : path(of: folder)) {
+                let name = String(decoding: item.name, as: UTF8.self)
                 let path = folder.isEmpty ? name : folder + "/" + name
                 if SegmentName(fileName: name) != nil {
                     listing.segments.append(path)
-                } else if record.kind == .directory {
+                } else if item.kind == .directory {
                     folders.append(path)
-                } else if TemporaryFile.isTemporaryName(record.name) {
+                } else if TemporaryFile.isTemporaryName(item.name) {
                     listing.unfinished.append(path)
                 } else {
                     listing.strangers.append(path)
@@ -55,12 +55,12 @@ struct LocalSegments: SegmentStore {
         return listing
     }
 
-    /// The names in the directory at `path`; none where there is no such directory.
-    private static func names(in path: FilePath) throws(StorageError) -> DirectoryRecords {
+    /// The names in the directory at `path`; empty if there is no such directory.
+    private static func names(in path: FilePath) throws(StorageError) -> DirectoryListing {
         do {
             return try DirectoryReader.list(Descriptor.open(path, O_RDONLY | O_DIRECTORY), path: .root)
         } catch  where error.code == .noSuchFileOrDirectory {
-            return DirectoryRecords()
+            return DirectoryListing()
         } catch {
             throw StorageError(FileError(error.operation, path, error.code))
         }
@@ -80,7 +80,7 @@ struct LocalSegments: SegmentStore {
             let parent = try Descriptor.open(folder, O_RDONLY | O_DIRECTORY)
             let temporary = try TemporaryFile(in: parent, path: path)
             let file = LocalSegment(at: path, owning: try temporary.file.duplicate(path: path))
-            // Between these two calls another process may take the file for one left behind, and remove it.
+            // Before the lock, another process may have removed the file as left behind.
             guard try file.tryLock(), try file.hasName() else { return nil }
             try temporary.file.write(header.encoded(), path: path)
             try temporary.file.synchronize(path: path)
@@ -112,7 +112,7 @@ struct LocalSegments: SegmentStore {
         try storing { () throws(FileError) in
             try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize(path: folder)
         }
-        // A day's empty folder goes as well, once nobody can be about to put a segment there.
+        // An old day's empty folder is removed too, once no writer can be about to create a segment in it.
         let soon = SegmentName(
             created: Timestamp(seconds: Timestamp.now.seconds - LocalSegments.folderSeconds), segment: .random())
         if folder.string < directory.appending(soon.folder).string {
@@ -120,9 +120,9 @@ struct LocalSegments: SegmentStore {
         }
     }
 
-    /// Takes the bytes of a file away bit by bit: a file system frees a large file in one go, and lets nobody write meanwhile.
+    /// Truncates a file step by step: a file system frees a large file in one go, and blocks all writers while it does.
     ///
-    /// Who still reads it finds the copies, as of one that is removed.
+    /// A process that still reads it falls back to the copies, as for a removed segment.
     private func shrink(_ path: FilePath, _ pause: () throws(StorageError) -> Void) throws(StorageError) {
         guard let file = try? Descriptor.openFile(path, O_WRONLY), let status = try? FileStatus.read(file),
             status.links == 1
@@ -130,7 +130,7 @@ struct LocalSegments: SegmentStore {
         var left = Int(status.size)
         while left > SegmentHeader.byteCount {
             left = max(SegmentHeader.byteCount, left - LocalSegments.freedBytes)
-            // It goes in any case.
+            // The segment is removed in any case.
             do { try file.truncate(to: UInt64(left), path: path) } catch { return }
             try pause()
         }

@@ -1,4 +1,4 @@
-// What is cut off a segment is kept beside it: only its owner can tell whether it is worth anything.
+// Stores what is cut off a segment: only the archive's owner can judge whether it is worth anything.
 
 internal import FileIO
 internal import Glibc
@@ -7,12 +7,12 @@ internal import SystemPackage
 /// The archive's `salvage` directory.
 enum Salvage {
     private static let pieceBytes = 1 << 20
-    /// So often the same place of one segment is cut off before anybody clears the directory.
+    /// The most copies of one cut (one segment and offset) in the directory.
     private static let namesLimit = 1000
 
-    /// Copies what `segment` holds from `offset` on, durably; its holes stay holes.
+    /// Copies the bytes of `segment` from `offset` to its end, durably; holes stay holes.
     ///
-    /// - Returns: the copy; nil where there is nothing but zeros.
+    /// - Returns: the path of the copy; nil if all bytes are zeros.
     static func store(
         _ segment: Segment, from offset: Int, in layout: ArchiveLayout
     ) throws(StorageError) -> FilePath? {
@@ -35,7 +35,7 @@ enum Salvage {
         throw StorageError(FileError("create", layout.salvage.appending(name), .fileExists))
     }
 
-    /// - Returns: false where the name is taken.
+    /// - Returns: false if the name is taken.
     private static func publish(
         _ copy: consuming TemporaryFile, as path: FilePath, in folder: borrowing Descriptor
     ) throws(FileError) -> Bool {
@@ -48,7 +48,7 @@ enum Salvage {
         return true
     }
 
-    /// - Returns: whether there was anything but zeros.
+    /// - Returns: whether any byte is not zero.
     private static func copy(
         _ segment: Segment, _ range: Range<Int>, to copy: borrowing Descriptor, _ path: FilePath
     ) throws(StorageError) -> Bool {

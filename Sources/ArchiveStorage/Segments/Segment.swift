@@ -1,4 +1,4 @@
-// One segment: its blocks, and the footer that a sealed one has.
+// One segment: its blocks, and its footer if it is sealed.
 
 package import ArchiveFormat
 internal import FileIO
@@ -6,28 +6,28 @@ package import SystemPackage
 
 /// An open segment.
 ///
-/// Reads may come from any thread.
+/// Reads are allowed from any thread.
 package final class Segment: Sendable {
     let bytes: any SegmentBytes
     /// The first 4 bytes of the segment's id, which its blocks' checksums cover.
     private let prefix: UInt32
 
-    /// How messages call it.
+    /// Its name in messages.
     package var path: FilePath { bytes.path }
 
-    /// A segment that is there.
+    /// Opens an existing segment.
     package init(_ bytes: any SegmentBytes) {
         self.bytes = bytes
         prefix = Segment.prefix(bytes)
     }
 
-    /// A segment that was just made.
+    /// Opens a segment that was just created.
     init(_ bytes: any SegmentBytes, of segment: SegmentID) {
         self.bytes = bytes
         prefix = segment.prefix
     }
 
-    /// What the header says of the segment's id; what the segment's name says where the header is damaged.
+    /// The prefix of the segment's id, from its header; from its name if the header is damaged.
     private static func prefix(_ segment: any SegmentBytes) -> UInt32 {
         var bytes = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
         let count = try? bytes.withUnsafeMutableBytes { try segment.read(into: $0, at: 0) }
@@ -37,13 +37,13 @@ package final class Segment: Sendable {
         return segment.path.lastComponent.flatMap { SegmentName(fileName: $0.string) }?.segment ?? 0
     }
 
-    /// The place of the block at `offset`, as its checksum covers it.
+    /// The place of the block at `offset`, which the block's checksum covers.
     package func place(_ offset: Int) -> BlockPlace { BlockPlace(segment: prefix, offset: offset) }
 
     /// The segment's length in bytes.
     package func length() throws(StorageError) -> Int { try bytes.length() }
 
-    /// Checks that the segment is of this format and archive.
+    /// Reads the header and checks that it is of this format.
     package func readHeader() throws(StorageError) -> SegmentHeader {
         let bytes = try read(at: 0, count: SegmentHeader.byteCount)
         return try decoding(at: 0) { () throws(FormatError) in
@@ -56,7 +56,7 @@ package final class Segment: Sendable {
         try block(at: offset, withPayload: false).header
     }
 
-    /// The block at `offset`, its checksums verified.
+    /// Reads the block at `offset` and verifies its checksums.
     package func block(at offset: Int) throws(StorageError) -> (header: BlockHeader, payload: [UInt8]) {
         try block(at: offset, withPayload: true)
     }
@@ -112,7 +112,7 @@ package final class Segment: Sendable {
         return read
     }
 
-    /// What `body` makes of the bytes at `offset`, with errors that name the place.
+    /// Runs `body`, which decodes the bytes at `offset`; its errors then name the place.
     func decoding<Value: ~Copyable>(
         at offset: Int, _ body: () throws(FormatError) -> Value
     ) throws(StorageError) -> Value {
@@ -128,7 +128,7 @@ package final class Segment: Sendable {
 
     private static let hashedStep = 1 << 20
 
-    /// The trailer of a sealed segment; nil where it has none.
+    /// The trailer of a sealed segment; nil if it has none.
     package func trailer() throws(StorageError) -> SegmentFooter.Trailer? {
         let count = SegmentFooter.trailerByteCount
         let length = try length()
@@ -140,9 +140,9 @@ package final class Segment: Sendable {
         return trailer
     }
 
-    /// The blocks of a sealed segment, by its index alone; nil where it is not sealed.
+    /// The blocks of a sealed segment, read from its index; nil if it is not sealed.
     ///
-    /// - Throws: `StorageError` where the index is damaged; the blocks may well be whole.
+    /// - Throws: `StorageError` if the index is damaged; the blocks may still be undamaged.
     package func index() throws(StorageError) -> [SegmentFooter.Block]? {
         guard let trailer = try trailer() else { return nil }
         let bytes = try read(at: trailer.indexOffset, count: trailer.indexLength)
@@ -153,7 +153,7 @@ package final class Segment: Sendable {
         }
     }
 
-    /// Whether every byte of a sealed segment is the one that was sealed; nil where it is not sealed.
+    /// Whether every byte of a sealed segment is unchanged since sealing; nil if it is not sealed.
     package func isAsSealed() throws(StorageError) -> Bool? {
         guard let trailer = try trailer() else { return nil }
         let end = trailer.indexOffset + trailer.indexLength + SegmentFooter.Trailer.hashedByteCount
@@ -162,7 +162,7 @@ package final class Segment: Sendable {
 
     /// The hash of the first `length` bytes, not finished yet.
     ///
-    /// - Parameter pause: called now and then meanwhile.
+    /// - Parameter pause: called now and then during the work.
     func hash(upTo length: Int, pause: () -> Void = {}) throws(StorageError) -> SegmentHash {
         var hash = SegmentHash()
         var offset = 0

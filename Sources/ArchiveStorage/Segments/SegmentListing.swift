@@ -1,12 +1,12 @@
-// What a place of segments holds: the segments, and what has no place there.
+// A list of the files in a segment store: segments, unfinished segments and foreign files.
 
-/// Names of what is where segments are kept.
+/// The names of all files in a segment store.
 package struct SegmentListing: Sendable, Hashable {
     /// Segments, oldest first.
     package var segments: [String] = []
-    /// Files whose names are not those of segments.
+    /// Files whose names are not segment names.
     package var strangers: [String] = []
-    /// Segments that were begun and never came to be, unless their writers are about to finish them.
+    /// Segments whose creation was not finished; a writer may be about to finish it.
     package var unfinished: [String] = []
 
     package init() {}

@@ -1,16 +1,16 @@
-// Reads a segment's block headers one after the other: how the catalogue is made, and how a torn tail is found.
+// Scans a segment's block headers: for building the catalogue and finding a torn tail.
 
 package import ArchiveFormat
 package import SystemPackage
 
-/// What a scan of a segment found.
+/// The result of scanning a segment.
 package struct SegmentScan: Sendable {
-    /// A place where no whole block begins although one should.
+    /// An offset where a block should begin and no valid one does.
     package struct Damage: Sendable {
         package let offset: Int
         package let reason: String
 
-        /// What is wrong and where, as a sentence.
+        /// The damage and its place, as a sentence.
         package func message(in segment: FilePath) -> String {
             let place = "block at byte \(offset) of \(segment): "
             return reason.hasPrefix(place) ? reason : place + reason
@@ -18,31 +18,31 @@ package struct SegmentScan: Sendable {
     }
 
     package private(set) var chunks: [(id: ChunkID, offset: Int)] = []
-    /// Chunks that mean something by themselves, of kinds that came after this program, too.
+    /// Chunks that are records, also of kinds that this program does not know.
     package private(set) var records: [FoundRecord] = []
-    /// Damage that whole blocks follow; only where the scan passes over damage.
+    /// Damage with valid blocks after it; only found if the scan passes damage.
     package private(set) var damage: [Damage] = []
-    /// Damage in a segment that is not sealed, behind which no record is whole: an interrupted write, of which the disk
-    /// has some parts.
+    /// Damage in an unsealed segment with no valid record after it: an interrupted write that reached the disk in
+    /// parts.
     package private(set) var unfinished: [Damage] = []
-    /// Where a tail begins that holds no whole block: an interrupted write.
+    /// Where a tail without any valid block begins: an interrupted write.
     package private(set) var tornTail: Damage?
-    /// Where the last block with a record begins.
+    /// The offset of the last block with a record.
     private var lastRecord: Int?
-    /// Whether the footer follows the blocks.
+    /// Whether a footer follows the blocks.
     package private(set) var isSealed = false
-    /// The end of the last whole block.
+    /// The end of the last valid block.
     package private(set) var length: Int
 
-    /// Blocks begin below this offset: the catalogue keeps no greater ones, and no writer makes them.
+    /// Blocks begin below this offset: the catalogue cannot store greater ones, and no writer makes them.
     private static let offsetLimit = 1 << 32
 
     /// Scans `segment` from `start`, the offset of a block, to its end.
     ///
     /// - Parameters:
-    ///   - verifyingPayloads: whether to check the payloads' checksums too; else only that they are there.
-    ///   - passingDamage: whether to look for whole blocks behind one that is not.
-    ///   - takeBlock: is given each whole block's header and offset; `chunks` stays empty.
+    ///   - verifyingPayloads: whether to verify the payloads' checksums too; otherwise only their lengths are checked.
+    ///   - passingDamage: whether to search for valid blocks after damage.
+    ///   - takeBlock: called with each valid block's header and offset; `chunks` stays empty.
     package init(
         of segment: Segment, from start: Int, verifyingPayloads: Bool, passingDamage: Bool,
         takeBlock: (BlockHeader, Int) throws(StorageError) -> Void
@@ -91,10 +91,10 @@ package struct SegmentScan: Sendable {
             damage.append(found)
             offset = next
         }
-        if fileLength > offset { tornTail = Damage(offset: offset, reason: "no block begins behind 4 GiB") }
+        if fileLength > offset { tornTail = Damage(offset: offset, reason: "blocks must begin below 4 GiB") }
     }
 
-    /// Scans `segment` and keeps its chunks.
+    /// Scans `segment` and collects its chunks in `chunks`.
     package init(
         of segment: Segment, from start: Int, verifyingPayloads: Bool, passingDamage: Bool
     ) throws(StorageError) {
@@ -115,16 +115,16 @@ package struct SegmentScan: Sendable {
 
     private static let searchBytes = 1 << 20
 
-    /// The next offset behind `offset` at which a block or the footer's index begins; nil where none does.
+    /// The next offset after `offset` at which a block or the footer's index begins; nil if there is none.
     ///
-    /// Holes, which may be long, and what cannot be read are passed over.
+    /// Holes, which may be long, and unreadable parts are skipped.
     private static func nextBlock(
         in segment: Segment, after offset: Int, below end: Int
     ) throws(StorageError) -> Int? {
         let overlap = SegmentFooter.indexMagic.count - 1
         var start = offset + 1
         while let data = try segment.bytes.nextData(from: start, below: end) {
-            // The first bytes of a block are no zeros, so none begins in a hole.
+            // A block does not begin with zeros, so none begins in a hole.
             start = data.lowerBound
             while start < data.upperBound {
                 if let found = try block(in: segment, from: start, overlap) { return found }

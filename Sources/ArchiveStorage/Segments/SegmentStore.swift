@@ -1,50 +1,50 @@
-// Where segments are kept: the one way to list, make, read, write and remove them.
+// The interface to stored segments: listing, creating, reading, writing and removing them.
 
 package import ArchiveFormat
 package import SystemPackage
 
-/// The place of an archive's segments.
+/// The store of an archive's segments.
 ///
-/// A segment's name is its path below that place. `LocalSegments` is a directory of files; nothing outside of it knows that
+/// A segment's name is its path in the store. `LocalSegments` is a directory of files; no other code assumes that
 /// segments are files.
 package protocol SegmentStore: Sendable {
-    /// Makes the place for the segments of a new archive.
+    /// Prepares the store for a new archive.
     func prepare() throws(StorageError)
 
-    /// What is there.
+    /// Lists the files in the store.
     func list() throws(StorageError) -> SegmentListing
 
-    /// How messages call the segment `name`.
+    /// The name of the segment `name` in messages.
     func path(of name: String) -> FilePath
 
-    /// The length of a segment in bytes; nil where that cannot be told.
+    /// The length of a segment in bytes; nil if it cannot be determined.
     func length(of name: String) -> Int?
 
     /// Opens a segment.
     ///
     /// - Parameter writable: whether blocks will be appended.
-    /// - Throws: `StorageError`, of the code `damaged` where there is no such segment.
+    /// - Throws: `StorageError` with the code `damaged` if there is no such segment.
     func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes
 
-    /// Makes a segment that holds `header`, durable and locked; under its name it is a segment from its first moment.
+    /// Creates a segment that holds `header`, durable and locked; its name appears only when it is complete.
     ///
-    /// - Returns: nil where another process has taken it for one left behind.
+    /// - Returns: nil if another process removed it as left behind.
     func create(_ name: SegmentName, _ header: SegmentHeader) throws(StorageError) -> (any SegmentBytes)?
 
-    /// Removes a segment, durably, if it is there.
+    /// Removes a segment, durably, if it exists.
     ///
-    /// - Parameter pause: called between small steps, where the space is to be given back in such.
+    /// - Parameter pause: called between small steps; nil to free the space in one step.
     func remove(_ name: String, pausing pause: (() throws(StorageError) -> Void)?) throws(StorageError)
 
-    /// Removes a segment that was begun and never came to be, unless its writer is at work.
+    /// Removes a segment whose creation was not finished, unless its writer is running.
     func removeUnfinished(_ name: String)
 }
 
 /// The bytes of an open segment.
 ///
-/// Reads may come from any thread; writes from one at a time.
+/// Reads are allowed from any thread, writes from one at a time.
 package protocol SegmentBytes: Sendable {
-    /// How messages call the segment.
+    /// The segment's name in messages.
     var path: FilePath { get }
 
     func length() throws(StorageError) -> Int
@@ -57,25 +57,25 @@ package protocol SegmentBytes: Sendable {
 
     /// Tries to become the only writer, for as long as this value lives.
     ///
-    /// - Returns: false where another is.
+    /// - Returns: false if there is another writer.
     func tryLock() throws(StorageError) -> Bool
 
-    /// Fills `buffer` with what stands at `offset`.
+    /// Fills `buffer` with the bytes at `offset`.
     ///
     /// - Returns: the number of bytes read, fewer only at the segment's end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StorageError) -> Int
 
-    /// Where the next bytes at `offset` or behind it are that are no hole; nil where there are none below `end`.
+    /// The next range at or after `offset` that is not a hole; nil if there is none below `end`.
     func nextData(from offset: Int, below end: Int) throws(StorageError) -> Range<Int>?
 
-    /// Writes `bytes` at `offset`, all of them.
+    /// Writes all of `bytes` at `offset`.
     func write(_ bytes: [UInt8], at offset: Int) throws(StorageError)
 
     func truncate(to length: Int) throws(StorageError)
 
-    /// Waits until what was written is durable.
+    /// Waits until everything written is durable.
     func synchronize() throws(StorageError)
 
-    /// Has a part of what was written begin to become durable, without waiting for it.
+    /// Starts writing a range to the disk, without waiting for it.
     func beginWriting(_ range: Range<Int>)
 }

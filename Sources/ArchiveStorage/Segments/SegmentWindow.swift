@@ -1,10 +1,9 @@
-// A segment read from its start to its end: in few reads where its blocks are small, past their payloads where they are
-// large.
+// Reads a segment from start to end: small blocks in few reads, large ones without their payloads.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// The bytes of a segment around the block that was read last.
+/// The bytes of a segment around the last block that was read.
 struct SegmentWindow {
     private let segment: Segment
     private var start = 0
@@ -16,7 +15,7 @@ struct SegmentWindow {
 
     init(_ segment: Segment) { self.segment = segment }
 
-    /// Whether `magic` stands at `offset`.
+    /// Whether the segment has `magic` at `offset`.
     mutating func begins(with magic: [UInt8], at offset: Int) throws(StorageError) -> Bool {
         try fill(from: offset, count: magic.count)
         return bytes[(offset - start)...].starts(with: magic)
@@ -24,7 +23,7 @@ struct SegmentWindow {
 
     /// The header of the block at `offset`.
     ///
-    /// - Parameter verifyingPayload: whether to check the payload too; else it is not read where it is long.
+    /// - Parameter verifyingPayload: whether to check the payload too; otherwise a long payload is not read.
     mutating func blockHeader(at offset: Int, verifyingPayload: Bool) throws(StorageError) -> BlockHeader {
         try fill(from: offset, count: BlockHeader.prefixLength)
         let length = try decoding(at: offset) { bytes throws(FormatError) in
@@ -44,11 +43,11 @@ struct SegmentWindow {
         return header
     }
 
-    /// Has `count` bytes from `offset` in the window, fewer only at the end of the file.
+    /// Fills the window with `count` bytes from `offset`, fewer only at the end of the file.
     private mutating func fill(from offset: Int, count: Int) throws(StorageError) {
         let end = start + bytes.count
         if offset >= start, offset + count <= end { return }
-        // Who goes on where the window ends, or before, will go on so.
+        // A read that continues in or just after the window is sequential, so the next read fetches more.
         reach = (start...end).contains(offset) ? min(2 * reach, SegmentWindow.mostReach) : SegmentWindow.leastReach
         bytes = try segment.read(at: offset, atMost: max(count, reach))
         start = offset

@@ -1,4 +1,4 @@
-// Appends blocks to a segment of its own, and makes them durable.
+// Appends blocks to a segment that it has locked, and makes them durable.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -6,38 +6,38 @@ internal import SystemPackage
 
 /// The only writer of one segment, for as long as the value lives.
 ///
-/// Unchecked, because it is handed from the store to one commit at a time, which uses it under its mutex.
+/// Unchecked: the store hands it to one commit at a time, and the commit uses it under its mutex.
 final class SegmentWriter: @unchecked Sendable {
-    let record: ListedSegment
+    let listed: ListedSegment
     private let segment: Segment
     /// Bytes written, indexed or not.
     private(set) var length: Int
     /// Bytes known to be durable and indexed.
     private(set) var indexedLength: Int
-    /// Bytes that the kernel was asked to write to the disk meanwhile.
+    /// Bytes that the kernel was asked to begin writing to the disk.
     private var begunLength: Int
 
-    /// Whoever waits for the disk in the end finds most of it done.
+    /// Writing begins after this many bytes, so that a later sync has little left to do.
     private static let writingBytes = 8 << 20
 
     /// A segment that has grown to this many bytes is sealed.
     private let fullBytes: Int
     private let counters: StorageCounters
 
-    /// Takes over a segment whose lock is held and whose tail is whole.
-    init(_ record: ListedSegment, _ segment: Segment, of store: ArchiveStore) {
-        self.record = record
+    /// Takes over a segment that is locked and has no torn tail.
+    init(_ listed: ListedSegment, _ segment: Segment, of store: ArchiveStore) {
+        self.listed = listed
         self.segment = segment
         fullBytes = store.manifest.parameters.segmentBytes
         counters = store.counters
-        length = record.indexedLength
-        indexedLength = record.indexedLength
-        begunLength = record.indexedLength
+        length = listed.indexedLength
+        indexedLength = listed.indexedLength
+        begunLength = listed.indexedLength
     }
 
-    /// Begins a new segment, durable under its name.
+    /// Creates a new segment, durable under its name.
     ///
-    /// - Parameter attempts: how often to begin anew where another process is in the way.
+    /// - Parameter attempts: how many names to try while another process interferes.
     static func create(in store: ArchiveStore, attempts: Int = 8) throws(StorageError) -> SegmentWriter {
         let header = SegmentHeader(archive: store.manifest.id, segment: .random(), created: .now)
         let name = SegmentName(created: header.created, segment: header.segment)
@@ -55,7 +55,7 @@ final class SegmentWriter: @unchecked Sendable {
 
     var isFull: Bool { length >= fullBytes }
 
-    /// Appends a block; durable after `synchronize`.
+    /// Appends a block; it is durable after `synchronize`.
     ///
     /// - Returns: the block's offset.
     func append(_ block: EncodedBlock) throws(StorageError) -> Int {
@@ -67,7 +67,7 @@ final class SegmentWriter: @unchecked Sendable {
                 remedy: "run 'archiver check'")
         }
         do { try segment.bytes.write(bytes, at: offset) } catch {
-            // What was written in part must not stand before later blocks.
+            // A partly written block must not stay in front of later blocks.
             try? segment.bytes.truncate(to: offset)
             throw error
         }
@@ -80,10 +80,10 @@ final class SegmentWriter: @unchecked Sendable {
         return offset
     }
 
-    /// Whether the archive's path no longer leads to the segment: what is appended would be lost.
+    /// Whether the segment is no longer at its path: what is appended would be lost.
     private(set) var isLost = false
 
-    /// Makes everything appended durable, in a file that can be found again.
+    /// Makes everything appended durable, and verifies that the file is still at its path.
     func synchronize() throws(StorageError) {
         counters.synchronizations.add()
         try segment.bytes.synchronize()
@@ -91,7 +91,7 @@ final class SegmentWriter: @unchecked Sendable {
         isLost = true
         throw StorageError(
             .noArchive, segment.path, "the segment \(segment.path) was removed or replaced while it was written",
-            remedy: "is the archive's disk mounted? bring the archive back; what changed is captured again")
+            remedy: "is the archive's disk mounted? put the archive back; the changes are captured again")
     }
 
     /// Records that everything before `length` is durable and indexed.
@@ -99,23 +99,23 @@ final class SegmentWriter: @unchecked Sendable {
         indexedLength = max(indexedLength, length)
     }
 
-    /// Takes back what was appended since it was last indexed.
+    /// Truncates what was appended since the last indexing.
     ///
-    /// A transaction may be complete although it failed to say so: what the catalogue knows of stays.
+    /// A transaction may have been committed although it reported an error, so blocks in the catalogue stay.
     func rollBack(_ catalogue: Catalogue) throws(StorageError) {
         guard length > indexedLength else { return }
-        guard let known = try catalogue.segment(record.number) else { return }
+        guard let known = try catalogue.segment(listed.number) else { return }
         indexedLength = max(indexedLength, known.indexedLength)
         try segment.bytes.truncate(to: indexedLength)
         length = indexedLength
         begunLength = indexedLength
     }
 
-    /// Writes the footer and tells the catalogue; the segment never changes again.
+    /// Writes the footer and marks the segment as sealed in the catalogue; it never changes again.
     ///
-    /// Everything appended is indexed.
+    /// Everything appended must be indexed.
     ///
-    /// - Parameter pause: called now and then meanwhile.
+    /// - Parameter pause: called now and then during the work.
     func seal(_ catalogue: Catalogue, pause: () -> Void = {}) throws(StorageError) {
         var blocks: [SegmentFooter.Block] = []
         var offset = SegmentHeader.byteCount
@@ -135,6 +135,6 @@ final class SegmentWriter: @unchecked Sendable {
         }
         length += footer.count
         indexedLength = length
-        try catalogue.markSealed(record.number, length: length)
+        try catalogue.markSealed(listed.number, length: length)
     }
 }

@@ -1,7 +1,6 @@
-// Command-line arguments as the bytes they are, although the argument parser only knows text.
+// Command-line arguments as bytes, because a file name may hold any byte and the argument parser accepts only text.
 //
-// A file name may hold any byte. Bytes that are not UTF-8 travel through the parser as private-use characters and are
-// bytes again where a command takes them.
+// Bytes that are not UTF-8 pass through the parser as private-use characters; commands turn them back into bytes.
 
 internal import ArgumentParser
 internal import Glibc
@@ -16,11 +15,11 @@ struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// The characters that stand for the bytes from 0x80 on, at the end of the last private-use plane.
+    /// The characters that stand for bytes 0x80 to 0xFF, at the end of the last private-use plane.
     private static let stand: ClosedRange<UInt32> = 0x10_FF80...0x10_FFFF
     private static let offset: UInt32 = 0x10_FF00
 
-    /// What the process was called with, without its own name, ready for the parser.
+    /// The process's arguments without its name, as text for the parser.
     static func ofProcess() -> [String] {
         let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         return arguments.dropFirst().compactMap { pointer in
@@ -28,7 +27,7 @@ struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
         }
     }
 
-    /// The text that stands for `bytes`: themselves where they are UTF-8.
+    /// The text that stands for `bytes`; UTF-8 stays as it is.
     static func text(of bytes: some Collection<UInt8>) -> String {
         var text = String.UnicodeScalarView()
         var runs = UTF8Runs(bytes)

@@ -1,15 +1,15 @@
-// Spans of time on the command line.
+// Short durations on the command line.
 
 internal import ArgumentParser
 
-/// A span such as `100ms`, `2s`, `1.5s`, `3m` or `1h`.
+/// A duration such as `100ms`, `2s`, `1.5s`, `3m` or `1h`.
 struct DurationArgument: ExpressibleByArgument, Sendable, Hashable {
     let duration: Duration
 
     private static let unitNanoseconds: [(name: String, nanoseconds: Double)] = [
         ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
     ]
-    /// A day: nothing here waits longer.
+    /// One day in nanoseconds, the longest duration accepted.
     private static let most = 86_400e9
 
     init?(argument: String) {
@@ -28,7 +28,7 @@ struct DurationArgument: ExpressibleByArgument, Sendable, Hashable {
 
     var defaultValueDescription: String { DurationArgument.text(duration) }
 
-    /// The span as it can be typed, in its largest unit: "100ms", "2s", "3m", "1h".
+    /// The duration as it can be typed, in the largest unit that fits: "100ms", "2s", "3m", "1h".
     static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         if attoseconds != 0 { return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms" }

@@ -1,4 +1,4 @@
-// What is left out, as the command line says it.
+// The options that exclude files from snapshots.
 
 internal import ArgumentParser
 internal import Exclusions
@@ -6,14 +6,14 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Options of the commands that capture.
+/// Exclusion options of the commands that capture.
 struct ExclusionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Exclude paths that match a .gitignore pattern; may be repeated.", valueName: "pattern"))
     var exclude: [ByteArgument] = []
 
-    @Option(help: ArgumentHelp("Read exclude patterns from a file, one a line.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read exclude patterns from a file, one per line.", valueName: "file"))
     var excludeFrom: [PathArgument] = []
 
     @Option(help: ArgumentHelp("Exclude files larger than this: 500K, 100M, 2G.", valueName: "size"))
@@ -40,7 +40,7 @@ struct ExclusionOptions: ParsableArguments {
         }
     }
 
-    /// The rules that the options make; nil where there are none of these options.
+    /// The rules from the options; nil if none of these options is given.
     func given() throws -> ExclusionRules? {
         let isGiven =
             resetExclusions || !exclude.isEmpty || !excludeFrom.isEmpty || excludeLargerThan != nil || excludeCaches
@@ -48,9 +48,9 @@ struct ExclusionOptions: ParsableArguments {
         return isGiven ? try rules() : nil
     }
 
-    /// The rules that the options make.
+    /// The rules from the options; the default rules if none is given.
     ///
-    /// - Throws: `Failure` where a file of patterns cannot be read.
+    /// - Throws: `FileError` if a file of patterns cannot be read.
     func rules() throws -> ExclusionRules {
         var patterns = exclude.map(\.bytes)
         for file in excludeFrom { patterns += try ExclusionOptions.patterns(in: file.path) }
@@ -61,7 +61,7 @@ struct ExclusionOptions: ParsableArguments {
             largerThan: excludeLargerThan?.bytes, excludesCaches: excludeCaches, crossesMounts: crossFileSystems)
     }
 
-    /// A list of patterns may have this many bytes.
+    /// The maximum size in bytes of a file of patterns.
     private static let fileLimit = 16 << 20
 
     private static func patterns(in path: FilePath) throws -> [[UInt8]] {

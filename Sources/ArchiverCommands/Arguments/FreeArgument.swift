@@ -1,10 +1,10 @@
-// Sizes with a word for none, and shares of a file system, on the command line.
+// The space limits of `keep`: a size or `none`, and a size or a percentage of the file system.
 
 internal import ArgumentParser
 
 /// A size such as `20G`, or `none`.
 struct LimitArgument: ExpressibleByArgument, Sendable, Hashable {
-    /// Nil for none.
+    /// Nil for `none`.
     let bytes: UInt64?
 
     init?(argument: String) {
@@ -17,7 +17,7 @@ struct LimitArgument: ExpressibleByArgument, Sendable, Hashable {
     }
 }
 
-/// A share such as `10%`, or a size such as `5G`.
+/// A percentage such as `10%`, or a size such as `5G`.
 struct FreeArgument: ExpressibleByArgument, Sendable, Hashable {
     let bytes: UInt64?
     let percent: UInt64?

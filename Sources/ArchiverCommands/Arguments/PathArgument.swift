@@ -1,11 +1,11 @@
-// Directories named on the command line.
+// Paths of the file system on the command line.
 
 internal import ArgumentParser
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// A path of the system, given as an argument.
+/// A path of the file system, given as an argument.
 struct PathArgument: ExpressibleByArgument, Sendable, Hashable {
     let path: FilePath
 
@@ -21,7 +21,7 @@ struct PathArgument: ExpressibleByArgument, Sendable, Hashable {
 }
 
 extension FilePath {
-    /// The path from `/` on, with links resolved as far as it exists: what a directory that is gone was called.
+    /// The absolute path, with symbolic links resolved in the part that exists.
     var resolved: FilePath {
         if let real = withPlatformString({ realpath($0, nil) }) {
             defer { free(real) }
@@ -32,7 +32,7 @@ extension FilePath {
         return (parent.isEmpty ? FilePath(".") : parent).resolved.appending(name)
     }
 
-    /// The process's current directory; nil where it is gone.
+    /// The process's current directory; nil if it no longer exists.
     static var currentDirectory: FilePath? {
         guard let pointer = getcwd(nil, 0) else { return nil }
         defer { free(pointer) }

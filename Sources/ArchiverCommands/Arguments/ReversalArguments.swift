@@ -1,18 +1,18 @@
-// What `archiver undo` and `archiver redo` take, and how they do it.
+// The arguments that `archiver undo` and `archiver redo` share, and the run of both.
 
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 
-/// Which root, and how far.
+/// The root, and how many operations to undo or redo.
 struct ReversalArguments: ParsableArguments {
     @Argument(help: ArgumentHelp("The directory (default: the current one).", valueName: "dir"))
     var directory: PathArgument?
 
-    @Option(help: ArgumentHelp("Show at most this many operations.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of operations to undo or redo.", valueName: "count"))
     var steps = 1
 
-    @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be done, and change nothing.")
     var dryRun = false
 
     @OptionGroup var global: GlobalOptions

@@ -1,8 +1,8 @@
-// Which root a command is about.
+// The options that select a command's root.
 
 internal import ArgumentParser
 
-/// The root a command is about, where the current directory does not tell.
+/// The root to use if it is not the one that contains the current directory.
 struct RootOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

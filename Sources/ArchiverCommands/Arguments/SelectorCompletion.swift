@@ -1,4 +1,4 @@
-// What a shell offers where a selector is being typed.
+// Shell completions for selectors.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -13,12 +13,12 @@ extension CompletionKind {
     }
 }
 
-/// The selectors that begin with what has been typed; reads a few rows, however many snapshots there are.
+/// The selectors that begin with the typed text; reads only a few rows, however many snapshots there are.
 struct SelectorCompletion {
     private let archive: Archive
     private let root: ArchivedRoot?
 
-    /// More than this many labels or ids help nobody.
+    /// The maximum number of labels, and of ids, that are offered.
     private static let limit = 50
     private static let words = ["latest", "oldest", "session~1"]
 
@@ -33,7 +33,7 @@ struct SelectorCompletion {
     }
 
     func candidates(_ prefix: String) throws -> [String] {
-        // Behind a colon comes a path.
+        // A path follows the colon; it is not completed.
         if prefix.contains(":") { return [] }
         let words = SelectorCompletion.words.filter { $0.hasPrefix(prefix) }
         let labels = try archive.labels(beginning: prefix, limit: SelectorCompletion.limit)

@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 
-/// A number of bytes such as `512`, `500K`, `100M`, `2G`, `1T`, in binary units; `KiB` and `kB` are taken as `K`.
+/// A number of bytes such as `512`, `500K`, `100M`, `2G`, `1T`, in binary units; `KiB` and `kB` mean `K`.
 struct SizeArgument: ExpressibleByArgument, Sendable, Hashable {
     let bytes: UInt64
 

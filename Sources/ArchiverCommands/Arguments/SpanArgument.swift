@@ -1,17 +1,17 @@
-// Long spans of time on the command line: how long something is kept.
+// Long spans of time on the command line, such as how long snapshots are kept.
 
 internal import ArgumentParser
 internal import FileIO
 
 /// A span such as `90m`, `2h`, `30d`, `4w`, `1y`, or `forever`.
 struct SpanArgument: ExpressibleByArgument, Sendable, Hashable {
-    /// Nil for ever.
+    /// Nil for `forever`.
     let seconds: UInt64?
 
     private static let units: [(name: Character, seconds: UInt64)] = [
         ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 604_800), ("y", 31_557_600),
     ]
-    /// More than ten thousand years is for ever.
+    /// Ten thousand years, the longest span accepted.
     private static let most: UInt64 = 10_000 * 31_557_600
 
     init?(argument: String) {
@@ -32,7 +32,7 @@ struct SpanArgument: ExpressibleByArgument, Sendable, Hashable {
 
     var defaultValueDescription: String { SpanArgument.text(seconds) }
 
-    /// The span as it can be typed, in its largest unit: "90m", "2h", "14d", "forever".
+    /// The span as it can be typed, in the largest unit that fits: "90m", "2h", "14d", "forever".
     static func text(_ seconds: UInt64?) -> String {
         guard let seconds else { return "forever" }
         guard let unit = units.last(where: { seconds > 0 && seconds.isMultiple(of: $0.seconds) && $0.name != "w" })

@@ -1,12 +1,12 @@
-// Which program's states a command is about.
+// The option that selects the saved states of a program.
 
 internal import ArgumentParser
 
-/// The title of the states that a selector is about, where it is about states.
+/// The title of the saved states that a selector names.
 struct StateOptions: ParsableArguments {
     @Option(
         name: .customLong("state"),
         help: ArgumentHelp(
-            "The title under which a program saves its states.", valueName: "title"))
+            "Select saved states with this title instead of snapshots.", valueName: "title"))
     var title: String?
 }

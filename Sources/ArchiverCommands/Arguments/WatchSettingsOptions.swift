@@ -1,9 +1,9 @@
-// How a root is watched, as the command line says it.
+// The options that set when a watcher captures a root.
 
 internal import ArchiverKit
 internal import ArgumentParser
 
-/// Options of the commands that say how a root is watched.
+/// Timing options of `watch` and `roots set`.
 struct WatchSettingsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Capture once nothing has changed for this long (default: 100ms).", valueName: "duration"))
@@ -15,19 +15,19 @@ struct WatchSettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Compare everything this often, to catch missed events; 0s for never (default: 1h).",
+            "Compare all files this often, to catch missed events; 0s for never (default: 1h).",
             valueName: "duration"))
     var auditInterval: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Capture files from this size on separately, less often if they always change; 0 for none (default: 512M).",
+            "Capture files of at least this size separately and less often; 0 for none (default: 512M).",
             valueName: "size"))
     var largeFile: SizeArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Capture such a file at the latest this long after a change (default: 5m).", valueName: "duration"))
+            "Capture a large file at the latest this long after a change (default: 5m).", valueName: "duration"))
     var largeFileDelay: DurationArgument?
 
     func validate() throws {

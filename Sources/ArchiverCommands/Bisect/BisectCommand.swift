@@ -14,14 +14,14 @@ struct BisectCommand: ParsableCommand {
         commandName: "bisect",
         abstract: "Find the first snapshot at which a command fails.",
         discussion: """
-            Writes states between a good and a bad snapshot to a temporary directory (in $TMPDIR, else /tmp) and \
-            runs the command there: exit status 0 means good, 1 to 124 bad, 125 that this state cannot be tested. \
-            Any other status, or a signal, ends the search and becomes the exit status. Both ends are tested first. \
-            Only differences are written from one state to the next, so build products stay; your directory is not \
-            touched. A script outside the snapshots needs an absolute path. The command's output goes to stderr.
+            Writes snapshots between a good and a bad one to a temporary directory (in $TMPDIR, or /tmp) and runs the \
+            command there. Exit status 0 means good, 1 to 124 bad, and 125 that this snapshot cannot be tested. Any \
+            other status, or a signal, ends the search and becomes the exit status. The good and the bad snapshot are \
+            tested first. Between runs, only the differences are written, so build products stay. Your directory is \
+            not changed. Give an absolute path for a script outside the snapshots. The command's output goes to stderr.
 
-            If some states cannot be tested, there may be several suspects, and the exit code is 1. In a pipe each \
-            suspect is a line, with tabs between id, time and the last good id.
+            If some snapshots cannot be tested, several suspects may remain, and the exit code is 1. In a pipe each \
+            suspect is one line, with tabs between id, time and the last good id.
 
             Examples:
               archiver bisect --good @1w -- make test
@@ -40,7 +40,7 @@ struct BisectCommand: ParsableCommand {
     @Flag(help: "Search backwards for a good snapshot, doubling the distance at each step.")
     var findGood = false
 
-    @Option(help: ArgumentHelp("Show only snapshots that changed this file or directory.", valueName: "path"))
+    @Option(help: ArgumentHelp("Test only snapshots that changed this file or directory.", valueName: "path"))
     var path: ByteArgument?
 
     @Argument(
@@ -58,7 +58,7 @@ struct BisectCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before there is a second thread.
+        // Before the first additional thread starts.
         let runner = BisectRunner(command.map(\.bytes), isJSON: global.json)
         let history = try HistoryContext(global, place, isPaged: false)
         let query = BisectQuery(
@@ -86,14 +86,16 @@ struct BisectCommand: ParsableCommand {
         let snapshot = try history.context.snapshot(SnapshotPath(argument).withoutPath(option))
         guard snapshot.root == history.root else {
             throw Failure.usage(
-                "snapshot \(snapshot.id.short) is of \(Escaping.text(snapshot.rootPath)), and not of "
+                "snapshot \(snapshot.id.short) belongs to \(Escaping.text(snapshot.rootPath)), not to "
                     + Escaping.text(history.root.path.bytes),
-                remedy: "say with --root DIR which directory is meant")
+                remedy: "name the root with --root DIR")
         }
         return snapshot
     }
 
-    /// Compares what has to be compared before it is known which snapshots changed `path`.
+    /// Updates the index of which snapshots changed `path`.
+    ///
+    /// - Throws: `Failure` if no snapshot ever held `path`.
     private func index(_ path: RelativePath, _ history: HistoryContext) throws {
         if path.isRoot { return }
         let versions = try history.indexing {
@@ -111,12 +113,12 @@ struct BisectCommand: ParsableCommand {
     }
 }
 
-/// Runs the command of a bisection, and ends it all when a signal asks for that.
+/// Runs the command of a bisection, and ends the bisection on a signal.
 private final class BisectRunner: Sendable {
     private struct State {
         var child: pid_t?
         var isInterrupted = false
-        /// Whether there is something to be cleaned up.
+        /// Whether the search has begun and has to clean up.
         var hasBegun = false
     }
 
@@ -125,22 +127,22 @@ private final class BisectRunner: Sendable {
     private let isJSON: Bool
     private let state = Locked(State())
 
-    /// Answers signals from now on.
+    /// Starts to handle signals.
     init(_ command: [[UInt8]], isJSON: Bool) {
         self.command = command
         self.isJSON = isJSON
         Signals.block(Signals.termination)
-        try? Signals.observe(Signals.termination) { [self] _, count in heard(count) }
+        try? Signals.observe(Signals.termination) { [self] _, count in interrupt(count) }
     }
 
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-    /// From now on a signal lets the search clean up after itself; before, it ends the program, whatever that waits for.
+    /// Marks the beginning of the search: a signal now lets the search clean up; earlier, it ends the program.
     func begin() { state.withLock { $0.hasBegun = true } }
 
     /// Runs the command in `directory`.
     ///
-    /// - Throws: `ChildStatus` where that ends the search.
+    /// - Throws: `ChildStatus` if the command's status ends the search.
     func test(_ directory: FilePath, _ snapshot: ListedSnapshot) throws -> BisectVerdict {
         if isInterrupted { throw ExitStatus.interrupted }
         let status: Int32
@@ -160,14 +162,14 @@ private final class BisectRunner: Sendable {
         default:
             let how = status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
             let failure = Failure.unsuitable(
-                "the command \(how) at snapshot \(snapshot.name), which says neither good nor bad",
-                remedy: "let it end with 0 for good, 1 for bad or 125 for what cannot be tested")
+                "the command \(how) at snapshot \(snapshot.name), which means neither good nor bad",
+                remedy: "let it exit with 0 for good, 1 for bad, or 125 if the snapshot cannot be tested")
             FailureReport(failure).write(Output.error, isJSON: isJSON)
             throw ChildStatus(code: status)
         }
     }
 
-    /// Starts the command; a signal that comes meanwhile waits until the command can get it.
+    /// Starts the command; a signal that arrives during the start is delivered to the command afterwards.
     private func start(in directory: FilePath) throws(FileError) -> ChildProgram {
         try state.withLock { (state) throws(FileError) in
             let child = try ChildProgram(command, output: STDERR_FILENO, in: directory)
@@ -179,14 +181,14 @@ private final class BisectRunner: Sendable {
 
     private func leave() { state.withLock { $0.child = nil } }
 
-    private func heard(_ count: Int) {
+    private func interrupt(_ count: Int) {
         let (child, hasBegun) = state.withLock { state in
             state.isInterrupted = true
             return (state.child, state.hasBegun)
         }
         if !hasBegun { _exit(ExitStatus.interrupted.rawValue) }
         _ = interruption.ask()
-        // What the command would come to does not count any more.
+        // The result of the command no longer matters.
         if let child {
             kill(child, count == 1 ? SIGTERM : SIGKILL)
         } else if count > 2 {

@@ -1,15 +1,15 @@
-// What a bisection found, in words and as JSON.
+// The result of a bisection, as text and as JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
-/// The culprit, or the suspects.
+/// The first bad snapshot, or the suspects.
 struct BisectReport {
     let result: BisectResult
 
-    /// Nobody reads more of them here.
+    /// The maximum number of changed paths shown.
     private static let shownPaths = 20
 
     func write(_ history: HistoryContext) throws {
@@ -36,7 +36,7 @@ struct BisectReport {
             count += 1
             guard count <= BisectReport.shownPaths else { return true }
             let sign = difference.kind.sign
-            // A closed pipe shows again with the next line.
+            // A closed pipe is reported again by the next line.
             try? console.output.line(console.style(sign.mark, "  \(sign.rawValue) \(Escaping.text(difference.path))"))
             return true
         }
@@ -47,7 +47,7 @@ struct BisectReport {
     }
 }
 
-/// What `bisect --json` writes.
+/// The output of `bisect --json`.
 struct BisectJSON: Encodable {
     let result: BisectResult
 

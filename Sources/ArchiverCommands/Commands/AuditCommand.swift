@@ -1,4 +1,4 @@
-// `archiver audit`: looks at everything, because some changes give no event.
+// `archiver audit`: compares all files with the latest snapshot, because some changes cause no event.
 
 internal import ArchiveFormat
 internal import ArchiverKit
@@ -12,15 +12,17 @@ struct AuditCommand: ParsableCommand {
         abstract: "Compare watched directories with their snapshots, file by file.",
         discussion: """
             Makes the running watcher compare every file, at low priority, and capture changes that the kernel did \
-            not report: writes through an open memory map, through a hard link from outside, or from another \
-            machine. Watchers do this every hour and after the machine has slept.
+            not report: writes through a memory map, through a hard link outside the root, or from another machine. \
+            Watchers also do this every hour and after the machine has slept.
 
             Examples:
-              archiver audit                    the watched directory you are in
+              archiver audit                    the root that contains the current directory
               archiver audit ~/project --json
             """)
 
-    @Argument(help: ArgumentHelp("The watched directories (default: the current one).", valueName: "dir"))
+    @Argument(
+        help: ArgumentHelp(
+            "The watched directories (default: the root that contains the current directory).", valueName: "dir"))
     var directories: [PathArgument] = []
 
     @OptionGroup var global: GlobalOptions
@@ -39,6 +41,6 @@ struct AuditCommand: ParsableCommand {
 
     private func here(_ archive: Archive) throws -> [FilePath] {
         if let root = try FilePath.currentDirectory.flatMap({ try archive.root(holding: $0) }) { return [root.path] }
-        throw Failure.usage("you are in no remembered directory", remedy: "name one: archiver audit DIR")
+        throw Failure.usage("the current directory is not in a root", remedy: "name a root: archiver audit DIR")
     }
 }

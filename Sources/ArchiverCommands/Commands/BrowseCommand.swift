@@ -1,4 +1,4 @@
-// `archiver browse`: the timeline as a page.
+// `archiver browse`: serves the timeline as a web page.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -12,12 +12,13 @@ struct BrowseCommand: LastingCommand {
         commandName: "browse",
         abstract: "Browse the history in a web browser.",
         discussion: """
-            Serves a page on this machine, prints its address and opens it in a browser where there is one: a timeline to \
-            scroll through, files as they were, comparisons, search, restore with a plan first and undo. Works beside a \
-            running watcher and without one; Ctrl-C ends it.
+            Serves a page on this machine, prints its address and opens it in a browser if there is one. The page has \
+            a timeline, files as they were, comparisons, search, restore with a preview, and undo. A watcher can run \
+            at the same time, but is not needed. Ctrl-C ends the server.
 
-            The address holds a token that opens the page once. Only this machine can reach the page; from another one, \
-            use --socket and 'ssh -L 8080:SOCKET HOST', then open http://localhost:8080 with the same token.
+            The address contains a token that is valid once. The page can be reached only from this machine. To open \
+            it from another one, use --socket and 'ssh -L 8080:SOCKET HOST', then open http://localhost:8080 with the \
+            same token.
 
             Examples:
               archiver browse
@@ -25,7 +26,8 @@ struct BrowseCommand: LastingCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The root to show first (default: the one you are in).", valueName: "dir"))
+        help: ArgumentHelp(
+            "The root to show first (default: the one that contains the current directory).", valueName: "dir"))
     var directory: PathArgument?
 
     @Option(help: ArgumentHelp("The port on 127.0.0.1 (default: any free one).", valueName: "port"))
@@ -34,7 +36,7 @@ struct BrowseCommand: LastingCommand {
     @Option(help: ArgumentHelp("Serve on a UNIX socket instead.", valueName: "path"))
     var socket: PathArgument?
 
-    @Flag(help: "Let the page change nothing.")
+    @Flag(help: "Do not allow changes through the page.")
     var readOnly = false
 
     @Flag(help: "Do not open a browser.")
@@ -43,8 +45,8 @@ struct BrowseCommand: LastingCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if port != nil, socket != nil { throw ValidationError("name either --port or --socket") }
-        if let port, !(0...65_535).contains(port) { throw ValidationError("--port is between 0 and 65535") }
+        if port != nil, socket != nil { throw ValidationError("--port and --socket exclude each other") }
+        if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be between 0 and 65535") }
     }
 
     func run() async throws {
@@ -55,7 +57,7 @@ struct BrowseCommand: LastingCommand {
         options.root = try root(in: archive)
         if let port { options.place = .port(port) }
         if let socket { options.place = .socket(try BrowseCommand.free(socket.path)) }
-        // Whatever is under way can end at any moment.
+        // No request needs to finish: everything in progress can be interrupted safely.
         let path = socket?.path.string
         try Signals.observe(Signals.termination) { _, _ in
             if let path { unlink(path) }
@@ -71,7 +73,7 @@ struct BrowseCommand: LastingCommand {
         } catch {
             throw Failure(
                 status: .failed, code: "notServed", message: "the page cannot be served: \(error)",
-                remedy: port == nil ? nil : "name another --port, or none")
+                remedy: port == nil ? nil : "name another port, or leave out --port")
         }
     }
 
@@ -82,12 +84,14 @@ struct BrowseCommand: LastingCommand {
         return try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) } ?? archive.roots().first
     }
 
-    /// A path at which a socket can be made: one that a server left behind is removed.
+    /// Makes `path` free for a socket: removes a socket that an earlier server left there.
+    ///
+    /// - Throws: `Failure` if something other than a socket is at `path`.
     private static func free(_ path: FilePath) throws -> FilePath {
         var status = stat()
         guard lstat(path.string, &status) == 0 else { return path }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw Failure.usage("\(Escaping.text(path.bytes)) is there already", remedy: "name another --socket")
+            throw Failure.usage("\(Escaping.text(path.bytes)) already exists", remedy: "name another --socket")
         }
         unlink(path.string)
         return path
@@ -96,7 +100,7 @@ struct BrowseCommand: LastingCommand {
 
 /// The user's web browser.
 private enum Browser {
-    /// Whether there is a screen to open one on.
+    /// Whether a display is available to open it on.
     static var isThere: Bool { isatty(STDOUT_FILENO) == 1 && (getenv("DISPLAY") ?? getenv("WAYLAND_DISPLAY")) != nil }
 
     static func open(_ url: String) {
@@ -108,7 +112,7 @@ private enum Browser {
         for output in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
         }
-        // Where there is none, the address is printed all the same.
+        // If this fails, the user still has the printed address.
         var process: pid_t = 0
         _ = posix_spawnp(&process, "xdg-open", &actions, nil, &arguments, environ)
     }

@@ -1,4 +1,4 @@
-// `archiver capture`: one snapshot, now.
+// `archiver capture`: captures directories once.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -16,8 +16,9 @@ struct CaptureCommand: ParsableCommand {
             given. Files that cannot be read are named, everything else is captured, and the exit code is 3. The \
             archive is created on first use.
 
-            Exclusions are remembered for each root. With different exclusion options, the snapshot is marked as \
-            made aside, and the next capture excludes what was excluded before.
+            Exclusions are remembered for each root. Other exclusions given here apply to this snapshot only, which \
+            is marked as made aside; the next capture uses the remembered ones again. With --reset-exclusions, the \
+            exclusions given here are remembered instead.
 
             Examples:
               archiver capture ~/thesis
@@ -30,7 +31,7 @@ struct CaptureCommand: ParsableCommand {
     @Option(help: "A name for the snapshots, as in 'archiver restore before-upgrade'.")
     var label: ByteArgument?
 
-    @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
+    @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
@@ -55,7 +56,7 @@ struct CaptureCommand: ParsableCommand {
                 }
                 console.warn(result.problems, count: result.problemCount, \.text)
             } catch let error as ArchiverError {
-                // One bad directory is no reason to leave the others out.
+                // The other directories are captured all the same.
                 failures.append(Failure(error))
             }
         }

@@ -1,4 +1,4 @@
-// `archiver cat`: a file's content as it was.
+// `archiver cat`: prints a file from a snapshot, or a saved state.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,7 +12,7 @@ struct CatCommand: ParsableCommand {
         abstract: "Print a file from a snapshot, or a saved state.",
         discussion: """
             Writes a file's content to standard output. A saved state, named by its id, label or title, is written \
-            as JSON. The path is relative to the current directory, or to the root's top as :/PATH.
+            as JSON. The path is relative to the current directory; :/PATH is relative to the root's top.
 
             Examples:
               archiver cat latest~3:notes/todo.txt
@@ -36,17 +36,17 @@ struct CatCommand: ParsableCommand {
             throw Failure.usage(
                 "\(Escaping.text(selector.bytes)) names a snapshot, not a file in it",
                 remedy: "add a colon and the file's path")
-        case .snapshot(let record, let path?): try write(path, of: record, context)
+        case .snapshot(let snapshot, let path?): try write(path, of: snapshot, context)
         case .state(let state):
             let content = try context.archive.content(of: state)
             try StateDetails.write(content, Output.standard)
         }
     }
 
-    private func write(_ path: RelativePath, of record: ListedSnapshot, _ context: RootContext) throws {
-        let entry = try context.requiredEntry(at: path, in: record)
+    private func write(_ path: RelativePath, of snapshot: ListedSnapshot, _ context: RootContext) throws {
+        let entry = try context.requiredEntry(at: path, in: snapshot)
         guard entry.kind == .file else {
-            let argument = Array("\(record.id.short):".utf8) + context.paths(in: record.root).argument(for: path)
+            let argument = Array("\(snapshot.id.short):".utf8) + context.paths(in: snapshot.root).argument(for: path)
             throw CatCommand.noContent(entry, ShellWord.text(argument))
         }
         let output = Output.standard

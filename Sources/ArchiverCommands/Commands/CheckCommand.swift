@@ -1,4 +1,4 @@
-// `archiver check`: whether the archive is sound.
+// `archiver check`: checks the archive for damage.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -10,12 +10,12 @@ struct CheckCommand: ParsableCommand {
         abstract: "Check the archive for damage.",
         discussion: """
             Checks that every block is in its place, that every snapshot's tree is complete and in order, and that \
-            every saved state has all its parts. With --data it also reads and verifies every byte: snapshots that \
-            pass can be restored. If anything is damaged, it says what is still good, and the exit code is 2.
+            every saved state is complete. With --data it also reads and verifies every byte: snapshots that pass can \
+            be restored. If anything is damaged, it reports which snapshots are still good, and the exit code is 2.
 
             Examples:
               archiver check
-              archiver check --data             slower: reads everything
+              archiver check --data             slower: reads all data
             """)
 
     @Flag(help: "Read and verify every byte.")
@@ -58,6 +58,6 @@ struct CheckCommand: ParsableCommand {
     }
 
     private static func spare(_ count: Int) -> String {
-        "; \(Plural.of(count, "damaged copy", "damaged copies")) of what is whole in another place"
+        "; \(Plural.of(count, "damaged copy", "damaged copies")) of data that is intact elsewhere"
     }
 }

@@ -1,4 +1,4 @@
-// `archiver diff`: what differs between two snapshots, or between one and the directory as it is now.
+// `archiver diff`: compares two snapshots, or a snapshot with the directory as it is now.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -13,17 +13,17 @@ struct DiffCommand: ParsableCommand {
         commandName: "diff",
         abstract: "Show the differences between two snapshots or two saved states.",
         discussion: """
-            Compares two snapshots, or one with the directory as it is now. A path after a colon limits the \
-            comparison; it is relative to the current directory, or to the root's top as :/PATH. Lines begin with + \
+            Compares two snapshots, or a snapshot with the directory as it is now. A path after a colon limits the \
+            comparison; it is relative to the current directory, and :/PATH to the root's top. Lines begin with + \
             (added), ~ (modified, and how) or - (removed). Directories that differ only in their time are shown only \
             with -v. With --text the output is a patch for patch -p1.
 
             For two saved states, the differing fields are shown: + items.3: {…}; ~ score: 9001 → 9002. List \
-            positions are those in the later state, or in the earlier one for removed items. A single state is \
-            compared with the latest of its title, and the latest with the one before.
+            positions are those in the later state; those of removed items are in the earlier one. A single state is \
+            compared with the latest of its title, and the latest with the one before it.
 
             Examples:
-              archiver diff latest~5            what has changed since five snapshots ago
+              archiver diff latest~5            changes since five snapshots ago
               archiver diff latest:a.txt latest:b.txt
               archiver diff @1h --state "Best Game Ever"
             """)
@@ -60,7 +60,7 @@ struct DiffCommand: ParsableCommand {
         Pager.start(console, global)
         let context = try RootContext(global.openArchive(), place)
         switch try context.selection(left, states) {
-        case .snapshot(let record, let path): try compare(record, at: path, context, console)
+        case .snapshot(let snapshot, let path): try compare(snapshot, at: path, context, console)
         case .state(let state): try compare(state, context, console)
         }
     }
@@ -71,43 +71,43 @@ struct DiffCommand: ParsableCommand {
         let rightSide = try right.map { try self.rightSide($0, besides: leftRecord, context) }
         let directory = FilePath(bytes: leftRecord.rootPath)
         let archive = context.archive
-        // A path on one side means the same path on the other.
+        // A path on one side applies to both.
         let path = leftPath ?? rightSide?.path ?? .root
         let rightPath = rightSide?.path ?? path
 
-        if path != rightPath, let rightRecord = rightSide?.record {
+        if path != rightPath, let rightSnapshot = rightSide?.snapshot {
             _ = try context.requiredEntry(at: path, in: leftRecord)
-            _ = try context.requiredEntry(at: rightPath, in: rightRecord)
+            _ = try context.requiredEntry(at: rightPath, in: rightSnapshot)
         }
         var report = try report(console, archive, right: rightSide == nil ? .directory(directory) : .archive(archive))
         var isEmpty = true
         let compare: ((Difference) -> Bool) throws -> Void = { body in
-            guard let rightRecord = rightSide?.record else {
+            guard let rightSnapshot = rightSide?.snapshot else {
                 return try archive.differences(from: leftRecord, toDirectory: directory, at: path, body)
             }
             if path == rightPath {
-                return try archive.differences(from: leftRecord, to: rightRecord, at: path, body)
+                return try archive.differences(from: leftRecord, to: rightSnapshot, at: path, body)
             }
-            try archive.differences(from: leftRecord, at: path, to: rightRecord, at: rightPath, body)
+            try archive.differences(from: leftRecord, at: path, to: rightSnapshot, at: rightPath, body)
         }
         try visiting(compare) { difference in
             isEmpty = false
             if isShown(difference) { try report.add(difference) }
         }
-        // A path that neither side has is a typing error, not an absence of differences.
+        // A path that neither side has is a typing error, not an empty comparison.
         if isEmpty && !path.isRoot { _ = try context.requiredEntry(at: path, in: leftRecord) }
         try report.finish()
     }
 
     private func rightSide(
         _ argument: ByteArgument, besides left: ListedSnapshot, _ context: RootContext
-    ) throws -> (record: ListedSnapshot, path: RelativePath?) {
+    ) throws -> (snapshot: ListedSnapshot, path: RelativePath?) {
         if let named = try? SnapshotPath(argument), named.selector.isRelative {
-            let record = try context.snapshot(named.selector, besides: left)
-            return (record, try named.path.map { try context.paths(in: record.root).path($0) })
+            let snapshot = try context.snapshot(named.selector, besides: left)
+            return (snapshot, try named.path.map { try context.paths(in: snapshot.root).path($0) })
         }
         switch try context.selection(argument, states) {
-        case .snapshot(let record, let path): return (record, path)
+        case .snapshot(let snapshot, let path): return (snapshot, path)
         case .state(let state): throw DiffCommand.differentKinds(snapshot: left, state)
         }
     }
@@ -134,14 +134,14 @@ struct DiffCommand: ParsableCommand {
         }
     }
 
-    /// The states to compare; nil where there is only one.
+    /// The states to compare; nil if there is only one.
     private func sides(
         _ left: ListedState, _ context: RootContext
     ) throws -> (left: ListedState, right: ListedState)? {
         guard let right else { return try context.archive.comparison(of: left) }
         switch try context.selection(right, states, besides: left) {
         case .state(let state): return (left, state)
-        case .snapshot(let record, _): throw DiffCommand.differentKinds(snapshot: record, left)
+        case .snapshot(let snapshot, _): throw DiffCommand.differentKinds(snapshot: snapshot, left)
         }
     }
 
@@ -157,7 +157,7 @@ struct DiffCommand: ParsableCommand {
                 + "they cannot be compared", remedy: "name two snapshots or two states")
     }
 
-    /// Programs and those who want to know all get all; others would see each directory of each new file.
+    /// Hides directories that differ only in their time from people, unless `--verbose` is given.
     private func isShown(_ difference: Difference) -> Bool {
         global.json || global.verbose || !difference.isDirectoryTimeOnly
     }

@@ -1,4 +1,4 @@
-// `archiver doctor`: whether watching will work here.
+// `archiver doctor`: checks whether a directory can be watched on this machine.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -8,9 +8,9 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Check whether a directory can be watched on this machine.",
         discussion: """
-            Checks the kernel, the limits on watching and their use, the file systems, the archive's free space and \
-            the clock; for a directory also its size and what cannot be read in it. It changes nothing. If anything \
-            is bad, the exit code is 1, and each such line names a remedy.
+            Checks the kernel, the watch limits and their use, the file systems, the archive's free space and the \
+            clock; for a directory also its size and whether all of it can be read. It changes nothing. If a finding \
+            is bad, the exit code is 1; each bad finding names a remedy.
 
             Examples:
               archiver doctor ~/project
@@ -19,7 +19,7 @@ struct DoctorCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The directory to watch.", valueName: "dir"))
     var directory: PathArgument?
 
-    @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
+    @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
@@ -29,7 +29,7 @@ struct DoctorCommand: ParsableCommand {
             rules: try exclusions.rules())
         let findings = try doctor.examine()
         if console.isJSON {
-            try console.output.line(JSONText.of(findings.map(FindingJSON.init)))
+            try console.output.line(JSONText.of(findings.map(DoctorFindingJSON.init)))
         } else {
             for finding in findings { try console.output.line(FindingText.line(finding, console.style)) }
         }
@@ -40,7 +40,7 @@ struct DoctorCommand: ParsableCommand {
 /// Findings as lines.
 private enum FindingText {
     /// "bad   watches     63000 of 65536 watches are in use … — run …".
-    static func line(_ finding: Finding, _ style: Style) -> String {
+    static func line(_ finding: DoctorFinding, _ style: Style) -> String {
         let mark: Style.Mark =
             switch finding.verdict {
             case .good: .green
@@ -58,13 +58,13 @@ private enum FindingText {
 }
 
 /// A finding as JSON.
-private struct FindingJSON: Encodable {
+private struct DoctorFindingJSON: Encodable {
     let topic: String
     let verdict: String
     let message: String
     let remedy: String?
 
-    init(_ finding: Finding) {
+    init(_ finding: DoctorFinding) {
         topic = finding.topic
         verdict = finding.verdict.rawValue
         message = finding.message

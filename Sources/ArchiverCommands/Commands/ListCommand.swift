@@ -1,4 +1,4 @@
-// `archiver list`: which snapshots and saved states there are.
+// `archiver list`: lists snapshots, saved states and what is forgotten.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,25 +12,27 @@ struct ListCommand: ParsableCommand {
         abstract: "List snapshots or saved states.",
         discussion: """
             Lists the snapshots of the root that contains the current directory, or of all roots, newest last. \
-            Changes since the previous snapshot are shown as +added ~modified -removed; “stored” is what the \
-            snapshot added to the archive. A terminal shows the newest 1000, unless --limit is given.
+            Changes since the previous snapshot are shown as +added ~modified -removed; “stored” is the space that \
+            the snapshot added to the archive. A terminal shows the newest 1000, unless --limit is given.
 
             In a pipe each snapshot is one line, with tabs between the columns: id, time, root, added, modified, \
-            removed, bytes, stored bytes, cause, label. A line that begins with “# gap” tells when changes may have \
-            been missed or seen late, one with “# note” shows a note. With --states the columns are id, time, title, \
-            label, type, version, bytes, stored bytes; with --forgotten they are id, time of forgetting, time, root \
-            or title, label, reason.
+            removed, bytes, stored bytes, cause, label. A line that begins with “# gap” is a gap, in which changes \
+            may have been missed or seen late; one with “# note” is a note. With --states the columns are id, time, \
+            title, label, type, version, bytes, stored bytes; with --forgotten they are id, time of forgetting, time, \
+            root or title, label, reason.
 
             Examples:
-              archiver list --since @2h         what the last two hours brought
-              archiver list --states --limit 10 the ten states saved last
+              archiver list --since @2h         snapshots of the last two hours
+              archiver list --states --limit 10 the latest ten saved states
             """)
 
     @Option(help: ArgumentHelp("Show at most this many, the newest.", valueName: "count"))
     var limit: Int?
 
     @Option(
-        help: ArgumentHelp("Only from this time on: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".", valueName: "time"))
+        help: ArgumentHelp(
+            "Show only what is from this time or later: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".",
+            valueName: "time"))
     var since: String?
 
     @Option(help: ArgumentHelp("Show only what is up to this time.", valueName: "time"))
@@ -50,26 +52,26 @@ struct ListCommand: ParsableCommand {
 
     @Flag(
         name: .customLong("forgotten"),
-        help: "List what was forgotten and can be brought back, last forgotten first.")
+        help: "List forgotten snapshots and states that can be brought back, last forgotten first.")
     var listsForgotten = false
 
     @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
-    /// Nobody reads more of a table; a program, or a pager, gets all.
+    /// The maximum number of rows of a table without `--limit`; programs get all rows.
     private static let tableLimit = 1000
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if all && place.root != nil { throw ValidationError("--all and --root exclude each other") }
         if (listsStates || states.title != nil) && (all || place.root != nil) {
-            throw ValidationError("states belong to no directory: leave out --all and --root")
+            throw ValidationError("saved states do not belong to a root: leave out --all and --root")
         }
         if listsForgotten
             && (listsStates || states.title != nil || since != nil || until != nil || label != nil || reverse)
         {
-            throw ValidationError("--forgotten goes with --limit only")
+            throw ValidationError("--forgotten can be combined only with --limit")
         }
     }
 
@@ -85,14 +87,14 @@ struct ListCommand: ParsableCommand {
         let isEmpty =
             try console.isForPerson
             ? showTable(query, context, console) : writeRows(query, context.archive, console)
-        // What is not read may hold snapshots.
+        // Segments that were not read may contain snapshots.
         if context.archive.findings.contains(where: { $0.kind == .unread }) { throw ExitStatus.damaged }
         if isEmpty && !console.isJSON { console.remark(emptiness(context)) }
     }
 
-    /// Shows the newest in a table.
+    /// Shows the newest snapshots in a table.
     ///
-    /// - Returns: whether there is none.
+    /// - Returns: whether there are none.
     private func showTable(_ query: SnapshotQuery, _ context: RootContext, _ console: Console) throws -> Bool {
         let archive = context.archive
         var query = query
@@ -109,7 +111,7 @@ struct ListCommand: ParsableCommand {
         return false
     }
 
-    /// Says how many are left out of a table of `shown` rows for their number alone.
+    /// Reports how many rows a table of `shown` rows leaves out because of `tableLimit`.
     private func remarkOlder(than shown: Int, _ console: Console, count: () throws -> Int) throws {
         guard limit == nil, shown == ListCommand.tableLimit, case let count = try count(), count > shown else { return }
         try console.output.flush()
@@ -117,9 +119,9 @@ struct ListCommand: ParsableCommand {
             "\(count - shown) older ones are not shown: see --since and --until, or --limit \(count) for all")
     }
 
-    /// Writes a line or a JSON object a snapshot, the first at once.
+    /// Writes one line or JSON object per snapshot, the first ones immediately.
     ///
-    /// - Returns: whether there is none.
+    /// - Returns: whether there are none.
     private func writeRows(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
         let pinned = Set(try archive.pins().map(\.target))
         let notes = try archive.notesBySnapshot(of: query.root)
@@ -178,14 +180,14 @@ struct ListCommand: ParsableCommand {
         if console.isForPerson { try remarkOlder(than: listed.count, console) { try archive.stateCount(query) } }
     }
 
-    /// A time as selectors have it, with or without their `@`.
+    /// Parses a time as in selectors, with or without the `@`.
     static func time(_ text: String, isStart: Bool) throws -> Timestamp {
         try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
     }
 
     private var emptinessOfStates: String {
         let isFiltered = states.title != nil || since != nil || until != nil || label != nil
-        return isFiltered ? "No saved state matches." : "The archive holds no saved states yet; programs save them."
+        return isFiltered ? "No saved state matches." : "The archive holds no saved states yet; programs create them."
     }
 
     private func emptiness(_ context: RootContext) -> String {
@@ -193,6 +195,6 @@ struct ListCommand: ParsableCommand {
             return "The archive holds no snapshots yet; 'archiver watch DIR' makes them."
         }
         guard let root = context.root else { return "No snapshot matches." }
-        return "No snapshot of \(Escaping.text(root.path.bytes)) matches; --all looks at all directories."
+        return "No snapshot of \(Escaping.text(root.path.bytes)) matches; --all searches all roots."
     }
 }

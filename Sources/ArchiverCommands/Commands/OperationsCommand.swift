@@ -1,4 +1,4 @@
-// `archiver operations`: what altered directories, and what can be taken back.
+// `archiver operations`: lists restores, undos, redos and runs, and which of them can be undone or redone.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -9,10 +9,10 @@ struct OperationsCommand: ParsableCommand {
         commandName: "operations",
         abstract: "List the restores, undos and redos of a directory.",
         discussion: """
-            Lists what archiver changed in the current root, or in all roots, newest last: which snapshot was \
-            restored, which part, and the states before and after. The next operations to undo and redo are marked. \
-            In a pipe the columns are separated by tabs: id, time, root, kind, path, restored snapshot, snapshots \
-            before and after, notes, name.
+            Lists the operations of the current root, or of all roots, newest last: the restored snapshot, the \
+            restored part, and the states before and after. The next operations to undo and redo are marked. In a \
+            pipe the columns are separated by tabs: id, time, root, kind, path, restored snapshot, snapshot before, \
+            snapshot after, remarks, name.
 
             Examples:
               archiver operations

@@ -1,4 +1,4 @@
-// `archiver prune`: forgets what the policies let go, and gives space back.
+// `archiver prune`: applies the retention policies and reclaims space.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -9,14 +9,15 @@ struct PruneCommand: ParsableCommand {
         commandName: "prune",
         abstract: "Apply the retention policies and reclaim disk space.",
         discussion: """
-            Watchers do this by themselves. Data that is still needed is copied together, and the rest is deleted; \
-            captures and restores go on meanwhile. After an interruption, the same command finishes the job, and \
-            nothing is ever missing. With --dry-run nothing changes, and the size is an estimate. What was forgotten \
-            in the last 7 days stays, so that 'archiver unforget' can bring it back; --now reclaims that too.
+            Watchers do this automatically. Data that is still needed is moved to new segments, and the old segments \
+            are deleted. Captures and restores can run at the same time. An interruption loses no data; run the \
+            command again to finish the job. With --dry-run nothing changes, and the size is an estimate. What was \
+            forgotten in the last 7 days stays, so that 'archiver unforget' can bring it back; --now reclaims that \
+            too.
 
-            If the archive is larger than 'archiver keep --max-size', or its disk has less free than --min-free, \
-            forgotten snapshots are reclaimed at once, and more are forgotten: first those that 'archiver keep \
-            --usual' would thin out, then more of the old ones than of the young. If that is not enough, the exit \
+            If the archive is larger than 'archiver keep --max-size', or its disk has less free space than \
+            --min-free, forgotten snapshots are reclaimed immediately, and more are forgotten: first those that \
+            'archiver keep --usual' would thin out, then more old ones than new ones. If that is not enough, the exit \
             code is 3.
 
             Examples:
@@ -24,7 +25,7 @@ struct PruneCommand: ParsableCommand {
               archiver prune
             """)
 
-    @Flag(name: [.customShort("n"), .long], help: "Show what would go, and change nothing.")
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be reclaimed, and change nothing.")
     var dryRun = false
 
     @Flag(help: "Also reclaim what was forgotten in the last 7 days.")

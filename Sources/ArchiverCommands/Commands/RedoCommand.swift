@@ -1,4 +1,4 @@
-// `archiver redo`: takes back an undo.
+// `archiver redo`: redoes what was undone.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -8,12 +8,12 @@ struct RedoCommand: ParsableCommand {
         commandName: "redo",
         abstract: "Redo the last undone restore of a directory.",
         discussion: """
-            Returns to the state before the last 'archiver undo', with the work done until then. Redo again to go \
-            forward one undo more. The current state is captured first, and 'archiver undo' brings it back. A new \
-            restore clears what could be redone. With nothing to redo, the exit code is 1.
+            Returns to the state before the last 'archiver undo', with all work done until then. Run it again to redo \
+            one more. The current state is captured first, and 'archiver undo' brings it back. After a new restore, \
+            earlier undos can no longer be redone. With nothing to redo, the exit code is 1.
 
             Examples:
-              archiver redo -n                  what it would do
+              archiver redo -n                  show what it would do
               archiver redo ~/project --steps 2
             """)
 

@@ -1,4 +1,4 @@
-// `archiver repair`: rebuilds what can be rebuilt.
+// `archiver repair`: rebuilds the catalogue and archive.json.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -9,8 +9,8 @@ struct RepairCommand: ParsableCommand {
         abstract: "Rebuild the archive's catalogue, and a lost archive.json.",
         discussion: """
             The catalogue is an index of the segments, which hold all data, so it can be rebuilt at any time. Run \
-            this if 'archiver check' or another command says so. A lost or damaged archive.json is rebuilt from the \
-            headers of the segments.
+            this if 'archiver check' or another command tells you to. A lost or damaged archive.json is rebuilt from \
+            the headers of the segments.
 
             Examples:
               archiver repair

@@ -1,4 +1,4 @@
-// `archiver restore`: makes a directory, or a part of it, what it was.
+// `archiver restore`: restores a directory, part of it, or a saved state.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,18 +11,18 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore",
         abstract: "Restore a directory, or part of it, to an earlier state; or write a saved state to a file.",
         discussion: """
-            Restores the directory to the snapshot: writes what differs and deletes what was not there. Run it in \
-            that directory, or name it with --root. Paths after a colon, or after the snapshot, restore only those \
-            parts; they are relative to the current directory, or to the root's top as :/PATH. The current state is \
-            captured first, and 'archiver undo' brings it back.
+            Restores the directory to the snapshot: writes files that differ and deletes files that the snapshot does \
+            not have. Run it in that directory, or name it with --root. Paths after a colon, or after the snapshot, \
+            restore only those parts; they are relative to the current directory, and :/PATH to the root's top. The \
+            current state is captured first, and 'archiver undo' brings it back.
 
             If some paths cannot be restored, they are named, the rest is restored, and the exit code is 3. After an \
-            interruption, the same command finishes the job. With --target the snapshot is written to another, empty \
-            directory, and nothing else is touched. A saved state, named by its id, label or title, is written as \
-            JSON to the file that --target names, or into the current directory.
+            interruption, run the command again to finish the job. With --target the snapshot is written to another, \
+            empty directory, and nothing else is changed. A saved state, named by its id, label or title, is written \
+            as JSON to the file that --target names.
 
             Examples:
-              archiver restore @10m             the state of ten minutes ago
+              archiver restore @10m             the state ten minutes ago
               archiver restore latest~3 ch1.md notes
               archiver restore latest --state "Best Game Ever" --target game.json
             """)
@@ -39,7 +39,7 @@ struct RestoreCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Restore into this directory (a saved state: to this file).", valueName: "path"))
     var target: PathArgument?
 
-    @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be done, and change nothing.")
     var dryRun = false
 
     @OptionGroup var states: StateOptions
@@ -50,14 +50,14 @@ struct RestoreCommand: ParsableCommand {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
         switch try context.selection(selector, states) {
-        case .snapshot(let record, let path):
-            let others = try paths.map { try context.paths(in: record.root).path($0.bytes) }
+        case .snapshot(let snapshot, let path):
+            let others = try paths.map { try context.paths(in: snapshot.root).path($0.bytes) }
             let all = (path.map { [$0] } ?? []) + others
-            try restore(record, all.isEmpty ? [.root] : all, context, console)
+            try restore(snapshot, all.isEmpty ? [.root] : all, context, console)
         case .state(let state):
             guard paths.isEmpty else {
                 throw Failure.usage(
-                    "\(state.id.short) is a saved state, in which there are no paths", remedy: "leave out the paths")
+                    "\(state.id.short) is a saved state, which has no paths", remedy: "leave out the paths")
             }
             try restore(state, context.archive, console)
         }
@@ -66,7 +66,7 @@ struct RestoreCommand: ParsableCommand {
     private func restore(_ state: ListedState, _ archive: Archive, _ console: Console) throws {
         guard let target else {
             throw Failure.usage(
-                "\(state.id.short) is a saved state of '\(state.title)', which its program loads itself",
+                "\(state.id.short) is a saved state of '\(state.title)', which cannot be restored into a directory",
                 remedy: "write it as JSON with --target FILE, or print it with 'archiver cat \(state.id.short)'")
         }
         let export = try archive.export(state, to: target.path, isDryRun: dryRun)
@@ -77,53 +77,53 @@ struct RestoreCommand: ParsableCommand {
     }
 
     private func restore(
-        _ record: ListedSnapshot, _ paths: [RelativePath], _ context: RootContext, _ console: Console
+        _ snapshot: ListedSnapshot, _ paths: [RelativePath], _ context: RootContext, _ console: Console
     ) throws {
         if paths.count > 1 {
             guard target == nil else {
-                throw Failure.usage("--target takes one path", remedy: "restore one path after the other")
+                throw Failure.usage("--target takes one path", remedy: "restore one path at a time")
             }
-            // Nothing is restored where a name is misspelt.
-            for path in paths { _ = try context.requiredEntry(at: path, in: record) }
+            // If one path is misspelt, nothing is restored.
+            for path in paths { _ = try context.requiredEntry(at: path, in: snapshot) }
         }
         var options = RestoreOptions(
-            path: .root, target: target?.path, root: target == nil ? try context.place(of: record) : nil,
+            path: .root, target: target?.path, root: target == nil ? try context.place(of: snapshot) : nil,
             isDryRun: dryRun, interruption: Interruptions.observed())
         var results: [RestoreResult] = []
         for path in paths where results.last?.isInterrupted != true {
             options.path = path
-            results.append(try restore(record, options, isOneOfSeveral: paths.count > 1, context, console))
+            results.append(try restore(snapshot, options, isOneOfSeveral: paths.count > 1, context, console))
         }
         let operations = results.filter { $0.operation != nil }.count
         if paths.count > 1, operations > 0, !console.isJSON, let destination = results.first?.destination {
             let word = try context.word(for: destination) + (operations > 1 ? " --steps \(operations)" : "")
             try console.output.flush()
-            console.remark("'archiver undo\(word)' brings the state before back")
+            console.remark("'archiver undo\(word)' brings back the state before")
         }
         if let status = results.compactMap({ ExitStatus($0) }).last { throw status }
     }
 
-    /// Restores one path and tells what was done.
+    /// Restores one path and reports the result.
     private func restore(
-        _ record: ListedSnapshot, _ options: RestoreOptions, isOneOfSeveral: Bool, _ context: RootContext,
+        _ snapshot: ListedSnapshot, _ options: RestoreOptions, isOneOfSeveral: Bool, _ context: RootContext,
         _ console: Console
     ) throws -> RestoreResult {
         let progress = OperationProgress()
-        let line = ProgressLine("restoring \(Escaping.text(record.rootPath))", progress, console)
+        let line = ProgressLine("restoring \(Escaping.text(snapshot.rootPath))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
         let result: RestoreResult
         do {
             defer { line.end() }
-            result = try context.archive.restore(record, options, progress: progress, onAction: actions.add)
+            result = try context.archive.restore(snapshot, options, progress: progress, onAction: actions.add)
         } catch {
-            throw try context.explained(error, options.path, record)
+            throw try context.explained(error, options.path, snapshot)
         }
         if console.isJSON {
-            let json = RestoreJSON(id: record.id, result: result, actions: dryRun ? actions.kept : nil)
+            let json = RestoreJSON(id: snapshot.id, result: result, actions: dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else {
             let word = isOneOfSeveral ? nil : try context.word(for: result.destination)
-            let text = RestoreSummary.text(record, options, result, word)
+            let text = RestoreSummary.text(snapshot, options, result, word)
             try dryRun ? console.output.line(text) : console.summary(text)
         }
         console.warn(result)

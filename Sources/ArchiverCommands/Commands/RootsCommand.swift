@@ -1,4 +1,4 @@
-// `archiver roots`: the directories that an archive remembers, and what a user tells of them.
+// `archiver roots`: lists the roots, and changes, moves or retires one.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -9,11 +9,11 @@ struct RootsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roots",
         abstract:
-            "List the directories that the archive remembers; change how one is watched, where it lies, or give it up.",
+            "List the roots, change their settings, or move or retire one.",
         discussion: """
-            A root is a directory on a machine. The machine is known by an id of its own, so that a new host name changes \
-            nothing. A pipe gets one line a root with tabs between the columns: path, host, machine, snapshots, time \
-            of the latest, state, what is left out, how changes are gathered where that is not as usual.
+            A root is a captured directory on a machine. The machine is identified by an id, not by its host name. In \
+            a pipe each root is one line, with tabs between the columns: path, host, machine, snapshots, time of the \
+            latest, state, exclusions, timing settings that differ from the default.
 
             Examples:
               archiver roots
@@ -44,11 +44,11 @@ struct RootsListCommand: ParsableCommand {
 struct RootsMoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
-        abstract: "Tell archiver that a directory was moved.",
+        abstract: "Record that a root was moved to another path.",
         discussion: """
-            Its snapshots, gaps and operations are those of the directory at the new path from then on; nothing is \
-            moved on the disk. Tell it before the directory is captured at its new path. With --host, a directory of \
-            another machine becomes one of this machine.
+            Assigns the root's snapshots, gaps and operations to the new path; nothing is moved on disk. Run it \
+            before the directory is captured at its new path. With --host, a root of another machine becomes a root \
+            of this machine.
             """)
 
     @Argument(help: ArgumentHelp("Its old path.", valueName: "old"))
@@ -58,7 +58,7 @@ struct RootsMoveCommand: ParsableCommand {
     var new: PathArgument
 
     @Option(
-        help: ArgumentHelp("The machine that it was on: its name or the beginning of its id.", valueName: "name"))
+        help: ArgumentHelp("The root's old machine: its name or the beginning of its id.", valueName: "name"))
     var host: String?
 
     @OptionGroup var global: GlobalOptions
@@ -68,8 +68,8 @@ struct RootsMoveCommand: ParsableCommand {
         let root = try RootContext.root(at: old.path.resolved, onHost: host, in: archive)
         try archive.move(root, to: new.path)
         Console(global).remark(
-            "The snapshots of \(Escaping.text(root.path.bytes)) are now those of \(Escaping.text(new.path.resolved.bytes))."
-        )
+            "The snapshots of \(Escaping.text(root.path.bytes)) now belong to "
+                + "\(Escaping.text(new.path.resolved.bytes)).")
     }
 }
 
@@ -78,15 +78,15 @@ struct RootsForgetCommand: ParsableCommand {
         commandName: "forget",
         abstract: "Stop expecting a directory to be watched; its snapshots stay.",
         discussion: """
-            'archiver status' does not ask for its watcher any more. Its snapshots stay in the archive. It is remembered \
-            again as soon as it is captured again.
+            'archiver status' no longer reports that its watcher is missing. Its snapshots stay in the archive. The \
+            next capture ends this.
             """)
 
     @Argument(help: ArgumentHelp("The directory, as 'archiver roots' shows it.", valueName: "dir"))
     var directory: PathArgument
 
     @Option(
-        help: ArgumentHelp("The machine that it is on: its name or the beginning of its id.", valueName: "name"))
+        help: ArgumentHelp("The root's machine: its name or the beginning of its id.", valueName: "name"))
     var host: String?
 
     @OptionGroup var global: GlobalOptions

@@ -1,4 +1,4 @@
-// `archiver roots set`: how a root is watched, and what is left out of it, from now on.
+// `archiver roots set`: changes a root's timing settings and exclusions.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -9,10 +9,10 @@ internal import SystemPackage
 struct RootsSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Change how a directory is watched and what is left out of it.",
+        abstract: "Change a root's timing settings and exclusions.",
         discussion: """
-            What no option says stays as it is. It holds at once: a watcher that runs takes it up. What is left out belongs to \
-            the snapshots: to change it, the directory is captured.
+            Settings without an option stay as they are. Changes take effect immediately, also in a running watcher. \
+            Exclusions are stored in snapshots, so a change of exclusions captures the directory.
 
             Examples:
               archiver roots set ~/thesis --settle 5s --max-delay 1m
@@ -26,15 +26,15 @@ struct RootsSetCommand: ParsableCommand {
     @Flag(help: "Return to the default settings, except for options given here.")
     var usual = false
 
-    @OptionGroup(title: "How changes are gathered") var gathering: WatchSettingsOptions
-    @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
+    @OptionGroup(title: "Timing") var gathering: WatchSettingsOptions
+    @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let rules = try exclusions.given()
         let isGathering = usual || gathering.settings != WatchSettings()
         guard isGathering || rules != nil else {
-            throw Failure.usage("nothing is to be set", remedy: "see 'archiver roots set --help' for what can be")
+            throw Failure.usage("no setting is given", remedy: "see 'archiver roots set --help'")
         }
         let console = Console(global)
         let archive = try global.openArchive()
@@ -42,7 +42,7 @@ struct RootsSetCommand: ParsableCommand {
         let name = Escaping.text(root.path.bytes)
         if isGathering {
             let settings = try archive.setWatchSettings(gathering.settings, ofRoot: root.path, isReset: usual)
-            console.remark("\(name): \(WatchSettingsText.text(settings) ?? "changes are gathered as usual")")
+            console.remark("\(name): \(WatchSettingsText.text(settings) ?? "default timing")")
         }
         let isTakenUp = try archive.reconfigureWatcher(ofRoot: root.path, exclusions: rules)
         if let rules {
@@ -50,8 +50,8 @@ struct RootsSetCommand: ParsableCommand {
                 let options = CaptureOptions(exclusions: rules, setsExclusions: true)
                 _ = try archive.capture(root.path, options)
             }
-            console.remark("\(name): \(ExclusionText.text(rules) ?? "nothing left out")")
+            console.remark("\(name): \(ExclusionText.text(rules) ?? "nothing is excluded")")
         }
-        if isTakenUp { console.remark("Its watcher does so from now on.") }
+        if isTakenUp { console.remark("The running watcher now uses these settings.") }
     }
 }

@@ -1,4 +1,4 @@
-// `archiver run`: a command, and the states before and after it.
+// `archiver run`: runs a command and captures the states before and after it.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -14,10 +14,10 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Run a command and capture the states before and after it.",
         discussion: """
-            Captures the directory before and after the command, as one operation that 'archiver undo' reverts. \
-            Changes are summed up on stderr. If another run, a restore or an undo changed the directory meanwhile, \
-            nothing is reverted automatically. The exit status is the command's own; 126 or 127 if the command \
-            cannot be run; 125 if archiver failed, or reverted what a successful command did.
+            Captures the directory before and after the command, as one operation that 'archiver undo' reverts. A \
+            summary of the changes goes to stderr. If another run, a restore or an undo changed the directory at the \
+            same time, nothing is undone automatically. The exit status is the command's; 126 or 127 if the command \
+            cannot be run; 125 if archiver failed, or if --max-removed applied to a successful command.
 
             Examples:
               archiver run -- make generate
@@ -60,7 +60,7 @@ struct RunCommand: ParsableCommand {
         } catch let status as ChildStatus {
             throw status
         } catch {
-            // The caller takes any other status for the command's.
+            // Any other status would be read as the command's.
             guard let failure = Failure(error) else { throw error }
             FailureReport(failure).write(console)
             throw ChildStatus.ownFailure
@@ -105,7 +105,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Why what the command did is to be taken back; nil where it is not.
+    /// The reason to undo the command's changes; nil if there is none.
     private func reasonToUndo(_ status: Int32, _ result: CommandRunResult) -> String? {
         if let maxRemoved, result.changes.removed > UInt64(maxRemoved) {
             return "it removed \(result.changes.removed), more than \(maxRemoved)"
@@ -120,7 +120,7 @@ struct RunCommand: ParsableCommand {
     }
 }
 
-/// How far a run is, and what signals do then.
+/// The phase of a run, which determines what signals do.
 private final class RunPhase: Sendable {
     enum Phase {
         case beginning
@@ -130,15 +130,15 @@ private final class RunPhase: Sendable {
 
     private let phase = Locked(Phase.beginning)
 
-    /// Answers signals from now on; to be called before there is a second thread.
+    /// Starts to handle signals; call it before the first additional thread starts.
     static func observed() -> RunPhase {
         let run = RunPhase()
         Signals.block(Signals.termination)
-        try? Signals.observe(Signals.termination) { signal, _ in run.heard(signal) }
+        try? Signals.observe(Signals.termination) { signal, _ in run.forward(signal) }
         return run
     }
 
-    /// Starts the command; a signal that comes meanwhile waits until the command can get it.
+    /// Starts the command; a signal that arrives during the start is delivered to the command afterwards.
     func start(_ words: [[UInt8]]) throws(FileError) -> ChildProgram {
         try phase.withLock { (phase) throws(FileError) in
             let child = try ChildProgram(words)
@@ -149,16 +149,16 @@ private final class RunPhase: Sendable {
 
     func end() { phase.withLock { $0 = .over } }
 
-    private func heard(_ signal: CInt) {
+    private func forward(_ signal: CInt) {
         switch phase.withLock({ $0 }) {
-        // A terminal sends Ctrl-C to the command, too: it decides.
+        // A terminal sends Ctrl-C to the command as well, which decides what to do.
         case .running(let child): if signal != SIGINT { kill(child, signal) }
         case .beginning, .over: _exit(128 + signal)
         }
     }
 }
 
-/// What a run came to, in words and as JSON.
+/// The result of a run, as text and as JSON.
 private struct RunReport: Encodable {
     let root: FilePath
     let status: Int32
@@ -167,17 +167,17 @@ private struct RunReport: Encodable {
     let reason: String?
     let isUndone: Bool
 
-    /// - Parameter word: what follows `archiver undo`.
+    /// - Parameter word: the argument of `archiver undo`, with a leading blank.
     func text(_ word: String) -> String {
         guard result.hasChanged else { return "archiver: nothing changed" }
         let changes = "archiver: \(result.changes.text)"
-        if let reason, isUndone { return "\(changes); \(reason): taken back, 'archiver redo\(word)' brings it again" }
+        if let reason, isUndone { return "\(changes); \(reason): undone; 'archiver redo\(word)' redoes it" }
         if let reason, !result.isAlone {
-            return "\(changes); \(reason), but something else changed the directory meanwhile: nothing is taken back — "
-                + "'archiver operations' shows what there is to undo"
+            return "\(changes); \(reason), but another operation changed the directory at the same time: nothing was "
+                + "undone — 'archiver operations' lists what can be undone"
         }
-        if let reason { return "\(changes); \(reason): not all of it could be taken back" }
-        return "\(changes); 'archiver undo\(word)' takes it back"
+        if let reason { return "\(changes); \(reason): not all changes could be undone" }
+        return "\(changes); 'archiver undo\(word)' reverts it"
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -1,4 +1,4 @@
-// `archiver show`: what one snapshot is, and what is in it.
+// `archiver show`: shows a snapshot, its entries, or a saved state.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,15 +11,16 @@ struct ShowCommand: ParsableCommand {
         commandName: "show",
         abstract: "Show a snapshot, a file or directory in it, or a saved state.",
         discussion: """
-            A snapshot is named by the first digits of its id, by latest, latest~2 (the second before it), @10m (the \
-            state ten minutes ago), @"2026-11-21 10:00", or its label. A path after a colon names what it holds \
-            there: relative to the current directory, or to the root's top as :/PATH. \
-            A saved state is named by its id, its label, or its title, which means the latest; with --state TITLE, latest~2 \
-            and the like mean states of that title. It is shown as JSON.
+            Name a snapshot by the first digits of its id, latest, latest~2 (the second before it), @10m (ten minutes \
+            ago), @"2026-11-21 10:00", or its label. A path after a colon selects a file or directory in it: relative \
+            to the current directory, or to the root's top as :/PATH.
+
+            Name a saved state by its id, its label, or its title, which means the latest. With --state TITLE, \
+            latest~2 and the like mean states with that title. Saved states are shown as JSON.
 
             Examples:
-              archiver show latest              when, why and what changed
-              archiver show latest:notes        what the directory held, like ls -l
+              archiver show latest              its time, cause and changes
+              archiver show latest:notes        the directory's contents, like ls -l
             """)
 
     @Argument(
@@ -31,7 +32,7 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "List every entry, at any depth.")
     var entries = false
 
-    @Flag(help: "Print the stored record as JSON.")
+    @Flag(help: "Print the stored snapshot as JSON.")
     var raw = false
 
     @OptionGroup var states: StateOptions
@@ -47,7 +48,7 @@ struct ShowCommand: ParsableCommand {
         Pager.start(console, global)
         let context = try RootContext(global.openArchive(), place)
         switch try context.selection(selector, states, isOfOneRoot: false) {
-        case .snapshot(let record, let path): try show(record, path, context, console)
+        case .snapshot(let snapshot, let path): try show(snapshot, path, context, console)
         case .state(let state): try show(state, context.archive, console)
         }
     }
@@ -65,56 +66,57 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func show(
-        _ record: ListedSnapshot, _ path: RelativePath?, _ context: RootContext, _ console: Console
+        _ snapshot: ListedSnapshot, _ path: RelativePath?, _ context: RootContext, _ console: Console
     ) throws {
         let archive = context.archive
-        let notes = try archive.notesBySnapshot(of: record.root)[record.id] ?? []
+        let notes = try archive.notesBySnapshot(of: snapshot.root)[snapshot.id] ?? []
         if raw {
-            try console.output.line(try archive.rawJSON(of: record))
+            try console.output.line(try archive.rawJSON(of: snapshot))
         } else if entries {
-            try showEntries(context, record, at: path ?? .root, console)
+            try showEntries(context, snapshot, at: path ?? .root, console)
         } else if let path {
-            try show(path, context, record, notes, console)
+            try show(path, context, snapshot, notes, console)
         } else if console.isJSON {
             let details = SnapshotDetailsJSON(
-                record: record, snapshot: try archive.details(of: record), pin: try archive.pin(of: .snapshot(record)),
+                snapshot: snapshot, details: try archive.details(of: snapshot),
+                pin: try archive.pin(of: .snapshot(snapshot)),
                 notes: notes)
             try console.output.line(JSONText.of(details))
         } else {
-            let details = try archive.details(of: record)
-            let changes = try ShownChanges(archive, record, details, console)
-            let pin = try archive.pin(of: .snapshot(record))
-            for line in SnapshotDetails.lines(record, details, changes, pin: pin, notes, console) {
+            let details = try archive.details(of: snapshot)
+            let changes = try ShownChanges(archive, snapshot, details, console)
+            let pin = try archive.pin(of: .snapshot(snapshot))
+            for line in SnapshotDetails.lines(snapshot, details, changes, pin: pin, notes, console) {
                 try console.output.line(line)
             }
         }
     }
 
     private func showEntries(
-        _ context: RootContext, _ record: ListedSnapshot, at path: RelativePath, _ console: Console
+        _ context: RootContext, _ snapshot: ListedSnapshot, at path: RelativePath, _ console: Console
     ) throws {
         let archive = context.archive
-        _ = try context.requiredEntry(at: path, in: record)
+        _ = try context.requiredEntry(at: path, in: snapshot)
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
-            try visiting({ try archive.forEachEntry(in: record, at: path, $0) }) { try writer.append(EntryJSON($0)) }
+            try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }) { try writer.append(EntryJSON($0)) }
             return try writer.finish()
         }
-        let listing = EntryListing(try archive.details(of: record), console)
-        try visiting({ try archive.forEachEntry(in: record, at: path, $0) }) { entry in
+        let listing = EntryListing(try archive.details(of: snapshot), console)
+        try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }) { entry in
             try console.output.line(listing.line(entry, name: Escaping.text(entry.path)))
         }
     }
 
-    /// A file's entry, or what a directory holds.
+    /// Shows a file's entry, or the contents of a directory.
     private func show(
-        _ path: RelativePath, _ context: RootContext, _ record: ListedSnapshot, _ notes: [Note], _ console: Console
+        _ path: RelativePath, _ context: RootContext, _ snapshot: ListedSnapshot, _ notes: [Note], _ console: Console
     ) throws {
         let archive = context.archive
-        let entry = try context.requiredEntry(at: path, in: record)
+        let entry = try context.requiredEntry(at: path, in: snapshot)
         var children = [Entry]()
         if entry.kind == .directory {
-            try archive.forEachEntry(in: record, at: path) { child in
+            try archive.forEachEntry(in: snapshot, at: path) { child in
                 if child.path.parent == path { children.append(child) }
                 return true
             }
@@ -122,11 +124,12 @@ struct ShowCommand: ParsableCommand {
         if console.isJSON {
             let json = EntryJSON(entry, children: entry.kind == .directory ? children : nil)
             let details = SnapshotDetailsJSON(
-                record: record, snapshot: try archive.details(of: record), pin: try archive.pin(of: .snapshot(record)),
+                snapshot: snapshot, details: try archive.details(of: snapshot),
+                pin: try archive.pin(of: .snapshot(snapshot)),
                 notes: notes, entry: json)
             return try console.output.line(JSONText.of(details))
         }
-        let listing = EntryListing(try archive.details(of: record), console)
+        let listing = EntryListing(try archive.details(of: snapshot), console)
         for shown in entry.kind == .directory ? children : [entry] {
             try console.output.line(listing.line(shown, name: Escaping.text(shown.path.isRoot ? [] : shown.path.name)))
         }

@@ -1,4 +1,4 @@
-// `archiver status`: whether everything is watched and captured.
+// `archiver status`: shows whether the roots are watched and captured.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -10,12 +10,12 @@ struct StatusCommand: ParsableCommand {
         discussion: """
             Asks each running watcher, which answers after it has processed every change made before the question. \
             For each root it shows how and since when it is watched, what could not be captured, and when changes \
-            may have been missed or seen late. Large files that change all the time are captured less often: waiting \
-            ones are named, and 'archiver sync' captures them. With more than three roots each gets one line; -v, or \
-            naming a root, shows more.
+            may have been missed or seen late. Large files that change all the time are captured less often: those \
+            that wait are named, and 'archiver sync' captures them. If there are more than three roots, each gets one \
+            line; -v, or naming a root, shows more.
 
-            The exit code is 0 if all is well, 2 if the archive is damaged, and 1 otherwise; each line that begins \
-            with “!” names a problem and its remedy.
+            The exit code is 0 if there is no problem, 2 if the archive is damaged, and 1 otherwise. Each line that \
+            begins with “!” names a problem and its remedy.
 
             Examples:
               archiver status
@@ -30,7 +30,7 @@ struct StatusCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    /// Of more roots than this, one line each is enough.
+    /// The maximum number of roots that are shown in detail without `--verbose`.
     private static let mostInDetail = 3
 
     func run() throws {

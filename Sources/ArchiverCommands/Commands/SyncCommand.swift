@@ -1,4 +1,4 @@
-// `archiver sync`: returns once everything until now is captured.
+// `archiver sync`: waits until all changes made so far are captured.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,12 +12,11 @@ struct SyncCommand: ParsableCommand {
         commandName: "sync",
         abstract: "Wait until all changes are captured.",
         discussion: """
-            Returns when every change made so far is in the archive, and prints the id of the latest snapshot. It \
-            asks the running watcher, which takes milliseconds; without a watcher, it compares the whole directory \
-            with its latest snapshot.
+            Returns when every change made so far is in the archive, and prints the id of the latest snapshot. With a \
+            running watcher this takes milliseconds; without one, it captures the directory itself.
 
             Examples:
-              archiver sync                     the directory you are in
+              archiver sync                     the root that contains the current directory
               before=$(archiver sync ~/project)
             """)
 
@@ -42,9 +41,11 @@ struct SyncCommand: ParsableCommand {
         try console.output.line(text)
     }
 
-    /// The root that the user stands in.
+    /// The path of the root that contains the current directory.
+    ///
+    /// - Throws: `Failure` if no root contains it.
     static func here(_ archive: Archive) throws -> FilePath {
         if let root = try FilePath.currentDirectory.flatMap({ try archive.root(holding: $0) }) { return root.path }
-        throw Failure.usage("you are in no remembered directory", remedy: "name one")
+        throw Failure.usage("the current directory is not in a root", remedy: "name a root")
     }
 }

@@ -1,4 +1,4 @@
-// `archiver undo`: takes back what altered a directory last.
+// `archiver undo`: undoes the last operation on a directory.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -8,14 +8,14 @@ struct UndoCommand: ParsableCommand {
         commandName: "undo",
         abstract: "Undo the last restore of a directory.",
         discussion: """
-            Returns to the state before the last restore, in the part of the directory that the restore changed. \
-            Undo again to go back one restore more; redo goes the other way. The current state is captured first, so \
+            Returns to the state before the last restore, in the part of the directory that the restore changed. Run \
+            it again to undo one more; 'archiver redo' goes the other way. The current state is captured first, so \
             later work is never lost: redo brings it back. Undo works days later, after a restart, and while a \
-            watcher runs. After an interruption, the same command finishes the job. 'archiver operations' lists what \
-            can be undone. With nothing to undo, the exit code is 1.
+            watcher runs. After an interruption, run the command again to finish the job. 'archiver operations' lists \
+            what can be undone. With nothing to undo, the exit code is 1.
 
             Examples:
-              archiver undo -n                  what it would do
+              archiver undo -n                  show what it would do
               archiver undo ~/project --steps 2
             """)
 

@@ -1,4 +1,4 @@
-// `archiver watch`: remembers every state from now on.
+// `archiver watch`: watches directories and captures every change.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -12,21 +12,21 @@ struct WatchCommand: LastingCommand {
         commandName: "watch",
         abstract: "Watch directories and capture every change.",
         discussion: """
-            Captures the directories, and captures them again whenever something in them has changed and settled. \
-            Ctrl-C, SIGTERM and closing the terminal end it after a last capture; a second Ctrl-C or SIGTERM ends it \
-            at once. Each snapshot is printed once it is safe on disk. If nobody reads the output, lines are dropped \
-            and counted: the watcher never waits. It never writes into a watched directory. It creates the archive \
-            on first use.
+            Captures the directories, and captures them again when changes in them have settled. Ctrl-C, SIGTERM and \
+            closing the terminal end it after a last capture; a second Ctrl-C or SIGTERM ends it immediately. Each \
+            snapshot is printed when it is safe on disk. If the output is not read, lines are dropped and counted; \
+            the watcher never waits for a reader. It never writes to a watched directory. It creates the archive on \
+            first use.
 
             Files that match the patterns of an .archiverignore file (same syntax as .gitignore) are neither read \
-            nor watched, and a restore never touches them. The options for exclusions and timing are remembered for \
-            each root: later watchers use them, 'archiver roots' shows them and 'archiver roots set' changes them. \
-            Every hour, and at once when the disk gets full, the watcher thins out old snapshots and reclaims space \
-            as 'archiver keep' says. SIGUSR1 prints the watcher's status.
+            nor watched, and a restore never changes them. Exclusion and timing options are remembered for each root: \
+            later watchers use them, 'archiver roots' shows them and 'archiver roots set' changes them. Every hour, \
+            and immediately when the disk is nearly full, the watcher applies the policies of 'archiver keep' and \
+            reclaims space. On SIGUSR1 it prints its status.
 
             Examples:
               archiver watch ~/project --exclude '*.o' --exclude build/
-              archiver watch /etc /srv --json   one event a line, for programs
+              archiver watch /etc /srv --json   one event per line, for programs
             """)
 
     @Argument(help: ArgumentHelp("The directories to watch.", valueName: "dir"))
@@ -35,7 +35,7 @@ struct WatchCommand: LastingCommand {
     @Option(
         help: ArgumentHelp(
             "How to detect changes: auto, inotify, fanotify, or poll (scan at intervals).", valueName: "backend"))
-    var backend = BackendArgument.auto
+    var backend = WatchBackend.auto
 
     @Flag(help: "Wait for directories that do not exist yet.")
     var wait = false
@@ -46,8 +46,8 @@ struct WatchCommand: LastingCommand {
     @Option(help: .hidden)
     var timeScale = 1
 
-    @OptionGroup(title: "How changes are gathered") var gathering: WatchSettingsOptions
-    @OptionGroup(title: "What is left out") var exclusions: ExclusionOptions
+    @OptionGroup(title: "Timing") var gathering: WatchSettingsOptions
+    @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -57,11 +57,11 @@ struct WatchCommand: LastingCommand {
     func run() async throws {
         let console = Console(global)
         var settings = WatchService.Options(
-            gathering.settings, backend: backend.backend, exclusions: try exclusions.given(), waitsForRoots: wait,
+            gathering.settings, backend: backend, exclusions: try exclusions.given(), waitsForRoots: wait,
             maintenance: noPrune ? nil : .unattended)
         settings.timeScale = timeScale
         let directories = directories.map(\.path)
-        // First of all: while an archive is opened, or a lock waited for, signals must have their effect.
+        // Signals must work from the start, also while the archive is being opened or a lock is waited for.
         let ending = WatchEnding()
         try Signals.observe(Signals.termination, ending.handle)
         let archive = try await Blocking.run { () throws(ArchiverError) in
@@ -91,7 +91,7 @@ struct WatchCommand: LastingCommand {
         if let first = failures.first { throw Failure(first.value) }
     }
 
-    /// What `archiver status` tells of each directory, for the log.
+    /// The output of `archiver status` for each directory, for the log.
     private static func status(_ directories: [FilePath], _ archive: Archive) -> String {
         var lines: [String] = []
         for directory in Set(directories.map(\.resolved)) {

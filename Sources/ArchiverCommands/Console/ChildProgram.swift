@@ -1,22 +1,22 @@
-// Other programs, started with the signals and the variables that this one was started with.
+// Starts other programs, with default signal handling and this program's environment.
 
 internal import CLinux
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// A program that was started by this one.
+/// A program that this one started.
 struct ChildProgram {
     let id: pid_t
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - words: its name, looked for in `$PATH`, and its arguments.
-    ///   - input: what it reads; nil for what this program reads.
-    ///   - output: where it writes; nil for where this program writes.
+    ///   - words: its name, which is searched in `$PATH`, and its arguments.
+    ///   - input: the descriptor of its stdin; nil to inherit this program's.
+    ///   - output: the descriptor of its stdout; nil to inherit this program's.
     ///   - directory: its current directory; nil for this program's.
-    /// - Throws: `FileError` where there is no such program, or it cannot be run.
+    /// - Throws: `FileError` if the program does not exist or cannot be run.
     init(
         _ words: [[UInt8]], input: CInt? = nil, output: CInt? = nil, in directory: FilePath? = nil
     ) throws(FileError) {
@@ -29,7 +29,7 @@ struct ChildProgram {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // What this program ignores or blocks is no matter of the other's.
+        // The child must not inherit blocked and ignored signals.
         var none = sigset_t()
         var all = sigset_t()
         sigemptyset(&none)
@@ -51,19 +51,19 @@ struct ChildProgram {
         self.id = id
     }
 
-    /// Waits for its end.
+    /// Waits until the program ends.
     ///
-    /// - Returns: its exit status as a shell gives it: 128 and the signal's number where one killed it.
+    /// - Returns: its exit status as shells report it: 128 plus the signal's number if a signal killed it.
     func wait() -> Int32 {
         var status: CInt = 0
         while waitpid(id, &status, 0) < 0 {
             if errno != EINTR { return ChildProgram.notRun }
         }
-        // WIFEXITED and its like are macros, which Swift does not see (wait(2)).
+        // WIFEXITED and the like are macros, which Swift does not import (wait(2)).
         return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f
     }
 
-    /// The exit status for a program that could not be run, as shells have it: 127 where there is none.
+    /// The exit status for a program that could not be run, as in shells: 127 if it does not exist, else 126.
     static func status(of error: FileError) -> Int32 {
         error.code == .noSuchFileOrDirectory || error.code == .notDirectory ? 127 : 126
     }

@@ -1,18 +1,18 @@
-// How a command talks to whoever called it: data on stdout, everything else on stderr.
+// The output of a command: data on stdout, everything else on stderr.
 
 internal import Glibc
 
-/// The two streams and how to write on them.
+/// The output streams and the form of the output.
 struct Console: Sendable {
     let output = Output.standard
     let error = Output.error
-    /// One JSON value instead of text.
+    /// Whether to print JSON instead of text.
     let isJSON: Bool
-    /// Nothing but what was asked for, and errors.
+    /// Whether to print only results and errors.
     let isQuiet: Bool
-    /// More on stderr.
+    /// Whether to print more details.
     let isVerbose: Bool
-    /// How to mark text on stdout.
+    /// The style of text on stdout.
     let style: Style
 
     init(_ options: GlobalOptions) {
@@ -24,35 +24,35 @@ struct Console: Sendable {
                 && Console.environment("TERM") != "dumb")
     }
 
-    /// Whether stdout shows to a person, and not to a program.
+    /// Whether a person reads stdout, not a program.
     var isForPerson: Bool { output.isTerminal && !isJSON }
 
-    /// What a command that alters something came to, unless nobody wants to know.
+    /// Prints the result of a command that changes something, unless `--quiet` is given.
     func summary(_ text: @autoclosure () throws -> String) throws {
         if !isQuiet { try output.line(try text()) }
     }
 
-    /// A word to the person at the terminal, unless they want none.
+    /// Prints a remark on stderr, unless `--quiet` is given.
     func remark(_ text: String) {
         guard !isQuiet else { return }
         warn(text)
     }
 
-    /// A problem: shown even to those who want quiet.
+    /// Prints a problem on stderr, even with `--quiet`.
     func warn(_ text: String) {
-        // Where stderr is closed nobody wants to know.
+        // A closed stderr is ignored.
         try? error.line(text)
         try? error.flush()
     }
 
-    /// Problems, each on a line, at most `limit` of them and how many more there are.
+    /// Prints at most `limit` problems, one per line, and how many more there are.
     func warn<Item>(_ items: [Item], count: Int, limit: Int = 10, _ text: (Item) -> String) {
         let shown = items.prefix(limit)
         for item in shown { warn("archiver: " + text(item)) }
         if count > shown.count { warn("archiver: and \(count - shown.count) more") }
     }
 
-    /// A variable's value; nil where it is not set or empty (no-color.org counts an empty NO_COLOR as unset).
+    /// A variable's value; nil if it is not set or empty (no-color.org treats an empty NO_COLOR as unset).
     private static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)

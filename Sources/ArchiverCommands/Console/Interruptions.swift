@@ -1,27 +1,30 @@
-// Signals that end what takes long: the first one cleanly, the second one at once.
+// Signals that end long operations: the first one cleanly, the second one immediately.
 
 internal import ArchiverKit
 internal import FileIO
 internal import Glibc
 internal import Synchronization
 
-/// Lets Ctrl-C, kill(1) and a closed terminal end an operation without leaving anything half-done.
+/// Lets Ctrl-C, kill(1) and a closed terminal end an operation cleanly.
 enum Interruptions {
-    /// What the first of these signals will interrupt; to be called before there is a second thread.
+    /// Starts to handle the signals and returns the interruption that the first one requests.
+    ///
+    /// Call it before the first additional thread starts.
     static func observed() -> RestoreInterruption {
         let interruption = RestoreInterruption()
         Signals.block(Signals.termination)
         try? Signals.observe(Signals.termination) { _, count in
             if count == 1, interruption.ask() { return }
-            // Either nothing is being altered, or the user has waited long enough.
+            // Either nothing is being changed, or the user sent a second signal.
             _exit(ExitStatus.interrupted.rawValue)
         }
         return interruption
     }
 
-    /// Whether one of these signals came, for what may end between any two steps; the second one ends the program at once.
+    /// Starts to handle the signals and returns a function that reports whether one arrived.
     ///
-    /// To be called before there is a second thread.
+    /// For operations that can end between any two steps. A second signal ends the program immediately. Call it before
+    /// the first additional thread starts.
     static func flag() -> @Sendable () -> Bool {
         let flag = Flag()
         Signals.block(Signals.termination)
@@ -33,7 +36,7 @@ enum Interruptions {
     }
 }
 
-/// Something that happens once.
+/// A flag that is set once and never cleared.
 private final class Flag: Sendable {
     private let state = Atomic(false)
 

@@ -1,4 +1,4 @@
-// Bytes to standard output and standard error: write(2) with a buffer, and a quiet end where nobody reads any more.
+// Buffered writes to standard output and standard error with write(2); a closed pipe ends the program silently.
 
 internal import FileIO
 internal import Glibc
@@ -6,7 +6,7 @@ internal import Synchronization
 internal import SystemPackage
 internal import Threading
 
-/// Whoever read our output has gone, as `head` does when it has seen enough.
+/// The error if the reader closed the pipe, as `head` does when it has read enough.
 struct ClosedPipe: Error {}
 
 /// One of the process's standard streams.
@@ -16,10 +16,13 @@ final class Output: Sendable {
 
     let isTerminal: Bool
     private let number: CInt
-    /// The width in columns of the terminal, or of a pager's; nil where this is none or it does not tell.
+    /// The terminal's width in columns when the program started; nil if the stream is not a terminal or the width is
+    /// unknown.
+    ///
+    /// It stays valid when the stream is redirected to a pager.
     let columns: Int?
     private let buffer = Locked([UInt8]())
-    /// Whether some thread is in the midst of writing.
+    /// Whether a thread is writing.
     private let isWriting = Atomic(false)
     private let isGivenUp = Atomic(false)
 
@@ -31,7 +34,7 @@ final class Output: Sendable {
         columns = isTerminal ? Output.width(number) : nil
     }
 
-    /// The width that the terminal has now: its window may have changed since.
+    /// The terminal's current width, which may have changed since the start.
     var presentColumns: Int? { isTerminal ? Output.width(number) : nil }
 
     private static func width(_ number: CInt) -> Int? {
@@ -40,7 +43,7 @@ final class Output: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes `text` once the buffer is full or flushed.
+    /// Appends `text` to the buffer, which is written when it is full or flushed.
     ///
     /// - Throws: `ClosedPipe`; `FileError` for anything else, such as a full disk.
     func write(_ text: String) throws {
@@ -60,12 +63,12 @@ final class Output: Sendable {
         }
     }
 
-    /// Writes `text` and a line feed.
+    /// Appends `text` and a line feed.
     func line(_ text: String) throws {
         try write(text + "\n")
     }
 
-    /// Hands everything so far to the system.
+    /// Writes the buffer.
     func flush() throws {
         if isGivenUp.load(ordering: .acquiring) { return }
         try buffer.withLock { try drain(&$0) }
@@ -77,7 +80,7 @@ final class Output: Sendable {
         return !isWriting.load(ordering: .acquiring) && poll(&request, 1, 0) > 0
     }
 
-    /// Stops writing where some thread has begun to and its reader does not read: nobody shall wait for that at the end.
+    /// Discards later output if a thread is blocked in a write, so that the end of the program does not wait for it.
     func giveUpIfStuck() {
         if isWriting.load(ordering: .acquiring) { isGivenUp.store(true, ordering: .releasing) }
     }

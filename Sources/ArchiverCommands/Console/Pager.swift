@@ -1,16 +1,16 @@
-// Long output on a terminal goes through a pager, as git does it.
+// Shows long output on a terminal in a pager, as git does.
 
 internal import FileIO
 internal import Glibc
 internal import Threading
 
-/// The program through which a person reads long output.
+/// The pager for long output.
 enum Pager {
     private static let process = Locked<ChildProgram?>(nil)
 
-    /// Sends standard output through the pager from here on, where a person reads it.
+    /// Starts the pager and redirects standard output to it, if a person reads the output.
     ///
-    /// To be called before anything is written, and before there is a second thread.
+    /// Call it before anything is written and before the first additional thread starts.
     static func start(_ console: Console, _ options: GlobalOptions) {
         guard console.isForPerson, !options.noPager, isatty(STDIN_FILENO) == 1, let command else { return }
         var ends: [CInt] = [-1, -1]
@@ -21,19 +21,19 @@ enum Pager {
             return
         }
         dup2(ends[1], STDOUT_FILENO)
-        // Ctrl-C is for the pager; when that ends, so does what writes to it.
+        // Ctrl-C is for the pager; when the pager ends, the closed pipe ends this program.
         signal(SIGINT, SIG_IGN)
         process.withLock { $0 = pager }
     }
 
-    /// Waits until the person has seen enough; to be called when all is written.
+    /// Waits until the user leaves the pager; call it when all output is written.
     static func finish() {
         guard let pager = process.withLock({ $0 }) else { return }
         close(STDOUT_FILENO)
         _ = pager.wait()
     }
 
-    /// The command to run; nil for none.
+    /// The pager's command; nil to use no pager.
     private static var command: String? {
         for name in ["ARCHIVER_PAGER", "PAGER"] {
             guard let value = getenv(name).map({ String(cString: $0) }) else { continue }

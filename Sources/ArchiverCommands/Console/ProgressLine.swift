@@ -1,11 +1,11 @@
-// One line on stderr that tells how far a long operation is, an observer of its progress; it is gone at the end.
+// A line on stderr that shows the progress of a long operation and is erased at its end.
 
 internal import ArchiverKit
 internal import FileIO
 internal import Glibc
 internal import Threading
 
-/// Shows an operation's progress on a terminal, at most ten times a second, and to whoever asks by SIGUSR1.
+/// Shows an operation's progress on a terminal, at most ten times a second, and prints it on SIGUSR1.
 final class ProgressLine: Sendable {
     private struct State {
         var isEnded = false
@@ -20,9 +20,9 @@ final class ProgressLine: Sendable {
     private let state = Locked(State())
     private static let microsecondsBetweenDrawings: UInt32 = 100_000
 
-    /// Starts to show `progress`, where there is a terminal to show it and the user does not want quiet.
+    /// Starts to show `progress` if stderr is a terminal and neither `--quiet` nor `--json` is given.
     ///
-    /// - Parameter noun: what is counted.
+    /// - Parameter noun: the plural of the counted things.
     init(_ title: String, _ progress: OperationProgress, _ console: Console, counting noun: String = "files") {
         self.progress = progress
         self.title = title
@@ -30,14 +30,13 @@ final class ProgressLine: Sendable {
         output = console.error
         ProgressSignal.answer { [self] in text }
         guard console.error.isTerminal, !console.isQuiet, !console.isJSON else { return }
-        // On a thread of its own, because a terminal may hold up whoever writes to it. Where there is none to be had, there
-        // is no line.
+        // On a separate thread, because a write to a terminal can block. Without a thread there is no line.
         try? DetachedThread.start(for: "the progress line") { [self] in
             while draw() { usleep(ProgressLine.microsecondsBetweenDrawings) }
         }
     }
 
-    /// Wipes the line for good.
+    /// Erases the line and stops showing progress.
     func end() {
         state.withLock { state in
             wipe(&state)
@@ -50,7 +49,7 @@ final class ProgressLine: Sendable {
         ProgressText.line(title, progress.reading, counting: noun, after: ContinuousClock.now - start)
     }
 
-    /// Does `body`, which prints, with the line out of the way.
+    /// Runs `body`, which prints, with the line erased.
     func aside<Value>(_ body: () throws -> Value) rethrows -> Value {
         try state.withLock { state in
             wipe(&state)
@@ -58,11 +57,13 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Whether there will be more to draw.
+    /// Draws the line.
+    ///
+    /// - Returns: false once the line has ended.
     private func draw() -> Bool {
         state.withLock { state in
             guard !state.isEnded else { return false }
-            // One column stays free: writing in the last one makes some terminals wrap.
+            // The last column stays free, because some terminals wrap when it is written.
             put("\r" + DisplayWidth.cut(text, to: (output.presentColumns ?? 80) - 1) + "\u{1B}[K")
             state.isDrawn = true
             return true
@@ -75,13 +76,13 @@ final class ProgressLine: Sendable {
     }
 
     private func put(_ text: String) {
-        // Progress that nobody can see is no reason to stop.
+        // The operation continues if its progress cannot be shown.
         try? output.write(text)
         try? output.flush()
     }
 }
 
-/// The words of a progress line.
+/// The text of a progress line.
 enum ProgressText {
     /// "restoring /srv: 1204 of 20000 files, 1.2 GiB of 3.4 GiB, 85.3 MiB/s, 0:12 left".
     static func line(
@@ -102,7 +103,7 @@ enum ProgressText {
         let hasBytes = noun == "files"
         let allBytes = expectedBytes.map { " of " + ByteCount.text($0) } ?? ""
         if hasBytes { parts.append(ByteCount.text(bytes) + allBytes) }
-        // A rate and a forecast from the first moments would only mislead.
+        // In the first second, a rate and a forecast would be misleading.
         if seconds >= 1 {
             if hasBytes { parts.append(ByteCount.text(UInt64(Double(bytes) / seconds)) + "/s") }
             if let left = secondsLeft(
@@ -114,7 +115,7 @@ enum ProgressText {
         return title + ": " + parts.joined(separator: ", ")
     }
 
-    /// What remains, by bytes and by files, whichever takes longer; nil where nothing tells.
+    /// The remaining seconds: the longer of the estimates by bytes and by files; nil if there is no estimate.
     private static func secondsLeft(
         entries: UInt64, of expectedEntries: UInt64?, bytes: UInt64, of expectedBytes: UInt64?, after seconds: Double
     ) -> Double? {

@@ -1,4 +1,4 @@
-// SIGUSR1 asks a running command how far it is; the answer is a line on stderr, as dd(1) gives it.
+// On SIGUSR1 a running command prints its progress on stderr, as dd(1) does.
 
 internal import Threading
 
@@ -11,14 +11,14 @@ enum ProgressSignal {
 
     private static let state = Locked(State())
 
-    /// Makes `text` the answer from now on; nil for none.
+    /// Sets the answer; nil for no answer.
     static func answer(_ text: (@Sendable () -> String)?) {
         let isFirst = state.withLock { state in
             state.answer = text
             defer { state.isObserved = true }
             return !state.isObserved
         }
-        // Where there can be no thread the signal has no effect, which harms nobody.
+        // If no thread can be started, the signal has no effect.
         if isFirst { try? Signals.observe(Signals.progress) { _, _ in report() } }
     }
 

@@ -1,28 +1,26 @@
-// Signals as ordinary calls on a thread of their own; no code runs in a signal handler.
+// Handles signals on a separate thread; no code runs in a signal handler.
 //
-// They are blocked in every thread, so that they wait for sigwait(3), which the one thread sits in.
+// The signals are blocked in every thread, and the separate thread receives them with sigwait(3).
 
 internal import FileIO
 internal import Glibc
 
-/// The signals that the program answers.
+/// The signals that the program handles.
 enum Signals {
-    /// Ctrl-C, kill(1) and a terminal that is closed ask for the end; the last one not where the program was started with
-    /// it ignored, as by nohup(1).
+    /// The signals of Ctrl-C, kill(1) and a closed terminal; not SIGHUP if that was ignored at the start (nohup(1)).
     static let termination = [SIGINT, SIGTERM] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
-    /// Asks how far the command is.
+    /// The signal that asks for the progress.
     static let progress = [SIGUSR1]
 
-    /// Keeps `signals` from their usual effect; to be called before there is a second thread, as threads inherit it.
+    /// Blocks `signals`; call it before the first additional thread starts, because threads inherit the mask.
     static func block(_ signals: [CInt]) {
         var set = set(of: signals)
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Calls `handler` for each of the blocked `signals` from now on, on a thread of its own, with the count of those so
-    /// far.
+    /// Calls `handler` on a separate thread for each of the blocked `signals`, with the number received so far.
     ///
-    /// - Throws: `FileError` where there can be no thread.
+    /// - Throws: `FileError` if no thread can be started.
     static func observe(
         _ signals: [CInt], _ handler: @escaping @Sendable (_ signal: CInt, _ count: Int) -> Void
     ) throws(FileError) {

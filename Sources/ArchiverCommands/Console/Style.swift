@@ -1,10 +1,10 @@
-// Colours and weights of terminal text: ECMA-48, SGR.
+// Colours and weights of terminal text (ECMA-48, SGR).
 
-/// Marks text for a terminal, or leaves it as it is.
+/// Marks text for a terminal, or leaves it unchanged.
 struct Style: Sendable {
     let isOn: Bool
 
-    /// Leaves all text as it is.
+    /// The style that leaves text unchanged.
     static let plain = Style(isOn: false)
 
     /// The SGR parameter of each mark.

@@ -1,10 +1,10 @@
-// The shapes in which `diff` tells what differs.
+// The output forms of `diff`.
 
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import FileIO
 
-/// Takes differences one by one, in walk order, and writes them.
+/// Writes differences one by one, in walk order.
 protocol DifferenceReport {
     mutating func add(_ difference: Difference) throws
     mutating func finish() throws
@@ -29,7 +29,7 @@ struct NameReport: DifferenceReport {
     }
 }
 
-/// One line with numbers.
+/// Writes one line with the counts.
 struct StatisticsReport: DifferenceReport {
     let console: Console
     private var statistics = DifferenceStatistics()
@@ -43,12 +43,12 @@ struct StatisticsReport: DifferenceReport {
     }
 }
 
-/// How much differs.
+/// The number of differences and the sizes before and after.
 struct DifferenceStatistics: Encodable {
     var added = 0
     var modified = 0
     var removed = 0
-    /// Sizes of the differing files or states, before and after.
+    /// The sizes of the differing files or states, before and after.
     var leftBytes: UInt64 = 0
     var rightBytes: UInt64 = 0
 
@@ -68,7 +68,7 @@ struct DifferenceStatistics: Encodable {
     }
 }
 
-/// A JSON array.
+/// Writes a JSON array.
 struct JSONDifferenceReport: DifferenceReport {
     private var writer: JSONArrayWriter
 

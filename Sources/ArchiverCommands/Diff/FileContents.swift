@@ -1,4 +1,4 @@
-// Where a side of a comparison has its files' content: in the archive, or in the directory as it is now.
+// Reads the content of files for one side of a comparison: from the archive or from the directory as it is now.
 
 internal import ArchiveFormat
 internal import ArchiverKit
@@ -6,15 +6,15 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// The content of the files of one side.
+/// The source of file contents for one side of a comparison.
 enum FileContents {
     case archive(Archive)
     case directory(FilePath)
 
-    /// The largest file whose lines are compared.
+    /// The maximum size in bytes of a file whose lines are compared.
     static let limit: UInt64 = 16 << 20
 
-    /// The whole content of a file of this side, at most `limit` bytes of it.
+    /// The content of a file, up to about `limit` bytes.
     func bytes(_ entry: Entry) throws -> [UInt8] {
         switch self {
         case .archive(let archive):
@@ -27,7 +27,7 @@ enum FileContents {
             return bytes
         case .directory(let directory):
             let root = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
-            // O_NONBLOCK: should a FIFO have taken the file's place, opening it must not wait.
+            // O_NONBLOCK: if a FIFO has replaced the file, opening it must not block.
             let file = try root.openForReading(beneath: entry.path, O_NONBLOCK)
             return try file.readToEnd(limit: Int(FileContents.limit), path: FilePath(entry.path))
         }

@@ -1,4 +1,4 @@
-// What differs between two saved states: lines for people, an array for programs.
+// The differences between two saved states: lines for people, an array for programs.
 
 internal import ArchiveStorage
 internal import ArchiverKit
@@ -7,9 +7,9 @@ internal import SavedStates
 /// Writes the differences of two states.
 struct StateDifferenceReport {
     private let console: Console
-    /// On a terminal, longer values are cut.
+    /// The maximum width in columns of a value on a terminal.
     private static let widest = 60
-    /// Bytes after which a value is cut anywhere; as JSON it is whole.
+    /// The maximum number of bytes of a value in text output; JSON output does not cut values.
     private static let longest = 1 << 20
 
     init(_ console: Console) { self.console = console }
@@ -28,7 +28,7 @@ struct StateDifferenceReport {
 
     /// "~ score: 9001 → 9002", "+ items.3: {…}", "- old: 5".
     ///
-    /// - Parameter widest: columns of a value that are shown; nil for all.
+    /// - Parameter widest: the maximum width of a value in columns; nil for no limit.
     static func line(_ difference: StateDifference, _ style: Style, widest: Int?) throws -> String {
         let values = try [difference.old, difference.new].compactMap { value in
             let text = try value.map { Escaping.text(try $0.compact(limit: longest)) }
@@ -54,7 +54,7 @@ private struct StateDifferenceJSON: Encodable {
 }
 
 extension DifferenceStatistics {
-    /// How much differs between the states `left` and `right`.
+    /// Counts the differences between the states `left` and `right`.
     init(_ differences: [StateDifference], _ left: ListedState, _ right: ListedState) {
         for difference in differences {
             switch difference.change {

@@ -1,21 +1,21 @@
-// `diff --text`: what differs inside of files, as a patch.
+// `diff --text`: the differing lines of files as a patch.
 
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import FileIO
 internal import TextDiff
 
-/// Unified diffs of text files; what is no text is told by name.
+/// Writes unified diffs of text files; other entries are only named.
 struct TextReport: DifferenceReport {
     let console: Console
     let left: FileContents
     let right: FileContents
-    /// Only what touches these lines of the new side; nil for all.
+    /// Limits the diff to hunks that touch these lines of the new side; nil for all.
     var range: LineRange?
 
     func add(_ difference: Difference) throws {
         let (old, new) = (difference.left, difference.right)
-        // Only content can be shown as text: that of a file on one side at least, and of no other kind on the other.
+        // Only changed file content can be shown as text; both sides must be files or absent.
         guard [old, new].allSatisfy({ $0 == nil || $0?.kind == .file }),
             difference.kind != .modified || difference.aspects.contains("content")
         else { return try console.output.line(NameReport.line(difference, console.style)) }
@@ -39,7 +39,7 @@ struct TextReport: DifferenceReport {
         try console.output.line("\(what) a/\(name) and b/\(name) differ\(why)")
     }
 
-    /// The bytes as they are in a pipe, so that `patch` gets what was in the file.
+    /// Writes a line; in a pipe with its original bytes, so that `patch` gets the file's content.
     private func write(_ line: UnifiedDiff.Line) throws {
         guard console.output.isTerminal else { return try console.output.write(line.bytes + [UInt8(ascii: "\n")]) }
         let text = Escaping.prose(line.bytes, keepingTabs: true)

@@ -1,17 +1,17 @@
-// The command that a user may have meant.
+// Suggests the command that a user may have meant.
 
-/// Suggestions for words that are no command.
+/// Suggestions for misspelt or unknown words.
 enum Suggestion {
-    /// Words of other programs for what a command does.
+    /// Names that other programs use for a command.
     private static let synonyms = [
         "ls": "show", "snapshots": "list", "history": "log", "checkout": "restore", "revert": "restore",
         "get": "restore",
         "backup": "capture", "save": "capture", "commit": "capture", "snapshot": "capture", "init": "watch",
         "start": "watch", "add": "watch", "verify": "check", "fsck": "check", "rebuild": "repair", "dump": "cat",
-        "search": "find", "grep": "find", "compare": "diff", "forget": "roots", "oplog": "operations",
+        "search": "find", "compare": "diff", "oplog": "operations",
     ]
 
-    /// The one of `names` that `word` most likely stands for; nil where none is near.
+    /// The name that `word` most likely means; nil if no name is similar.
     static func nearest(to word: String, among names: [String]) -> String? {
         if let synonym = synonyms[word], names.contains(synonym) { return synonym }
         let begun = names.filter { word.count >= 3 && $0.hasPrefix(word) }
@@ -21,7 +21,7 @@ enum Suggestion {
         return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
     }
 
-    /// How many letters have to be changed, left out, put in or exchanged with their neighbour.
+    /// The number of letters to change, delete, insert, or swap with a neighbour (edit distance).
     private static func distance(_ left: String, _ right: String) -> Int {
         let (a, b) = (Array(left), Array(right))
         var beforeLast: [Int] = []

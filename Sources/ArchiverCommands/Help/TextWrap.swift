@@ -1,11 +1,11 @@
-// Paragraphs and lists as wide as the terminal.
+// Wraps paragraphs and lists to the width of the terminal.
 
 /// Wraps text at blanks.
 enum TextWrap {
-    /// `text` with lines of at most `columns`, as far as its words are shorter.
+    /// `text` with lines of at most `columns`; only longer words exceed that.
     ///
-    /// A line that begins with a blank is an item of a list: a term, two blanks or more, and what is said of it. What does not
-    /// fit goes on below that.
+    /// A line that begins with a blank is a list item: a term, at least two blanks, and a description, which is wrapped
+    /// below itself.
     static func wrapped(_ text: String, to columns: Int) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { line in

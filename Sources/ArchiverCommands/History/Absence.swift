@@ -1,20 +1,20 @@
-// The error for a path that a snapshot does not hold: it says where it was last.
+// The error for a path that is not in a snapshot; it names the last snapshot with the path.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
-/// Words about paths that are not where they were looked for.
+/// Errors and suggestions for paths that were not found.
 enum Absence {
-    /// The error for `path`, which `record` does not hold.
-    static func failure(_ path: RelativePath, in record: ListedSnapshot, _ context: RootContext) -> Failure {
-        let paths = context.paths(in: record.root)
+    /// The error for `path`, which is not in `snapshot`.
+    static func failure(_ path: RelativePath, in snapshot: ListedSnapshot, _ context: RootContext) -> Failure {
+        let paths = context.paths(in: snapshot.root)
         let name = Escaping.text(path)
-        var message = "snapshot \(record.id.short) holds no \(name)"
-        var remedy = "'archiver show \(record.id.short):' lists what it holds"
-        // What is told here is help: that it cannot be had is no error of its own.
-        switch try? context.archive.whereabouts(of: path, missingFrom: record) {
+        var message = "snapshot \(snapshot.id.short) holds no \(name)"
+        var remedy = "'archiver show \(snapshot.id.short):' lists what it holds"
+        // This only improves the message: if it fails, the plain message stays.
+        switch try? context.archive.whereabouts(of: path, missingFrom: snapshot) {
         case .deleted(let lastName, let gone, let last):
             if lastName != path { message += ": it was renamed to \(Escaping.text(lastName))" }
             message += lastName == path ? ": it was" : ", and"
@@ -23,7 +23,7 @@ enum Absence {
             remedy = "'archiver restore \(ShellWord.text(argument))' brings it back"
         case .renamed(let other, let snapshot):
             message += ": it was renamed to \(Escaping.text(other)) \(LocalTime.text(snapshot.time))"
-            let argument = Array("\(record.id.short):".utf8) + paths.argument(for: other)
+            let argument = Array("\(snapshot.id.short):".utf8) + paths.argument(for: other)
             remedy = "write \(ShellWord.text(argument))"
         case .addedLater(let snapshot):
             message += ": it was added \(LocalTime.text(snapshot.time)) in \(snapshot.id.short)"
@@ -37,7 +37,7 @@ enum Absence {
             path: path.bytes)
     }
 
-    /// "did you mean a, b or c?", each as it can be typed here.
+    /// "did you mean a, b or c?", with paths as they can be typed in the current directory.
     static func suggestion(_ nearest: [RelativePath], _ paths: PathsInRoot) -> String {
         let names = nearest.map { Escaping.text(paths.argument(for: $0)) }
         let last = names.last ?? ""

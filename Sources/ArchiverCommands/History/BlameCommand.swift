@@ -1,4 +1,4 @@
-// `archiver blame`: which version brought each line of a file.
+// `archiver blame`: shows the version that introduced each line of a file.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,8 +11,8 @@ struct BlameCommand: ParsableCommand {
         commandName: "blame",
         abstract: "Show which version introduced each line of a file.",
         discussion: """
-            Of the file as it is in the latest snapshot, or in the one before the colon. Renames are followed. In a pipe the \
-            columns are separated by tabs: id, time, line number, number in that version, line.
+            Uses the file in the latest snapshot, or in the snapshot before the colon. Renames are followed. In a pipe \
+            the columns are separated by tabs: id, time, line number, line number in that version, line.
 
             Examples:
               archiver blame notes/todo.txt
@@ -22,7 +22,7 @@ struct BlameCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("A file, or SNAPSHOT:FILE.", valueName: "[selector:]path"))
     var file: ByteArgument
 
-    @Option(name: .customShort("L"), help: ArgumentHelp("Only these lines.", valueName: "first,last"))
+    @Option(name: .customShort("L"), help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
     var range: String?
 
     @OptionGroup var place: RootOptions
@@ -50,7 +50,7 @@ struct BlameCommand: ParsableCommand {
         try history.reportDamage()
     }
 
-    /// The versions with the one that is asked about as the newest, where damage hides that it is one.
+    /// The versions, with the file in `snapshot` added as the newest if damage hides that version.
     private func withLatest(
         _ versions: [PathVersion], _ entry: Entry, _ snapshot: ListedSnapshot, _ history: HistoryContext
     ) throws -> [PathVersion] {
@@ -59,9 +59,9 @@ struct BlameCommand: ParsableCommand {
         return newest?.content == entry.content ? versions : [PathVersion(asIn: snapshot, entry)] + versions
     }
 
-    /// The snapshot and the file in it that the argument names.
+    /// The snapshot and file that the argument names.
     private func named(_ history: HistoryContext) throws -> (ListedSnapshot, RelativePath) {
-        // What is called so is meant, whatever colons are in the name.
+        // A path that exists under exactly this name wins, even if it contains colons.
         let latest = try history.latest()
         if let path = try? history.path(file), try history.archive.entry(at: path, in: latest) != nil {
             return (latest, path)

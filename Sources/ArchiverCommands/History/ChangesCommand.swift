@@ -1,4 +1,4 @@
-// `archiver changes`: what happened between two times, also what came and went in between.
+// `archiver changes`: shows all changes between two snapshots, including temporary files.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,10 +11,10 @@ struct ChangesCommand: ParsableCommand {
         commandName: "changes",
         abstract: "Show the changes since a snapshot, or between two.",
         discussion: """
-            Shows for each file + added, ~ modified, - deleted, > renamed or . temporary, and in how many snapshots \
-            it changed. Without a selector it begins with the latest session. Unlike diff, it also knows what \
-            happened in between, and reads only the index. In a pipe the columns are separated by tabs: change, \
-            snapshots, path, other path; with --timeline: id, time, change, path, other path.
+            Shows for each file + added, ~ modified, - deleted, > renamed or . temporary, and the number of snapshots \
+            that changed it. Without a selector it starts with the latest session. Unlike diff, it also shows changes \
+            that were reverted in between, and it reads only the index. In a pipe the columns are separated by tabs: \
+            change, snapshots, path, other path; with --timeline: id, time, change, path, other path.
 
             Examples:
               archiver changes                  since the latest session began
@@ -38,13 +38,13 @@ struct ChangesCommand: ParsableCommand {
         let history = try HistoryContext(global, place)
         let (start, path) = try start(history)
         let end =
-            try right.map { try history.context.snapshot(SnapshotPath($0).withoutPath("the second side")) }
+            try right.map { try history.context.snapshot(SnapshotPath($0).withoutPath("the second argument")) }
             ?? history.latest()
         for side in [start, end].compactMap({ $0 }) where side.root != history.root {
             throw Failure.usage(
-                "snapshot \(side.id.short) is of \(Escaping.text(side.rootPath)), and not of "
+                "snapshot \(side.id.short) belongs to \(Escaping.text(side.rootPath)), not to "
                     + Escaping.text(history.root.path.bytes),
-                remedy: "say with --root DIR which directory is meant")
+                remedy: "name the root with --root DIR")
         }
         let changes = try history.indexing {
             try history.archive.changes(in: history.root, after: start, through: end, at: path, progress: $0)
@@ -55,7 +55,9 @@ struct ChangesCommand: ParsableCommand {
         try history.reportDamage()
     }
 
-    /// Behind which snapshot to begin, and where to look; nil where the latest session began with the first snapshot.
+    /// The snapshot to start after, and the path to limit the changes to.
+    ///
+    /// The snapshot is nil if the latest session began with the first snapshot.
     private func start(_ history: HistoryContext) throws -> (snapshot: ListedSnapshot?, path: RelativePath) {
         guard let left else {
             return (try history.archive.sessions(of: history.root, limit: 1).first?.before, .root)
@@ -66,19 +68,19 @@ struct ChangesCommand: ParsableCommand {
     }
 }
 
-/// Writes what happened.
+/// Writes changes by path or by snapshot.
 struct ChangesReport {
     private let console: Console
 
     init(_ console: Console) { self.console = console }
 
-    /// What became of one path in all.
+    /// The combined change of one path.
     private struct Summary {
         var first: PathVersion
         var last: PathVersion
         var snapshots: Int
 
-        /// "+", "~", "-", ">", or "." for what came and went.
+        /// "+", "~", "-", ">", "." for a temporary path, or "" for a path that was renamed away.
         var sign: String {
             let wasThere = first.change != .added && first.change != .renamed
             switch (wasThere, last.isPresent) {
@@ -144,7 +146,7 @@ struct ChangesReport {
                     ]))
                 continue
             }
-            // The other name tells of it.
+            // The new name's line shows the rename.
             if summary.sign.isEmpty { continue }
             let name = Escaping.text(summary.last.path) + (summary.last.kind == .directory ? "/" : "")
             let from = summary.sign == ">" ? other.map { " (was \(Escaping.text($0)))" } ?? "" : ""
@@ -184,7 +186,7 @@ struct ChangesReport {
         }
     }
 
-    /// The changes without those of what moved with its directory: a directory's move is one line.
+    /// The changes without paths that moved together with their directory: a directory's move is one line.
     private static func withoutMoved(_ changes: [PathVersion]) -> [PathVersion] {
         var moved: [RelativePath: RelativePath] = [:]
         for version in changes where version.kind == .directory {
@@ -200,7 +202,7 @@ struct ChangesReport {
     }
 }
 
-/// What became of a path as `changes --json` shows it.
+/// The combined change of a path as `changes --json` shows it.
 struct PathSummaryJSON: Encodable {
     let path: RelativePath
     let word: String

@@ -1,4 +1,4 @@
-// `archiver deleted`: what is gone, and where it was last.
+// `archiver deleted`: lists deleted paths and the last snapshot with each.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,13 +12,13 @@ struct DeletedCommand: ParsableCommand {
         commandName: "deleted",
         abstract: "List deleted files and directories.",
         discussion: """
-            The latest deletion comes first. Files deleted together with a directory are counted there; renamed \
-            files are not listed. In a pipe the columns are separated by tabs: time, last snapshot with it, kind, \
-            size, contained, path.
+            The latest deletion comes first. Files deleted together with a directory are counted with it; renamed \
+            files are not listed. In a pipe the columns are separated by tabs: time, last snapshot with the path, \
+            kind, size, contained, path.
 
             Examples:
               archiver deleted docs --since 1w
-              archiver deleted docs/plan.md --restore     bring it back as it was last
+              archiver deleted docs/plan.md --restore     restore its last version
             """)
 
     @Argument(help: ArgumentHelp("Search this directory (default: the whole root).", valueName: "path"))
@@ -27,14 +27,14 @@ struct DeletedCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Show only what was deleted at this time or later.", valueName: "time"))
     var since: String?
 
-    @Flag(help: "Restore every file listed, in its last version.")
+    @Flag(help: "Restore the last version of every listed path.")
     var restore = false
 
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        // Before there is a second thread, such as that of a progress line.
+        // Before the first additional thread starts, such as that of a progress line.
         let interruption = restore ? Interruptions.observed() : nil
         let history = try HistoryContext(global, place, isPaged: !restore)
         let path = try history.path(path)
@@ -64,7 +64,7 @@ struct DeletedCommand: ParsableCommand {
             }
             return
         }
-        if found.isEmpty { return console.remark("Nothing is deleted that did not come back.") }
+        if found.isEmpty { return console.remark("No deleted paths match.") }
         var table = TextTable([
             TextTable.Column(title: "deleted"), TextTable.Column(title: "last in", mark: .yellow),
             TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: "path", isElastic: true),
@@ -81,7 +81,7 @@ struct DeletedCommand: ParsableCommand {
         for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
     }
 
-    /// Brings back each path from the last snapshot with it, the oldest deletion first.
+    /// Restores each path from the last snapshot with it, the oldest deletion first.
     private func restoreAll(
         _ found: [DeletedPath], _ history: HistoryContext, _ interruption: RestoreInterruption?
     ) throws {
@@ -103,7 +103,7 @@ struct DeletedCommand: ParsableCommand {
     }
 }
 
-/// What is gone as `deleted --json` shows it.
+/// A deleted path as `deleted --json` shows it.
 struct DeletedPathJSON: Encodable {
     let deleted: DeletedPath
 

@@ -1,4 +1,4 @@
-// `archiver find`: every name that ever was.
+// `archiver find`: finds names in all snapshots.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,10 +11,10 @@ struct FindCommand: ParsableCommand {
         commandName: "find",
         abstract: "Find files and directories by name, including deleted ones.",
         discussion: """
-            A plain word matches anywhere in a name: 'test' finds test.py and latest.txt. Otherwise the pattern is \
-            as in a .gitignore file: '*.md' at any depth, '/docs/*.md' from the root's top, 'docs/**' for everything \
-            below. Each name is shown with its first and last version; a minus marks deleted ones. In a pipe the \
-            columns are separated by tabs: path, kind, size, versions, first, last, deleted or not.
+            A plain word matches anywhere in a name: 'test' finds test.py and latest.txt. Other patterns are as in a \
+            .gitignore file: '*.md' at any depth, '/docs/*.md' from the root's top, 'docs/**' for everything below. \
+            Each name is shown with its first and last version; a minus marks deleted names. In a pipe the columns \
+            are separated by tabs: path, kind, size, versions, first, last, “deleted” or nothing.
 
             Examples:
               archiver find test
@@ -28,23 +28,23 @@ struct FindCommand: ParsableCommand {
     @Flag(help: "Show only what was deleted.")
     var deleted = false
 
-    @Option(help: ArgumentHelp("Only files (f), directories (d) or links (l).", valueName: "f|d|l"))
+    @Option(help: ArgumentHelp("Show only files (f), directories (d) or links (l).", valueName: "f|d|l"))
     var type: String?
 
-    @Option(name: .customLong("larger-than"), help: ArgumentHelp("Only what was once larger.", valueName: "size"))
+    @Option(name: .customLong("larger-than"), help: ArgumentHelp("Show only what was once larger.", valueName: "size"))
     var largerThan: SizeArgument?
 
     @Option(help: ArgumentHelp("Show only what existed at this time.", valueName: "time"))
     var at: String?
 
-    @Flag(help: "Print paths only, each ended by a NUL byte.")
+    @Flag(help: "Print only paths, each followed by a NUL byte.")
     var print0 = false
 
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if let type, kind(type) == nil { throw ValidationError("--type is f, d or l") }
+        if let type, kind(type) == nil { throw ValidationError("--type must be f, d or l") }
         if deleted && at != nil { throw ValidationError("--deleted and --at exclude each other") }
         if print0 && global.json { throw ValidationError("--print0 and --json exclude each other") }
     }
@@ -74,7 +74,7 @@ struct FindCommand: ParsableCommand {
         try history.reportDamage()
     }
 
-    /// The pattern that `given` stands for: a plain word is a part of a name.
+    /// The pattern for `given`; a plain word matches as part of a name.
     static func pattern(_ given: [UInt8]) -> [UInt8] {
         if given.isEmpty || given.contains(where: Array("/*?[\\!".utf8).contains) { return given }
         let star = UInt8(ascii: "*")

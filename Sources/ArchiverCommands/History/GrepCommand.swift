@@ -1,4 +1,4 @@
-// `archiver grep`: lines of any version of any file.
+// `archiver grep`: searches the lines of all versions of all files.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,9 +12,9 @@ struct GrepCommand: ParsableCommand {
         abstract: "Search all versions of all files for a pattern.",
         discussion: """
             The pattern is an extended regular expression as for grep -E, matched byte by byte. Each line is shown \
-            with the time when it appeared and the time when it was gone. Binary files are skipped. In a pipe the \
-            columns are separated by tabs: path, number, since, gone, first snapshot, first snapshot without it, \
-            line. If nothing is found, the exit code is 1.
+            with the time when it appeared and the time when it disappeared. Binary files are skipped. In a pipe the \
+            columns are separated by tabs: path, line number, appeared, disappeared, first snapshot with the line, \
+            first snapshot without it, line. If nothing is found, the exit code is 1.
 
             Examples:
               archiver grep 'TODO|FIXME'
@@ -34,13 +34,13 @@ struct GrepCommand: ParsableCommand {
     @Flag(name: [.customShort("i"), .customLong("ignore-case")], help: "Ignore the case of A to Z.")
     var ignoreCase = false
 
-    @Flag(name: [.customShort("l"), .customLong("names")], help: "Print only the names of files.")
+    @Flag(name: [.customShort("l"), .customLong("names")], help: "Print only the paths of files.")
     var names = false
 
     @Option(help: ArgumentHelp("Search this snapshot only.", valueName: "selector"), completion: .selector)
     var at: ByteArgument?
 
-    @Flag(help: "Print names only, each ended by a NUL byte.")
+    @Flag(help: "Print only paths, each followed by a NUL byte.")
     var print0 = false
 
     @OptionGroup var place: RootOptions
@@ -68,7 +68,7 @@ struct GrepCommand: ParsableCommand {
         try write(found.lines, console)
         try console.output.flush()
         console.warn(found.unreadable, count: found.unreadable.count) { path in
-            "a version of \(Escaping.text(path)) cannot be read; 'archiver check --data' says more"
+            "a version of \(Escaping.text(path)) cannot be read; run 'archiver check --data'"
         }
         if snapshot == nil { try history.reportDamage() }
         if !found.unreadable.isEmpty { throw ExitStatus.damaged }

@@ -1,4 +1,4 @@
-// What the commands about history have in common: whose history, what is to be compared first, what nobody can tell.
+// Shared parts of the history commands: the root, the index update, errors and reports of damage.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,7 +6,7 @@ internal import ArchiverKit
 internal import FileIO
 internal import TextDiff
 
-/// The root whose history is asked for.
+/// The root whose history a command reads.
 struct HistoryContext {
     let context: RootContext
     let root: ArchivedRoot
@@ -14,7 +14,7 @@ struct HistoryContext {
 
     var archive: Archive { context.archive }
 
-    /// - Parameter isPaged: whether a person reads what is written through a pager.
+    /// - Parameter isPaged: whether to start a pager on a terminal.
     init(_ global: GlobalOptions, _ place: RootOptions, isPaged: Bool = true) throws {
         console = Console(global)
         context = try RootContext(global.openArchive(), place)
@@ -28,12 +28,12 @@ struct HistoryContext {
         if isPaged { Pager.start(console, global) }
     }
 
-    /// The path that an argument names; the root's top where there is none.
+    /// The path that an argument names; the root's top without an argument.
     func path(_ argument: ByteArgument?) throws -> RelativePath {
         try context.paths(in: root).path(argument?.bytes ?? [])
     }
 
-    /// Does `body`, which may have to compare snapshots first, and shows how far that is.
+    /// Runs `body`, which may first compare snapshots to update the index, and shows the progress of that.
     func indexing<Result>(_ body: (OperationProgress) throws -> Result) throws -> Result {
         let progress = OperationProgress()
         if try archive.unknownHistoryCount(of: root) == 0 { return try body(progress) }
@@ -46,21 +46,21 @@ struct HistoryContext {
     /// The latest snapshot of the root.
     func latest() throws -> ListedSnapshot { try archive.snapshot(.latest, of: root) }
 
-    /// Says of which snapshots nobody can tell what they changed.
+    /// Reports snapshots whose changes are unknown because of damage.
     ///
-    /// - Throws: `ExitStatus.damaged` where there are such.
+    /// - Throws: `ExitStatus.damaged` if there are any.
     func reportDamage() throws {
         let damaged = try archive.damagedHistory(of: root)
         if damaged.isEmpty { return }
         try console.output.flush()
         console.warn(damaged, count: damaged.count) { snapshot in
-            "what snapshot \(snapshot.name) changed cannot be told: a part of it, or of the one before, cannot be read; "
-                + "'archiver check' says more"
+            "the changes of snapshot \(snapshot.name) are unknown: part of it, or of the snapshot before it, "
+                + "cannot be read; run 'archiver check'"
         }
         throw ExitStatus.damaged
     }
 
-    /// Refuses what has no lines.
+    /// Throws if the entry is not a text file.
     func requireText(_ entry: Entry) throws {
         let name = Escaping.text(entry.path)
         guard entry.kind == .file else {
@@ -69,11 +69,11 @@ struct HistoryContext {
         }
         if TextLines.isBinary(try FileContents.archive(archive).bytes(entry)) {
             throw Failure.unsuitable(
-                "\(name) is no text", remedy: "'archiver log' lists its versions", path: entry.path.bytes)
+                "\(name) is not a text file", remedy: "'archiver log' lists its versions", path: entry.path.bytes)
         }
     }
 
-    /// Refuses a path that no snapshot ever held: that is a slip of the pen.
+    /// Throws if no snapshot ever held `path`, which is a typing error.
     func requireKnown(_ path: RelativePath) throws {
         if path.isRoot { return }
         if try archive.history(of: path, in: root, HistoryQuery(limit: 1)).isEmpty { throw try noSuchPath(path) }
@@ -88,18 +88,18 @@ struct HistoryContext {
         return Failure(
             status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
             message: "no snapshot of \(Escaping.text(root.path.bytes)) ever held \(Escaping.text(path))",
-            remedy: remedy ?? "'archiver find PATTERN' looks for names", path: path.bytes)
+            remedy: remedy ?? "'archiver find PATTERN' searches for names", path: path.bytes)
     }
 }
 
-/// A time as `--since` takes it.
+/// Parses the times of `--since` and `--until`.
 enum TimeOption {
     static func time(_ text: String, isStart: Bool) throws -> Timestamp {
         do {
             return try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
         } catch {
             throw Failure.usage(
-                "'\(text)' is no time",
+                "'\(text)' is not a time",
                 remedy: "a time is like 10m (ago), 14:05, 2026-11-21 or \"2026-11-21 14:05\"")
         }
     }

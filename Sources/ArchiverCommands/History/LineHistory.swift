@@ -1,46 +1,46 @@
-// The versions that changed some lines of a file: the lines are followed back through every version.
+// Finds the versions that changed certain lines of a file by following the lines back through all versions.
 
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import FileIO
 internal import TextDiff
 
-/// Lines of a text, counted from 0.
+/// A range of lines of a text, counted from 0.
 typealias LineRange = Range<Int>
 
-/// A range of lines as `-L` takes it.
+/// Parses the range of lines of `-L`.
 enum LineOption {
-    /// "10,40".
+    /// The range in a text such as "10,40".
     static func range(_ text: String) throws -> ClosedRange<Int> {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let first = parts[0], let last = parts[1], first >= 1, first <= last else {
-            throw Failure.usage("'\(Escaping.text(text))' is no range of lines", remedy: "a range is like 10,40")
+            throw Failure.usage("'\(Escaping.text(text))' is not a range of lines", remedy: "write it as in 10,40")
         }
         return first...last
     }
 
-    /// The error for a text that has fewer lines than are named.
+    /// The error if the range is beyond the end of the text.
     static func beyond(_ path: RelativePath, lines: Int) -> Failure {
         Failure.usage(
-            "\(Escaping.text(path)) has only \(Plural.of(lines, "line"))", remedy: "name fewer with -L")
+            "\(Escaping.text(path)) has only \(Plural.of(lines, "line"))", remedy: "give an earlier range with -L")
     }
 }
 
-/// A version that changed the lines, and where they are in it.
+/// A version that changed the lines, and their range in it.
 struct LineVersion {
     let version: PathVersion
     let range: LineRange
 }
 
-/// Follows lines of a file from its newest version back to where they came from.
+/// Follows lines of a file from its newest version back to the versions that introduced them.
 struct LineHistory {
     private let texts: Blame
 
     init(_ history: HistoryContext) { texts = Blame(history.archive) }
 
-    /// The versions that changed `range` of the newest version that is there, the newest first.
+    /// The versions that changed `range`, which refers to the newest present version; the newest first.
     ///
-    /// - Parameter versions: all of a file's, the newest first.
+    /// - Parameter versions: all versions of the file, the newest first.
     func versions(_ versions: [PathVersion], changing range: ClosedRange<Int>) throws -> [LineVersion] {
         let versions = Array(versions.drop { !$0.isPresent })
         guard let newest = versions.first else { return [] }
@@ -63,14 +63,14 @@ struct LineHistory {
                 found.append(LineVersion(version: version, range: lines))
             }
             lines = LineHistory.place(of: lines, before: edits)
-            // All of them came with this version.
+            // This version added all of the lines.
             if lines.isEmpty { break }
             text = older
         }
         return found
     }
 
-    /// Where lines were before `edits`, with the lines that they replaced; empty where all of them are new.
+    /// The range of the lines before `edits`, including lines that they replaced; empty if all of them are new.
     private static func place(of lines: LineRange, before edits: [LineEdit]) -> LineRange {
         let first = place(of: lines.lowerBound, before: edits)
         let last = place(of: lines.upperBound - 1, before: edits)

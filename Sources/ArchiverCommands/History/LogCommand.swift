@@ -1,4 +1,4 @@
-// `archiver log`: the versions of a file or a directory.
+// `archiver log`: lists the versions of a file or directory.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -14,13 +14,13 @@ struct LogCommand: ParsableCommand {
             Lists every snapshot that changed the file, or anything in the directory. Renames are followed to the \
             old name. In a pipe the columns are separated by tabs: id, time, change, size, path, other path, cause, \
             label; for a directory: id, time, added, modified, removed, path, cause, label. Lines that begin with “# \
-            note” show notes.
+            note” are notes.
 
             Examples:
               archiver log notes/todo.txt
-              archiver log notes/todo.txt -p --since 2d     with what changed in it
-              archiver log notes/todo.txt -L 10,40          only what changed these lines
-              archiver restore 7c11e0:notes/todo.txt        bring one of them back
+              archiver log notes/todo.txt -p --since 2d     with patches
+              archiver log notes/todo.txt -L 10,40          only changes to these lines
+              archiver restore 7c11e0:notes/todo.txt        restore one version
             """)
 
     @Argument(help: ArgumentHelp("A file or directory below the root (default: the whole root).", valueName: "path"))
@@ -48,13 +48,13 @@ struct LogCommand: ParsableCommand {
 
     @Option(
         name: .customShort("L"),
-        help: ArgumentHelp("Show only versions that changed these lines of the newest.", valueName: "first,last"))
+        help: ArgumentHelp("Show only versions that changed these lines of the newest one.", valueName: "first,last"))
     var range: String?
 
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
-    /// Nobody reads more of a table; a program gets all.
+    /// The maximum number of rows of a table without `--limit`; programs get all rows.
     private static let tableLimit = 1000
 
     func validate() throws {
@@ -81,7 +81,7 @@ struct LogCommand: ParsableCommand {
         try history.reportDamage()
     }
 
-    /// Whether the last thing of that name was a directory.
+    /// Whether the latest entry at `path` is a directory.
     private func isDirectory(_ path: RelativePath, _ history: HistoryContext) throws -> Bool {
         if path.isRoot { return true }
         if let entry = try? history.archive.entry(at: path, in: history.latest()) { return entry.kind == .directory }
@@ -106,11 +106,11 @@ struct LogCommand: ParsableCommand {
         remarkOlder(than: versions.count, history.console)
     }
 
-    /// Says that there may be more than a table shows.
+    /// Reports that there may be more versions than a table shows.
     private func remarkOlder(than count: Int, _ console: Console) {
         guard limit == nil, console.isForPerson, count == LogCommand.tableLimit else { return }
         try? console.output.flush()
-        console.remark("Older ones are not shown: see --since and --until, or -n for more.")
+        console.remark("Older versions are not shown: use --since and --until, or -n for more.")
     }
 
     private func listFile(_ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext) throws {
@@ -134,9 +134,9 @@ struct LogCommand: ParsableCommand {
         _ range: ClosedRange<Int>, _ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext
     ) throws {
         if stat {
-            throw Failure.usage("--stat counts all lines, not those of -L", remedy: "use --patch with -L")
+            throw Failure.usage("--stat and -L exclude each other", remedy: "use --patch with -L")
         }
-        // Lines are followed from the newest version on, whichever are wanted.
+        // Lines are always followed from the newest version, whatever --since and --until select.
         let everything = HistoryQuery(followsRenames: query.followsRenames)
         let all = try history.indexing {
             try history.archive.history(of: path, in: history.root, everything, progress: $0)

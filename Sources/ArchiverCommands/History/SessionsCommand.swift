@@ -1,4 +1,4 @@
-// `archiver sessions`: bursts of work.
+// `archiver sessions`: lists the sessions of work on a directory.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,24 +11,25 @@ struct SessionsCommand: ParsableCommand {
         commandName: "sessions",
         abstract: "List sessions of work on a directory, newest first.",
         discussion: """
-            A pause of 30 minutes ends a session. session~1 names the snapshot before the latest session, session~2 \
-            the one before the session before it; use them anywhere a snapshot is named. In a pipe the columns are \
-            separated by tabs: number, start, end, snapshots, added, modified, removed, stored bytes, snapshot \
-            before, last snapshot.
+            A pause of 30 minutes ends a session. session~1 names the last snapshot before the latest session, \
+            session~2 the last one before the session before that, and so on; they work wherever a snapshot is named. \
+            In a pipe the columns are separated by tabs: number, start, end, snapshots, added, modified, removed, \
+            stored bytes, snapshot before, last snapshot.
 
             Examples:
               archiver sessions
-              archiver diff session~1           what has changed since the latest session began
+              archiver diff session~1           changes since the latest session began
             """)
 
     @Option(
-        name: [.customShort("n"), .customLong("limit")], help: ArgumentHelp("Only the latest.", valueName: "count"))
+        name: [.customShort("n"), .customLong("limit")],
+        help: ArgumentHelp("Show at most this many, the latest.", valueName: "count"))
     var limit: Int?
 
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
-    /// Nobody reads more of a table.
+    /// The maximum number of rows of a table without `--limit`.
     private static let tableLimit = 50
 
     func validate() throws {

@@ -1,11 +1,11 @@
-// Versions as lines: a table for people, tabs for programs, JSON.
+// Lists of versions: a table for people, lines with tabs or JSON for programs.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
-/// How many lines a version added and removed; nil where it is no text.
+/// The numbers of lines that a version added and removed; nil if it is not text.
 typealias LineCounts = (added: Int, removed: Int)?
 
 /// Writes versions of files and directories.
@@ -13,20 +13,22 @@ struct VersionList {
     private let console: Console
     private let notes: [SnapshotID: [Note]]
 
-    /// - Parameter notes: shown with the snapshots that they are about.
+    /// - Parameter notes: the notes to show, by snapshot.
     init(_ console: Console, notes: [SnapshotID: [Note]] = [:]) {
         self.console = console
         self.notes = notes
     }
 
-    /// With all notes about the root's snapshots.
+    /// A list with all notes on the root's snapshots.
     init(_ history: HistoryContext) throws {
         self.init(history.console, notes: try history.archive.notesBySnapshot(of: history.root))
     }
 
     private func notes(of snapshot: ListedSnapshot) -> [Note] { notes.isEmpty ? [] : notes[snapshot.id] ?? [] }
 
-    /// - Parameter lines: of each version, where they were counted.
+    /// Writes the versions of a file.
+    ///
+    /// - Parameter lines: the line counts of each version, if they were counted.
     func write(_ versions: [PathVersion], _ lines: [LineCounts]? = nil) throws {
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
@@ -118,7 +120,7 @@ struct VersionList {
         }
     }
 
-    /// One line with tabs: id, time, change, size, path, other path, cause, label, and the lines where counted.
+    /// One line with tabs: id, time, change, size, path, other path, cause, label, and the line counts if given.
     private static func plain(_ version: PathVersion, _ lines: LineCounts?) -> String {
         var cells = [
             version.snapshot.id.short, version.snapshot.time.rfc3339, version.change.rawValue, "\(version.size)",
@@ -136,7 +138,7 @@ struct VersionList {
 struct PathVersionJSON: Encodable {
     let version: PathVersion
     let lines: LineCounts?
-    /// Nil where nobody asks.
+    /// Nil to leave out the field.
     let notes: [Note]?
 
     init(_ version: PathVersion, _ lines: LineCounts? = nil, notes: [Note]? = nil) {

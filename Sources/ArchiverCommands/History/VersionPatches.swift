@@ -1,4 +1,4 @@
-// What each version of a file changed in it: as a patch, or as numbers of lines.
+// The changes of each version of a file, as a patch or as line counts.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,15 +6,15 @@ internal import ArchiverKit
 internal import FileIO
 internal import TextDiff
 
-/// Compares versions with those before them.
+/// Compares each version with the one before it.
 struct VersionPatches {
     private let history: HistoryContext
 
     init(_ history: HistoryContext) { self.history = history }
 
-    /// Writes each version and below it what it changed.
+    /// Writes a heading and the patch of each version.
     ///
-    /// - Parameter ranges: of each version, the lines that matter; nil for all.
+    /// - Parameter ranges: the lines of each version to limit its patch to; nil for all.
     func write(_ versions: [PathVersion], _ ranges: [LineRange]? = nil) throws {
         let (console, archive) = (history.console, history.archive)
         var report = TextReport(console: console, left: .archive(archive), right: .archive(archive))
@@ -34,7 +34,7 @@ struct VersionPatches {
         }
     }
 
-    /// How many lines a version added and removed; nil where either side is no text, or too long.
+    /// The numbers of lines that a version added and removed; nil if either side is not text, or too large.
     func lineCounts(of version: PathVersion) throws -> LineCounts {
         guard let difference = try history.archive.difference(of: version, in: history.root) else { return nil }
         let sides = [difference.left, difference.right]

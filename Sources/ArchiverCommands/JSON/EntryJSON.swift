@@ -7,7 +7,7 @@ internal import FileIO
 /// An entry as `show --json` and `diff --json` show it.
 struct EntryJSON: Encodable {
     let entry: Entry
-    /// What a directory holds, where that was asked for.
+    /// The entries of a directory, if requested.
     var children: [Entry]?
 
     init(_ entry: Entry, children: [Entry]? = nil) {
@@ -36,7 +36,7 @@ struct EntryJSON: Encodable {
     }
 }
 
-/// An extended attribute; its value is base64, since it may be any bytes.
+/// An extended attribute; its value is in base64, because it may be any bytes.
 private struct AttributeJSON: Encodable {
     let name: [UInt8]
     let value: [UInt8]

@@ -1,4 +1,4 @@
-// Values as JSON text: keys sorted, slashes as they are, one value a line.
+// Values as JSON text: sorted keys, unescaped slashes, one value per line.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -18,12 +18,12 @@ enum JSONText {
     }
 }
 
-/// Writes a JSON array value by value, so that it may be longer than memory.
+/// Writes a JSON array value by value, so that it can be larger than memory.
 struct JSONArrayWriter {
     private let output: Output
     private var isEmpty = true
 
-    /// Writes the array's beginning.
+    /// Writes the opening bracket.
     init(_ output: Output) throws {
         self.output = output
         try output.write("[")
@@ -34,7 +34,7 @@ struct JSONArrayWriter {
         isEmpty = false
     }
 
-    /// Writes the array's end.
+    /// Writes the closing bracket.
     func finish() throws { try output.line(isEmpty ? "]" : "\n]") }
 }
 
@@ -49,7 +49,7 @@ struct JSONKey: CodingKey, ExpressibleByStringLiteral {
 }
 
 extension KeyedEncodingContainer<JSONKey> {
-    /// Writes a path as text, and in addition as base64 under `…Bytes` where it is not UTF-8.
+    /// Encodes a path as text, and additionally as base64 under `…Bytes` if it is not UTF-8.
     mutating func encode(bytes: some Collection<UInt8>, forKey key: JSONKey) throws {
         let bytes = Array(bytes)
         try encode(String(decoding: bytes, as: UTF8.self), forKey: key)

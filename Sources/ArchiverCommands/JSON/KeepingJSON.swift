@@ -1,4 +1,4 @@
-// Pins, labels, and what is forgotten, as JSON.
+// Pins, labels, notes and forgotten snapshots as JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -36,12 +36,12 @@ struct NoteJSON: Encodable {
     }
 }
 
-/// What `unpin` ended the pin of.
+/// The output of `unpin --json`.
 struct UnpinnedJSON: Encodable {
     let id: String
 }
 
-/// What something is called now; null for nothing.
+/// The output of `label --json`; the label is null after its removal.
 struct LabelJSON: Encodable {
     let id: String
     let label: String?
@@ -53,9 +53,9 @@ struct LabelJSON: Encodable {
     }
 }
 
-/// What `forget` forgot, or would.
+/// The output of `forget --json`: what was forgotten, or would be.
 struct ForgettingJSON: Encodable {
-    let forgotten: [Selected]
+    let forgotten: [Selection]
     let kept: [(snapshot: ListedSnapshot, reason: ForgettingResult.Reason)]
     let isDryRun: Bool
 
@@ -67,13 +67,13 @@ struct ForgettingJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(isDryRun, forKey: "dryRun")
-        try object.encode(forgotten.map(SelectedJSON.init), forKey: "forgotten")
+        try object.encode(forgotten.map(SelectionJSON.init), forKey: "forgotten")
         try object.encode(
             kept.map { Kept(id: $0.snapshot.id.hex, reason: $0.reason.rawValue) }, forKey: "kept")
     }
 }
 
-/// Something that is forgotten; `record` is null where it cannot be read any more.
+/// A forgotten snapshot or state; `record` is null if it can no longer be read.
 struct ForgottenJSON: Encodable {
     let forgotten: ForgottenSelection
 
@@ -84,6 +84,6 @@ struct ForgottenJSON: Encodable {
         try object.encode(forgotten.id.hex, forKey: "id")
         try object.encode(forgotten.forgotten, forKey: "forgotten")
         try object.encode(forgotten.reason.word, forKey: "reason")
-        try object.encode(forgotten.selected.map(SelectedJSON.init), forKey: "record")
+        try object.encode(forgotten.selected.map(SelectionJSON.init), forKey: "record")
     }
 }

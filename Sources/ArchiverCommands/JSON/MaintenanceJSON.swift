@@ -1,9 +1,9 @@
-// What looking after an archive came to, as JSON.
+// The results of archive maintenance as JSON.
 
 internal import ArchiverKit
 internal import FileIO
 
-/// What `prune` writes, and `watch` where the watcher did it: what was forgotten, and the space that was given back.
+/// The output of `prune --json`, and of `watch --json` for a watcher's maintenance: forgotten snapshots, freed space.
 struct MaintenanceJSON: Encodable {
     let result: MaintenanceResult
     let isDryRun: Bool

@@ -1,4 +1,4 @@
-// Operations and what taking them back came to, as JSON.
+// Operations and the results of undoing and redoing them, as JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -32,12 +32,12 @@ struct OperationJSON: Encodable {
     }
 }
 
-/// What `undo --json` and `redo --json` write: each step with all that `restore --json` has, and of a dry run the
-/// actions.
+/// The output of `undo --json` and `redo --json`: each step with the fields of `restore --json`, and the actions of a
+/// dry run.
 struct ReversalJSON: Encodable {
     let root: FilePath
     let steps: [OperationResult]
-    /// Where that was a dry run.
+    /// Nil unless this was a dry run.
     let actions: [RestoreAction]?
 
     func encode(to encoder: any Encoder) throws {

@@ -1,11 +1,11 @@
-// Policies, and what thinning came to, as JSON.
+// Retention policies and the results of thinning, as JSON.
 
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
-/// What `keep --json` writes.
+/// The output of `keep --json`.
 struct KeepingSummaryJSON: Encodable {
     let summary: KeepingSummary
 
@@ -48,7 +48,7 @@ private struct TierJSON: Encodable {
     }
 }
 
-/// What `keep --dry-run` and `keep --now` write.
+/// The output of `keep --dry-run --json` and `keep --now --json`.
 struct ThinningJSON: Encodable {
     let plans: [ThinningPlan]
     let isDryRun: Bool

@@ -1,11 +1,11 @@
-// What removing something from all history came to, as JSON.
+// The result of a purge as JSON.
 
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
-/// What `purge` writes.
+/// The output of `purge --json`.
 struct PurgeJSON: Encodable {
     private let result: PurgeResult
 

@@ -1,4 +1,4 @@
-// What commands that do something tell of it as JSON.
+// The results of captures, restores, checks and repairs, and errors, as JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,7 +6,7 @@ internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
-/// What a capture of one root came to; `snapshot` is null where nothing had changed.
+/// The result of capturing one root; `snapshot` is null if nothing had changed.
 struct CaptureJSON: Encodable {
     let root: FilePath
     let result: CaptureResult
@@ -37,12 +37,12 @@ struct RestoreActionJSON: Encodable {
     }
 }
 
-/// What a restore came to, or would.
+/// The result of a restore, or the plan of a dry run.
 struct RestoreJSON: Encodable {
-    /// What was restored; nil for nothing.
+    /// The restored snapshot; nil for a state before the root existed.
     let id: SnapshotID?
     let result: RestoreResult
-    /// The steps, where that was a dry run.
+    /// The steps; nil unless this was a dry run.
     let actions: [RestoreAction]?
 
     func encode(to encoder: any Encoder) throws {
@@ -86,7 +86,7 @@ struct RestoreProblemJSON: Encodable {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 struct CheckJSON: Encodable {
     let segments: Int
     let blocks: Int
@@ -119,7 +119,7 @@ struct CheckJSON: Encodable {
     }
 }
 
-/// Something that a check found.
+/// A finding of a check.
 struct CheckFindingJSON: Encodable {
     private let finding: CheckFinding
 
@@ -134,7 +134,7 @@ struct CheckFindingJSON: Encodable {
     }
 }
 
-/// What a rebuilt catalogue holds.
+/// The contents of a rebuilt catalogue.
 struct RepairJSON: Encodable {
     let segments: Int
     let chunks: Int
@@ -171,7 +171,7 @@ struct FailureJSON: Encodable {
         try error.encode(failure.remedy, forKey: "remedy")
         if let path = failure.path { try error.encode(bytes: path, forKey: "path") }
         if !failure.candidates.isEmpty {
-            try error.encode(failure.candidates.map(SelectedJSON.init), forKey: "candidates")
+            try error.encode(failure.candidates.map(SelectionJSON.init), forKey: "candidates")
         }
     }
 }

@@ -37,7 +37,7 @@ struct RootSummaryJSON: Encodable {
     }
 }
 
-/// Spans of time as JSON has them.
+/// Durations as a number of seconds.
 private enum JSONSeconds {
     static func of(_ duration: Duration) -> Double {
         Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18

@@ -1,4 +1,4 @@
-// Programs' saved states as JSON.
+// Saved states as JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -26,12 +26,12 @@ struct SavedStateJSON: Encodable {
     }
 }
 
-/// A saved state and what it holds, as `show --json` shows them.
+/// A saved state and its content as `show --json` shows them.
 struct StateDetailsJSON {
     let state: ListedState
     let content: StateContent
 
-    /// Writes one object on one line; what the state holds may be longer than memory as values.
+    /// Writes one object on one line; the content is streamed, because its values may not fit in memory.
     func write(to output: Output) throws {
         try output.write(JSONText.of(SavedStateJSON(state)).dropLast() + ",\"state\":")
         try content.writeJSON(pretty: false) { try output.write($0) }
@@ -39,7 +39,7 @@ struct StateDetailsJSON {
     }
 }
 
-/// What writing a state to a file came to, or would.
+/// The result of writing a state to a file, or the plan of a dry run.
 struct StateExportJSON: Encodable {
     let state: ListedState
     let export: StateExport
@@ -55,15 +55,15 @@ struct StateExportJSON: Encodable {
     }
 }
 
-/// What an ambiguous selector may mean; a state is told from a snapshot by its title.
-struct SelectedJSON: Encodable {
-    let selected: Selected
+/// A snapshot or a saved state; only a state has a title.
+struct SelectionJSON: Encodable {
+    let selected: Selection
 
-    init(_ selected: Selected) { self.selected = selected }
+    init(_ selected: Selection) { self.selected = selected }
 
     func encode(to encoder: any Encoder) throws {
         switch selected {
-        case .snapshot(let record): try SnapshotJSON(record).encode(to: encoder)
+        case .snapshot(let snapshot): try SnapshotJSON(snapshot).encode(to: encoder)
         case .state(let state): try SavedStateJSON(state).encode(to: encoder)
         }
     }

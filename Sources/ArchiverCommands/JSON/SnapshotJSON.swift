@@ -7,51 +7,51 @@ internal import FileIO
 
 /// A snapshot as `list --json` and the `snapshot` event of `watch --json` show it.
 struct SnapshotJSON: Encodable {
-    let record: ListedSnapshot
+    let snapshot: ListedSnapshot
 
-    init(_ record: ListedSnapshot) { self.record = record }
+    init(_ snapshot: ListedSnapshot) { self.snapshot = snapshot }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(record.id.hex, forKey: "id")
-        try object.encode(record.time, forKey: "time")
-        try object.encode(bytes: record.rootPath, forKey: "root")
-        try object.encode(record.host, forKey: "host")
-        try object.encode(record.machine.hex, forKey: "machine")
-        try object.encode(record.sequence, forKey: "sequence")
-        try object.encode(record.isAside, forKey: "aside")
-        try object.encode(record.parent?.hex, forKey: "parent")
-        try object.encode(record.cause.rawValue, forKey: "cause")
-        try object.encode(record.label, forKey: "label")
-        try object.encode(record.totals.files, forKey: "files")
-        try object.encode(record.totals.directories, forKey: "directories")
-        try object.encode(record.totals.others, forKey: "others")
-        try object.encode(record.totals.bytes, forKey: "bytes")
-        try object.encode(record.changes.added, forKey: "added")
-        try object.encode(record.changes.modified, forKey: "modified")
-        try object.encode(record.changes.removed, forKey: "removed")
-        try object.encode(record.problems, forKey: "problems")
-        try object.encode(record.storedBytes, forKey: "storedBytes")
+        try object.encode(snapshot.id.hex, forKey: "id")
+        try object.encode(snapshot.time, forKey: "time")
+        try object.encode(bytes: snapshot.rootPath, forKey: "root")
+        try object.encode(snapshot.host, forKey: "host")
+        try object.encode(snapshot.machine.hex, forKey: "machine")
+        try object.encode(snapshot.sequence, forKey: "sequence")
+        try object.encode(snapshot.isAside, forKey: "aside")
+        try object.encode(snapshot.parent?.hex, forKey: "parent")
+        try object.encode(snapshot.cause.rawValue, forKey: "cause")
+        try object.encode(snapshot.label, forKey: "label")
+        try object.encode(snapshot.totals.files, forKey: "files")
+        try object.encode(snapshot.totals.directories, forKey: "directories")
+        try object.encode(snapshot.totals.others, forKey: "others")
+        try object.encode(snapshot.totals.bytes, forKey: "bytes")
+        try object.encode(snapshot.changes.added, forKey: "added")
+        try object.encode(snapshot.changes.modified, forKey: "modified")
+        try object.encode(snapshot.changes.removed, forKey: "removed")
+        try object.encode(snapshot.problems, forKey: "problems")
+        try object.encode(snapshot.storedBytes, forKey: "storedBytes")
     }
 }
 
-/// A snapshot in `list --json`, with the gaps between it and the one before it, and the notes about it.
+/// A snapshot as `list --json` shows it, with the gaps since the previous one and its notes.
 struct ListedSnapshotJSON: Encodable {
-    let record: ListedSnapshot
+    let snapshot: ListedSnapshot
     let gaps: [GapRecord]
     let notes: [Note]
-    /// Nil where nobody asks.
+    /// Nil to leave out the field.
     let isPinned: Bool?
 
-    init(_ record: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool? = nil) {
-        self.record = record
+    init(_ snapshot: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool? = nil) {
+        self.snapshot = snapshot
         self.gaps = gaps
         self.notes = notes
         self.isPinned = isPinned
     }
 
     func encode(to encoder: any Encoder) throws {
-        try SnapshotJSON(record).encode(to: encoder)
+        try SnapshotJSON(snapshot).encode(to: encoder)
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(gaps.map(GapJSON.init), forKey: "gapsBefore")
         try object.encode(notes.map(NoteJSON.init), forKey: "notes")
@@ -59,8 +59,7 @@ struct ListedSnapshotJSON: Encodable {
     }
 }
 
-/// Writes snapshots as `list --json` shows them, with the gaps between each and the one before it: what
-/// `ListedSnapshotJSON` encodes, in a fraction of the time.
+/// Writes the same JSON as `ListedSnapshotJSON`, in a fraction of the time.
 struct SnapshotJSONRows {
     private var times = TimeWriter()
     private var root: (path: [UInt8], json: String) = ([], "")
@@ -68,31 +67,31 @@ struct SnapshotJSONRows {
     private var machine: (id: MachineID, hex: String) = (.unknown, MachineID.unknown.hex)
 
     mutating func append(
-        _ record: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool, to line: inout LineBuffer
+        _ snapshot: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool, to line: inout LineBuffer
     ) throws {
-        if record.rootPath != root.path || root.json.isEmpty {
-            root = (record.rootPath, try SnapshotJSONRows.members(root: record.rootPath))
+        if snapshot.rootPath != root.path || root.json.isEmpty {
+            root = (snapshot.rootPath, try SnapshotJSONRows.members(root: snapshot.rootPath))
         }
-        if record.host != host.name { host = (record.host, try JSONText.of(record.host)) }
-        if record.machine != machine.id { machine = (record.machine, record.machine.hex) }
-        append("{\"added\":", record.changes.added, to: &line)
-        append(",\"aside\":", record.isAside ? "true" : "false", to: &line)
-        append(",\"bytes\":", record.totals.bytes, to: &line)
-        // A cause is letters and hyphens.
-        append(",\"cause\":\"", record.cause.rawValue, to: &line)
-        append("\",\"directories\":", record.totals.directories, to: &line)
-        append(",\"files\":", record.totals.files, to: &line)
+        if snapshot.host != host.name { host = (snapshot.host, try JSONText.of(snapshot.host)) }
+        if snapshot.machine != machine.id { machine = (snapshot.machine, snapshot.machine.hex) }
+        append("{\"added\":", snapshot.changes.added, to: &line)
+        append(",\"aside\":", snapshot.isAside ? "true" : "false", to: &line)
+        append(",\"bytes\":", snapshot.totals.bytes, to: &line)
+        // A cause has only letters and hyphens, so it needs no escapes.
+        append(",\"cause\":\"", snapshot.cause.rawValue, to: &line)
+        append("\",\"directories\":", snapshot.totals.directories, to: &line)
+        append(",\"files\":", snapshot.totals.files, to: &line)
         append(",\"gapsBefore\":", gaps.isEmpty ? "[]" : try JSONText.of(gaps.map(GapJSON.init)), to: &line)
         append(",\"host\":", host.json, to: &line)
         line.append(",\"id\":\"")
-        line.append(record.id.chunk)
-        append("\",\"label\":", try record.label.map { try JSONText.of($0) } ?? "null", to: &line)
+        line.append(snapshot.id.chunk)
+        append("\",\"label\":", try snapshot.label.map { try JSONText.of($0) } ?? "null", to: &line)
         append(",\"machine\":\"", machine.hex, to: &line)
-        append("\",\"modified\":", record.changes.modified, to: &line)
+        append("\",\"modified\":", snapshot.changes.modified, to: &line)
         append(",\"notes\":", notes.isEmpty ? "[]" : try JSONText.of(notes.map(NoteJSON.init)), to: &line)
-        append(",\"others\":", record.totals.others, to: &line)
+        append(",\"others\":", snapshot.totals.others, to: &line)
         line.append(",\"parent\":")
-        if let parent = record.parent {
+        if let parent = snapshot.parent {
             line.append(byte: "\"")
             line.append(parent.chunk)
             line.append(byte: "\"")
@@ -100,13 +99,13 @@ struct SnapshotJSONRows {
             line.append("null")
         }
         append(",\"pinned\":", isPinned ? "true" : "false", to: &line)
-        append(",\"problems\":", UInt64(clamping: record.problems), to: &line)
-        append(",\"removed\":", record.changes.removed, to: &line)
+        append(",\"problems\":", UInt64(clamping: snapshot.problems), to: &line)
+        append(",\"removed\":", snapshot.changes.removed, to: &line)
         append(",", root.json, to: &line)
-        append(",\"sequence\":", record.sequence, to: &line)
-        append(",\"storedBytes\":", record.storedBytes, to: &line)
+        append(",\"sequence\":", snapshot.sequence, to: &line)
+        append(",\"storedBytes\":", snapshot.storedBytes, to: &line)
         line.append(",\"time\":\"")
-        times.append(record.time, to: &line)
+        times.append(snapshot.time, to: &line)
         line.append("\"}")
     }
 
@@ -120,7 +119,7 @@ struct SnapshotJSONRows {
         line.append(value)
     }
 
-    /// `"root":"/home/ann"`, and `"rootBytes"` where it has to be.
+    /// `"root":"/home/ann"`, and `"rootBytes"` if the path is not UTF-8.
     private static func members(root: [UInt8]) throws -> String {
         struct Root: Encodable {
             let path: [UInt8]
@@ -134,22 +133,22 @@ struct SnapshotJSONRows {
     }
 }
 
-/// A snapshot as `show --json` shows it, and the entry that was asked for.
+/// A snapshot as `show --json` shows it, with the requested entry.
 struct SnapshotDetailsJSON: Encodable {
-    let record: ListedSnapshot
-    let snapshot: Snapshot
-    /// Nil where it is not pinned.
+    let snapshot: ListedSnapshot
+    let details: Snapshot
+    /// Nil if it is not pinned.
     let pin: Pin?
     let notes: [Note]
-    /// What the path names; nil where there was none.
+    /// The entry at the given path; nil if no path was given.
     var entry: EntryJSON?
 
     func encode(to encoder: any Encoder) throws {
-        try SnapshotJSON(record).encode(to: encoder)
+        try SnapshotJSON(snapshot).encode(to: encoder)
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(snapshot.tree.hex, forKey: "tree")
-        try object.encode(snapshot.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
-        try object.encode(snapshot.problems.map(ProblemJSON.init), forKey: "problemPaths")
+        try object.encode(details.tree.hex, forKey: "tree")
+        try object.encode(details.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
+        try object.encode(details.problems.map(ProblemJSON.init), forKey: "problemPaths")
         try object.encode(pin.map(PinJSON.init), forKey: "pin")
         try object.encode(notes.map(NoteJSON.init), forKey: "notes")
         try object.encode(entry, forKey: "entry")
@@ -169,7 +168,7 @@ struct ChangedPathJSON: Encodable {
     }
 }
 
-/// A path that could not be captured as it is.
+/// A path that could not be captured completely.
 struct ProblemJSON: Encodable {
     let problem: Problem
 

@@ -1,4 +1,4 @@
-// How everything stands, as JSON.
+// The status of the archive, its roots and watchers, as JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,7 +6,7 @@ internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
-/// What `status --json` writes.
+/// The output of `status --json`.
 struct ArchiveStatusJSON: Encodable {
     let status: ArchiveStatus
 
@@ -16,7 +16,7 @@ struct ArchiveStatusJSON: Encodable {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(status.isWell, forKey: "well")
         try object.encode(status.roots.map(RootStatusJSON.init), forKey: "roots")
-        try object.encode(status.concerns.map(ConcernJSON.init), forKey: "concerns")
+        try object.encode(status.findings.map(FindingJSON.init), forKey: "findings")
         var archive = object.nestedContainer(keyedBy: JSONKey.self, forKey: "archive")
         try archive.encode(bytes: status.directory.bytes, forKey: "path")
         try archive.encode(status.storedBytes, forKey: "storedBytes")
@@ -35,7 +35,7 @@ struct ArchiveStatusJSON: Encodable {
     }
 }
 
-/// One root in it; what only a running watcher knows is under `watcher`, null where there is none.
+/// The status of one root; `watcher` is null if no watcher runs.
 struct RootStatusJSON: Encodable {
     let status: RootStatus
 
@@ -44,7 +44,7 @@ struct RootStatusJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(bytes: status.root.path.bytes, forKey: "root")
-        try object.encode(status.concerns.isEmpty, forKey: "well")
+        try object.encode(status.findings.isEmpty, forKey: "well")
         try object.encode(status.isWatched, forKey: "watched")
         try object.encode(status.watcher.map(WatcherJSON.init), forKey: "watcher")
         try object.encode(status.lastWatched?.rfc3339, forKey: "lastWatched")
@@ -53,7 +53,7 @@ struct RootStatusJSON: Encodable {
         try object.encode(status.snapshotCount, forKey: "snapshots")
         try object.encode(status.storedInLastDay, forKey: "storedInLastDay")
         try object.encode(status.gaps.map(GapJSON.init), forKey: "gapsInLastDay")
-        try object.encode(status.concerns.map(ConcernJSON.init), forKey: "concerns")
+        try object.encode(status.findings.map(FindingJSON.init), forKey: "findings")
     }
 }
 
@@ -94,7 +94,7 @@ private struct LargeFileJSON: Encodable {
 }
 
 extension WatcherStatus.LargeFile {
-    /// What `status` and `watch` tell of it.
+    /// Encodes the fields that `status` and `watch` share.
     func encode(into object: inout KeyedEncodingContainer<JSONKey>) throws {
         try object.encode(bytes: path.bytes, forKey: "path")
         try object.encode(bytes, forKey: "bytes")
@@ -105,7 +105,7 @@ extension WatcherStatus.LargeFile {
     }
 }
 
-/// A gap that is not over.
+/// A gap that has not ended.
 private struct OpenGapJSON: Encodable {
     let cause: String
     let start: String
@@ -116,14 +116,14 @@ private struct OpenGapJSON: Encodable {
     }
 }
 
-/// What keeps all from being well.
-private struct ConcernJSON: Encodable {
+/// A finding of the status.
+private struct FindingJSON: Encodable {
     let message: String
     let remedy: String?
 
-    init(_ concern: Concern) {
-        message = concern.message
-        remedy = concern.remedy
+    init(_ finding: Finding) {
+        message = finding.message
+        remedy = finding.remedy
     }
 }
 
@@ -143,9 +143,9 @@ struct GapJSON: Encodable {
     }
 }
 
-/// What an audit came to.
+/// The result of an audit.
 struct AuditJSON: Encodable {
-    /// Nil where that is said around it.
+    /// Nil if the enclosing object names the root.
     let root: FilePath?
     let result: AuditResult
 

@@ -1,11 +1,11 @@
-// What takes the space in an archive, as JSON.
+// The space that the archive uses, as JSON.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
-/// What `usage --json` writes.
+/// The output of `usage --json`.
 struct UsageJSON: Encodable {
     let usage: ArchiveUsage
     let limit: Int
@@ -27,7 +27,7 @@ struct UsageJSON: Encodable {
     }
 }
 
-/// The bytes of one owner.
+/// The bytes that one owner uses.
 private struct UsageItemJSON: Encodable {
     let item: ArchiveUsage.Item
 
@@ -51,7 +51,7 @@ private struct UsageItemJSON: Encodable {
     }
 }
 
-/// What the snapshots of a day added.
+/// The bytes that the snapshots of one day added.
 struct DailyUsageJSON: Encodable {
     let usage: DailyUsage
 

@@ -1,4 +1,4 @@
-// What `watch --json` writes: one object a line.
+// The output of `watch --json`: one object per line.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,7 +9,7 @@ internal import SystemPackage
 /// An event of the watch service.
 struct WatchEventJSON: Encodable {
     let event: WatchService.Event
-    /// Gaps of the root since its snapshot before; told with a snapshot, as `list` does.
+    /// The gaps since the root's previous snapshot; only for a snapshot event.
     let gaps: [GapRecord]
 
     init(_ event: WatchService.Event, gaps: [GapRecord] = []) {
@@ -35,8 +35,8 @@ struct WatchEventJSON: Encodable {
             try object.encode(directories, forKey: "directories")
             try object.encode(snapshot.id.hex, forKey: "latest")
             try object.encode(isNew, forKey: "isNew")
-        case .snapshot(let record):
-            try ListedSnapshotJSON(record, gaps, isPinned: false).encode(to: encoder)
+        case .snapshot(let snapshot):
+            try ListedSnapshotJSON(snapshot, gaps, isPinned: false).encode(to: encoder)
             try object.encode("snapshot", forKey: "event")
         case .gap(let gap):
             try GapJSON(gap).encode(to: encoder)
@@ -69,10 +69,10 @@ struct WatchEventJSON: Encodable {
             try object.encode(error.code.rawValue, forKey: "code")
             try object.encode(error.message, forKey: "message")
             try object.encode(error.remedy, forKey: "remedy")
-        case .dropped(let events, let troubles):
+        case .dropped(let events, let warnings):
             try object.encode("dropped", forKey: "event")
             try object.encode(events, forKey: "count")
-            try object.encode(troubles, forKey: "troubles")
+            try object.encode(warnings, forKey: "warnings")
         case .stopped(let root):
             try object.encode("stopped", root)
         }

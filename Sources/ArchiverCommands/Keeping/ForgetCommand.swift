@@ -1,4 +1,4 @@
-// `archiver forget` and `archiver unforget`: what is listed no more, and what is listed again.
+// `archiver forget` and `archiver unforget`: remove snapshots and states from the lists, and bring them back.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -13,8 +13,8 @@ struct ForgetCommand: ParsableCommand {
         discussion: """
             Forgotten snapshots are not listed and cannot be restored until 'archiver unforget' brings them back. \
             Their data stays in the archive until it is reclaimed. With --since and --until, all snapshots of that \
-            time are forgotten, except pinned and labelled ones and the newest of each root. A root always keeps one \
-            snapshot.
+            period are forgotten, except pinned and labelled ones and the newest one of the root. A root always keeps \
+            at least one snapshot.
 
             Examples:
               archiver forget 3fa9c2 latest~3
@@ -32,7 +32,7 @@ struct ForgetCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Forget snapshots made up to this time.", valueName: "time"))
     var until: String?
 
-    @Flag(name: [.customShort("n"), .long], help: "Only show what would be forgotten.")
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be forgotten, and change nothing.")
     var dryRun = false
 
     @OptionGroup var states: StateOptions
@@ -57,7 +57,7 @@ struct ForgetCommand: ParsableCommand {
                 root: root, since: try since.map { try ListCommand.time($0, isStart: true) },
                 until: try until.map { try ListCommand.time($0, isStart: false) })
             let result = try context.archive.forget(query, isDryRun: dryRun)
-            return try report(result.forgotten.map(Selected.snapshot), result.kept, console)
+            return try report(result.forgotten.map(Selection.snapshot), result.kept, console)
         }
         let selected = try selectors.map { try context.whole($0, states) }
         try context.archive.forget(selected, isDryRun: dryRun)
@@ -65,7 +65,7 @@ struct ForgetCommand: ParsableCommand {
     }
 
     private func report(
-        _ forgotten: [Selected], _ kept: [(snapshot: ListedSnapshot, reason: ForgettingResult.Reason)],
+        _ forgotten: [Selection], _ kept: [(snapshot: ListedSnapshot, reason: ForgettingResult.Reason)],
         _ console: Console
     ) throws {
         if console.isJSON {
@@ -90,11 +90,11 @@ struct UnforgetCommand: ParsableCommand {
         commandName: "unforget",
         abstract: "Bring back forgotten snapshots and saved states.",
         discussion: """
-            'archiver list --forgotten' shows what is forgotten. It can be brought back until its bytes are reclaimed.
+            'archiver list --forgotten' lists what can be brought back. This is possible until the data is reclaimed.
 
             Examples:
               archiver unforget 3fa9c2
-              archiver unforget --last          all that was forgotten last
+              archiver unforget --last          everything that was forgotten last
             """)
 
     @Argument(help: ArgumentHelp("Ids, as 'archiver list --forgotten' shows them.", valueName: "id"))
@@ -116,7 +116,7 @@ struct UnforgetCommand: ParsableCommand {
         if found.isEmpty { throw Failure.unsuitable("nothing is forgotten", remedy: "see 'archiver list --forgotten'") }
         try archive.unforget(found)
         let selected = found.compactMap(\.selected)
-        if console.isJSON { return try console.output.line(JSONText.of(selected.map(SelectedJSON.init))) }
+        if console.isJSON { return try console.output.line(JSONText.of(selected.map(SelectionJSON.init))) }
         if selected.count <= 3 {
             for one in selected { try console.summary("brought back \(one.name) (\(LocalTime.text(one.time)))") }
         } else {

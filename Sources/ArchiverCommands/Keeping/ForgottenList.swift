@@ -1,4 +1,4 @@
-// What is pinned and what is forgotten, as lines of text.
+// Lists of pins and of forgotten snapshots and states, as lines of text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,7 +12,7 @@ enum PinList {
         TextTable.Column(title: "until"), TextTable.Column(title: "reason", isElastic: true),
     ]
 
-    /// The line of `archiver show` that tells of a pin; none where there is none.
+    /// The field of `archiver show` for a pin; empty without a pin.
     static func fields(_ pin: Pin?, _ console: Console) -> [(name: String, value: String)] {
         guard let pin else { return [] }
         func time(_ time: Timestamp) -> String { console.isForPerson ? LocalTime.text(time) : time.rfc3339 }
@@ -22,7 +22,7 @@ enum PinList {
         return [("pinned", parts.compactMap { $0 }.joined(separator: ", "))]
     }
 
-    /// A table for a person; one line with tabs for a program: id, time, end, reason.
+    /// A table for a person; lines with tabs for a program: id, time, end, reason.
     static func lines(_ pins: [Pin], _ console: Console) -> [String] {
         guard console.isForPerson else {
             return pins.map { pin in
@@ -43,7 +43,7 @@ enum PinList {
     }
 }
 
-/// Lists of what is forgotten.
+/// Lists of forgotten snapshots and states.
 enum ForgottenList {
     private static let columns = [
         TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "forgotten"),
@@ -51,7 +51,7 @@ enum ForgottenList {
         TextTable.Column(title: "label", isElastic: true), TextTable.Column(title: "why"),
     ]
 
-    /// A table for a person; one line with tabs for a program: id, when it was forgotten, time, root or title, label, why.
+    /// A table for a person; lines with tabs for a program: id, time of forgetting, time, root or title, label, reason.
     static func lines(_ forgotten: [ForgottenSelection], _ console: Console) -> [String] {
         guard console.isForPerson else {
             return forgotten.map { TextTable.plain(cells($0, time: \.rfc3339)) }
@@ -76,7 +76,7 @@ enum ForgottenList {
 }
 
 extension ForgettingReason {
-    /// "asked", "policy" or "room"; nil for what only a later version knows.
+    /// "asked", "policy", "room" or "purged"; nil for a reason of a later version.
     var word: String? {
         switch self {
         case .asked: "asked"

@@ -1,4 +1,4 @@
-// `archiver keep`: which snapshots are kept, and how much room the archive may take.
+// `archiver keep`: the retention policies and the space limits of the archive.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -9,13 +9,13 @@ struct KeepCommand: ParsableCommand {
         abstract: "Show or set which snapshots are kept.",
         discussion: """
             By default everything is kept. With tiers, the first snapshot of each minute, hour, day or week is kept \
-            up to an age, and watchers forget the others, or --now does at once. Always kept: the newest snapshot of \
-            a root, pinned and labelled ones, the states around operations of the last 30 days, the last state of \
-            each session, the states around mass changes, and the last state with a file that was deleted later. \
-            'archiver unforget' brings back what was forgotten until it is reclaimed.
+            up to an age; watchers, or --now, forget the others. Always kept are the newest snapshot of a root, pinned \
+            and labelled ones, those before and after operations of the last 30 days, the last one of each session, \
+            those before and after mass changes, and the last one with a file that was deleted later. Until forgotten \
+            snapshots are reclaimed, 'archiver unforget' brings them back.
 
             Examples:
-              archiver keep                     what is kept
+              archiver keep                     show the policies
               archiver keep --all 2h --minutely 48h --hourly 30d --daily 1y --weekly forever --dry-run
               archiver keep --usual --root ~/build
               archiver keep --everything        the default
@@ -49,10 +49,10 @@ struct KeepCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The archive's maximum size: 500M, 20G, none.", valueName: "size"))
     var maxSize: LimitArgument?
 
-    @Option(help: ArgumentHelp("The space to leave free on its file system: 10%, 5G.", valueName: "size"))
+    @Option(help: ArgumentHelp("The space to leave free on the archive's file system: 10%, 5G.", valueName: "size"))
     var minFree: FreeArgument?
 
-    @Flag(name: [.customShort("n"), .long], help: "Set nothing; show what would be forgotten.")
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be forgotten, and change nothing.")
     var dryRun = false
 
     @Flag(help: "Apply the policy now instead of waiting for a watcher.")
@@ -70,7 +70,7 @@ struct KeepCommand: ParsableCommand {
         if ways > 1 { throw ValidationError("--everything, --usual, --reset and tiers exclude each other") }
         if dryRun && now { throw ValidationError("--dry-run and --now exclude each other") }
         if place.root != nil || place.host != nil, maxSize != nil || minFree != nil {
-            throw ValidationError("sizes are the whole archive's: leave out --root")
+            throw ValidationError("--max-size and --min-free apply to the whole archive: leave out --root and --host")
         }
     }
 
@@ -88,7 +88,7 @@ struct KeepCommand: ParsableCommand {
             if maxSize != nil || minFree != nil { try archive.setBudget(budget(archive.budget())) }
         }
         if dryRun || now {
-            // What is to be set for all roots does not concern those with a policy of their own.
+            // A policy for all roots does not apply to roots with their own policy.
             let plans = try archive.thin(ThinningOptions(root: root, policy: policy, isDryRun: dryRun))
             return try report(plans, console)
         }
@@ -98,12 +98,12 @@ struct KeepCommand: ParsableCommand {
         let room = try archive.room()
         if room.isShort {
             console.remark(
-                "The archive has \(ByteCount.text(room.lackingBytes)) too much for that: the watcher, or 'archiver prune', "
-                    + "forgets old snapshots until it fits.")
+                "The archive exceeds its limits by \(ByteCount.text(room.lackingBytes)): a watcher, or "
+                    + "'archiver prune', forgets old snapshots until it fits.")
         }
     }
 
-    /// The policy that the command line gives; nil where it gives none.
+    /// The policy on the command line; nil if none is given.
     private func given(_ archive: Archive, _ root: ArchivedRoot?) throws -> RetentionPolicy? {
         if everything { return .everything }
         if usual { return .usual }

@@ -1,10 +1,10 @@
-// Policies in words, and what thinning came to.
+// The texts of retention policies, space limits and the results of thinning.
 
 internal import ArchiverKit
 internal import FileIO
 internal import SystemPackage
 
-/// What is kept of each root, and how much room the archive may take.
+/// The policy of each root and the space limits of the archive.
 struct KeepingSummary {
     let ofAll: RetentionPolicy
     let roots: [(root: ArchivedRoot, policy: RetentionPolicy, isOwn: Bool)]
@@ -21,7 +21,7 @@ struct KeepingSummary {
     }
 }
 
-/// Texts about what is kept.
+/// Texts about policies and thinning.
 enum KeepingText {
     static func lines(_ summary: KeepingSummary) -> [String] {
         let own = summary.roots.filter(\.isOwn)
@@ -30,7 +30,7 @@ enum KeepingText {
             + ["\(rest): \(text(summary.ofAll))", room(summary.budget)]
     }
 
-    /// "everything", "all for 2h, one a minute for 2d, one a week forever".
+    /// "everything is kept", or "all for 2h, one a minute for 2d, one a week forever".
     static func text(_ policy: RetentionPolicy) -> String {
         if policy.tiers.isEmpty { return "everything is kept" }
         return policy.tiers.map { tier in
@@ -54,12 +54,12 @@ enum KeepingText {
         let size = budget.maxSize.map { "at most \(ByteCount.text($0))" } ?? "no limit"
         let free = [budget.minFreePercent.map { "\($0)%" }, budget.minFreeBytes.map { ByteCount.text($0) }]
             .compactMap { $0 }.joined(separator: " or ")
-        return "room for the archive: \(size); free on its disk: at least \(free)"
+        return "archive size: \(size); free on its disk: at least \(free)"
     }
 
-    /// What thinning each root came to, or would.
+    /// The results, or planned results, of thinning each root.
     static func lines(_ plans: [ThinningPlan], isDryRun: Bool) -> [String] {
-        if plans.isEmpty { return ["Everything is kept of all roots."] }
+        if plans.isEmpty { return ["All roots keep everything."] }
         return plans.flatMap { plan in
             let verb = isDryRun ? "would forget" : "forgot"
             let kept = ThinningPlan.Reason.allCases.compactMap { reason in
@@ -80,7 +80,7 @@ enum KeepingText {
         case .labelled: "with a label"
         case .operation: "for undo"
         case .burst: "around pauses"
-        case .massChange: "around changes of much at once"
+        case .massChange: "around mass changes"
         case .deletedFile: "as the last with a deleted file"
         }
     }

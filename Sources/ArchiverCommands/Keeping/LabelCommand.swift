@@ -1,4 +1,4 @@
-// `archiver label`: gives a snapshot a name after it was made.
+// `archiver label`: sets or removes the label of a snapshot or saved state.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -10,8 +10,8 @@ struct LabelCommand: ParsableCommand {
         commandName: "label",
         abstract: "Set or remove the label of a snapshot or saved state.",
         discussion: """
-            A label names a snapshot for other commands and protects it from thinning. A snapshot has one label: a \
-            new one replaces it.
+            A label names a snapshot in other commands and protects it from thinning. A snapshot has at most one \
+            label: a new one replaces the old one.
 
             Examples:
               archiver label @yesterday before-upgrade
@@ -51,6 +51,6 @@ struct LabelCommand: ParsableCommand {
             return try console.output.line(JSONText.of(LabelJSON(id: selected.id.hex, label: name)))
         }
         try console.summary(
-            name.map { "\(selected.name) is called '\(Escaping.text($0))'" } ?? "\(selected.name) has no label now")
+            name.map { "labelled \(selected.name) '\(Escaping.text($0))'" } ?? "removed the label of \(selected.name)")
     }
 }

@@ -1,13 +1,13 @@
-// What looking after an archive came to, in words.
+// The results of archive maintenance, as text.
 
 internal import ArchiverKit
 
-/// Texts of `prune`, and of the watcher that does the same.
+/// Texts of `prune` and of a watcher's maintenance.
 enum MaintenanceText {
-    /// "forgot 12 snapshots by the policy; gave back 1.2 GiB: 6.1 GiB before, 4.9 GiB after".
+    /// "forgot 12 snapshots by the policy; reclaimed 1.2 GiB: 6.1 GiB before, 4.9 GiB after".
     static func text(_ result: MaintenanceResult) -> String {
         let parts = [forgotten(result), result.pruned.map(freed)].compactMap { $0 }
-        return parts.isEmpty ? "nothing to give back" : parts.joined(separator: "; ")
+        return parts.isEmpty ? "nothing to reclaim" : parts.joined(separator: "; ")
     }
 
     private static func forgotten(_ result: MaintenanceResult) -> String? {
@@ -22,26 +22,27 @@ enum MaintenanceText {
     private static func freed(_ result: PruneResult) -> String {
         let inUse =
             result.inUse > 0
-            ? "; \(Plural.of(result.inUse, "segment")) that somebody writes to \(result.inUse == 1 ? "stays" : "stay")"
+            ? "; skipped \(Plural.of(result.inUse, "segment")) that another process is writing"
             : ""
         let sizes = "\(ByteCount.text(result.bytesBefore)) before, \(ByteCount.text(result.bytesAfter)) after"
         if result.freedBytes == 0 {
-            return "nothing to give back: the archive has \(ByteCount.text(result.bytesAfter))" + inUse
+            return "nothing to reclaim: the archive has \(ByteCount.text(result.bytesAfter))" + inUse
         }
-        let verb = result.isDryRun ? "would give back about" : "gave back"
+        let verb = result.isDryRun ? "would reclaim about" : "reclaimed"
         return "\(verb) \(ByteCount.text(result.freedBytes)): \(sizes)" + inUse
     }
 
-    /// That the budget is not kept.
+    /// The warning that the archive exceeds its budget.
     static func shortage(_ room: ArchiveRoom) -> String {
-        "there is still too little room, by \(ByteCount.text(room.lackingBytes)): what is left is always kept"
+        "the archive still exceeds its limits by \(ByteCount.text(room.lackingBytes)): the remaining snapshots are "
+            + "always kept"
     }
 
-    /// "room: 18.2 GiB used of 20.0 GiB"; nil where nobody has set a budget.
+    /// "space: 18.2 GiB used of 20.0 GiB, …"; nil if no budget is set.
     static func budget(_ room: ArchiveRoom) -> String? {
         guard room.isBudgetSet else { return nil }
         let size = room.budget.maxSize.map { " of \(ByteCount.text($0))" } ?? ""
-        return "room: \(ByteCount.text(room.usedBytes)) used\(size), "
+        return "space: \(ByteCount.text(room.usedBytes)) used\(size), "
             + "\(ByteCount.text(room.budget.minFree(of: room.totalBytes))) to be left free on the disk"
     }
 }

@@ -1,4 +1,4 @@
-// `archiver note`: something written down about a snapshot.
+// `archiver note`: adds a note to a snapshot, or lists the notes.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -25,7 +25,7 @@ struct NoteCommand: ParsableCommand {
     var text: ByteArgument?
 
     @Option(
-        help: ArgumentHelp("The snapshot to note about (default: latest).", valueName: "selector"),
+        help: ArgumentHelp("The snapshot to add the note to (default: latest).", valueName: "selector"),
         completion: .selector)
     var at: ByteArgument?
 
@@ -40,7 +40,7 @@ struct NoteCommand: ParsableCommand {
 
     func validate() throws {
         if text != nil, since != nil || until != nil {
-            throw ValidationError("--since and --until are for the list: leave out the text, or these")
+            throw ValidationError("--since and --until are for listing notes: leave out the text, or these options")
         }
         if text == nil, at != nil { throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT") }
     }
@@ -55,15 +55,15 @@ struct NoteCommand: ParsableCommand {
         let snapshot = try at.map { try history.context.snapshot(SnapshotPath($0).withoutPath("--at")) }
         if let snapshot, snapshot.root != history.root {
             throw Failure.usage(
-                "snapshot \(snapshot.id.short) is of \(Escaping.text(snapshot.rootPath)), and not of "
+                "snapshot \(snapshot.id.short) belongs to \(Escaping.text(snapshot.rootPath)), not to "
                     + Escaping.text(history.root.path.bytes),
-                remedy: "say with --root DIR which directory is meant")
+                remedy: "name the root with --root DIR")
         }
         let about = try snapshot ?? history.archive.latestSnapshot(of: history.root)
         let note = try history.archive.note(text, about: history.root, snapshot: about?.id)
         if history.console.isJSON { return try history.console.output.line(JSONText.of(NoteJSON(note))) }
         let what = about.map { "snapshot \($0.name)" } ?? Escaping.text(history.root.path.bytes)
-        try history.console.summary("noted about \(what)")
+        try history.console.summary("added a note to \(what)")
     }
 
     private func list(_ history: HistoryContext) throws {
@@ -92,10 +92,10 @@ enum NoteText {
         return console.style(.dim, LocalTime.text(note.time)) + "  " + snapshot + Escaping.text(note.text)
     }
 
-    /// Below the row of its snapshot in a table.
+    /// A line below the row of the note's snapshot in a table.
     static func below(_ note: Note) -> String { "          note: " + Escaping.text(note.text) }
 
-    /// Behind the line of its snapshot in a pipe, with tabs: `# note`, snapshot, time, text.
+    /// A line after the line of the note's snapshot in a pipe, with tabs: `# note`, snapshot, time, text.
     static func plain(_ note: Note) -> String {
         TextTable.plain(["# note", note.snapshot?.short ?? "", note.time.rfc3339, Escaping.text(note.text)])
     }

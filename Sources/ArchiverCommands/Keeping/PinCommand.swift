@@ -1,4 +1,4 @@
-// `archiver pin` and `archiver unpin`: snapshots that are kept whatever the policy says.
+// `archiver pin` and `archiver unpin`: protect snapshots and states from thinning and forgetting.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,9 +11,9 @@ struct PinCommand: ParsableCommand {
         commandName: "pin",
         abstract: "Protect a snapshot or saved state from thinning, or list the pins.",
         discussion: """
-            A pinned snapshot is never thinned out, and cannot be forgotten until it is unpinned. A label protects \
-            from thinning, too. Without a selector, it lists the pins. In a pipe the columns are separated by tabs: \
-            id, time, end, reason.
+            A pinned snapshot is never thinned out and cannot be forgotten until it is unpinned. A label also \
+            protects from thinning. Without a selector, the command lists the pins. In a pipe the columns are \
+            separated by tabs: id, time, end, reason.
 
             Examples:
               archiver pin latest --reason "sent to the printer"
@@ -48,7 +48,7 @@ struct PinCommand: ParsableCommand {
 
     private func list(_ archive: Archive, _ console: Console) throws {
         if until != nil || reason != nil {
-            throw Failure.usage("no snapshot is named", remedy: "name the one to pin, such as 'latest'")
+            throw Failure.usage("no snapshot is named", remedy: "name the snapshot to pin, such as 'latest'")
         }
         let pins = try archive.pins()
         if console.isJSON { return try console.output.line(JSONText.of(pins.map(PinJSON.init))) }
@@ -56,11 +56,11 @@ struct PinCommand: ParsableCommand {
         for line in PinList.lines(pins, console) { try console.output.line(line) }
     }
 
-    /// A time to come: a span from now on, or a date.
+    /// The end of a pin: a span from now, or a date.
     static func end(_ text: String) throws -> Timestamp {
         guard let span = SpanArgument(argument: text) else { return try SnapshotSelector.time(text) }
         guard let seconds = span.seconds else {
-            throw Failure.usage("a pin that is not to end needs no --until", remedy: "leave out --until")
+            throw Failure.usage("a pin without an end needs no --until", remedy: "leave out --until")
         }
         return Timestamp.now.advanced(byNanoseconds: Int64(clamping: seconds.multipliedOrMost(by: 1_000_000_000)))
     }
@@ -69,9 +69,9 @@ struct PinCommand: ParsableCommand {
 struct UnpinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpin",
-        abstract: "End the pin of a snapshot or a saved state.",
+        abstract: "Remove the pin of a snapshot or saved state.",
         discussion: """
-            From then on the policy decides whether it is kept.
+            Afterwards the policy decides whether it is kept.
 
             Examples:
               archiver unpin 3fa9c2
@@ -97,20 +97,22 @@ struct UnpinCommand: ParsableCommand {
 }
 
 extension RootContext {
-    /// The snapshot or the state that `argument` names, as a whole.
-    func whole(_ argument: ByteArgument, _ states: StateOptions) throws -> Selected {
+    /// The snapshot or saved state that `argument` names.
+    ///
+    /// - Throws: `Failure` if the argument has a path.
+    func whole(_ argument: ByteArgument, _ states: StateOptions) throws -> Selection {
         switch try selection(argument, states) {
-        case .snapshot(let record, path: nil): return .snapshot(record)
+        case .snapshot(let snapshot, path: nil): return .snapshot(snapshot)
         case .state(let state): return .state(state)
         case .snapshot(_, path: .some):
             throw Failure.usage(
-                "a snapshot is meant as a whole, and a path is named", remedy: "leave out what follows the colon")
+                "this command takes a snapshot without a path", remedy: "leave out the colon and the path")
         }
     }
 }
 
 extension UInt64 {
-    /// The product, or the greatest number where that is more.
+    /// The product, or the largest number on overflow.
     fileprivate func multipliedOrMost(by factor: UInt64) -> UInt64 {
         let (product, isTooMuch) = multipliedReportingOverflow(by: factor)
         return isTooMuch ? .max : product

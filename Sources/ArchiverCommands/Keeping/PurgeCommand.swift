@@ -1,4 +1,4 @@
-// `archiver purge`: removes something from all history, for good.
+// `archiver purge`: removes files from all snapshots for good.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -12,26 +12,25 @@ struct PurgeCommand: ParsableCommand {
         abstract: "Remove files from all history for good.",
         discussion: """
             For files that should never have been captured, such as passwords or huge files. Snapshots that contain \
-            them are written anew without them; they keep their times and labels, and get new ids. Every segment \
-            with such data and the catalogue are rewritten, then every byte is verified, and a certificate is \
-            written into the archive. Nothing brings the files back. Copies of the archive elsewhere still have \
-            them.
+            them are rewritten without them; they keep their times and labels, and get new ids. Every segment with \
+            such data and the catalogue are rewritten, then every byte is verified, and a certificate is written into \
+            the archive. The files cannot be brought back. Copies of the archive elsewhere still have them.
 
-            No other process may use the archive meanwhile: stop 'archiver watch' first. The directory itself is not \
-            touched: remove or exclude the files, or the next capture stores them again. After an interruption, the \
-            same command finishes the job.
+            No other process must use the archive during the purge: stop 'archiver watch' first. The directory itself \
+            is not changed: remove or exclude the files, or the next capture stores them again. After an interruption, \
+            run the command again to finish the job.
 
             Examples:
               archiver purge secrets.env --dry-run
               archiver purge secrets.env keys/ --yes
               archiver purge --pattern '*.key'
-              archiver purge --content ~/Downloads/leaked.pdf      under whatever names, in all directories
+              archiver purge --content ~/Downloads/leaked.pdf      under any name, in all roots
             """)
 
-    @Argument(help: ArgumentHelp("Files and directories.", valueName: "path"), completion: .file())
+    @Argument(help: ArgumentHelp("The files and directories to remove.", valueName: "path"), completion: .file())
     var paths: [ByteArgument] = []
 
-    @Option(help: ArgumentHelp("Names, as in a .gitignore file.", valueName: "pattern"))
+    @Option(help: ArgumentHelp("Remove paths that match a .gitignore pattern.", valueName: "pattern"))
     var pattern: ByteArgument?
 
     @Option(
@@ -42,7 +41,7 @@ struct PurgeCommand: ParsableCommand {
     @Flag(name: [.customShort("n"), .long], help: "Show what would be removed, and change nothing.")
     var dryRun = false
 
-    @Flag(name: [.customShort("y"), .long], help: "Do not ask.")
+    @Flag(name: [.customShort("y"), .long], help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var place: RootOptions
@@ -74,9 +73,9 @@ struct PurgeCommand: ParsableCommand {
         if !result.isComplete { throw ExitStatus.incomplete }
     }
 
-    /// What is to be removed, and what that would do where anybody wants to know.
+    /// The target of the purge, and the plan if it is shown or confirmed.
     ///
-    /// The archive is closed again, as nobody else may have it open then.
+    /// The archive is closed again, because no process must have it open during the purge.
     private func plan(
         _ console: Console, _ isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> (target: PurgeTarget, archive: FilePath, plan: PurgeResult?) {
@@ -84,7 +83,7 @@ struct PurgeCommand: ParsableCommand {
         let target = try target(in: archive)
         if yes, !dryRun { return (target, archive.directory, nil) }
         let progress = OperationProgress()
-        let line = ProgressLine("looking", progress, console)
+        let line = ProgressLine("searching", progress, console)
         defer { line.end() }
         let plan = try archive.plannedPurge(of: target, isCancelled: isInterrupted, progress: progress)
         return (target, archive.directory, plan)
@@ -99,23 +98,25 @@ struct PurgeCommand: ParsableCommand {
         return .paths(try paths.map { try inRoot.path($0.bytes) }, of: root)
     }
 
-    /// Asks whoever is at the terminal.
+    /// Asks the user on the terminal for confirmation.
+    ///
+    /// - Throws: `Failure` if there is no terminal or the user declines.
     private func confirm(_ plan: PurgeResult, _ console: Console) throws {
         guard isatty(STDIN_FILENO) == 1, console.error.isTerminal else {
             throw Failure.usage(
-                "what is purged cannot be brought back", remedy: "look first with --dry-run, then say --yes")
+                "purged files cannot be brought back", remedy: "try --dry-run first, then give --yes")
         }
         try report(plan, console)
         try console.output.flush()
-        console.warn("This cannot be undone. Type 'yes' to go on:")
+        console.warn("This cannot be undone. Type 'yes' to continue:")
         guard readLine() == "yes" else { throw Failure.unsuitable("nothing was removed") }
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func report(_ result: PurgeResult, _ console: Console) throws {
         if console.isJSON {
-            // A question is for people.
+            // The plan is shown only to ask a person for confirmation.
             if result.isDryRun, !dryRun { return }
             return try console.output.line(JSONText.of(PurgeJSON(result)))
         }
@@ -124,15 +125,15 @@ struct PurgeCommand: ParsableCommand {
         if let found = result.verification {
             console.warn(found.findings, count: found.findings.count) { Escaping.text($0) }
             try console.summary(
-                "looked at \(Plural.of(found.chunks, "chunk")) in \(Plural.of(found.blocks, "block")): "
-                    + (found.findings.isEmpty ? "nothing of it is left" : "see above for what is left"))
+                "verified \(Plural.of(found.chunks, "chunk")) in \(Plural.of(found.blocks, "block")): "
+                    + (found.findings.isEmpty ? "no purged data is left" : "some of it is left, see above"))
         }
         if let certificate = result.certificate {
-            try console.summary("written down in \(Escaping.text(certificate.bytes))")
+            try console.summary("wrote the certificate \(Escaping.text(certificate.bytes))")
         }
         for path in result.stillThere {
             console.remark(
-                "\(Escaping.text(path.bytes)) is still there: remove or exclude it, or the next capture takes it again")
+                "\(Escaping.text(path.bytes)) still exists: remove or exclude it, or the next capture stores it again")
         }
         if !result.isDryRun { console.remark("not reached: \(PurgeResult.beyondReach.joined(separator: "; "))") }
     }

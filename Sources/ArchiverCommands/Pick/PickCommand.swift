@@ -1,4 +1,4 @@
-// `archiver pick`: choose a moment on the terminal.
+// `archiver pick`: chooses a snapshot on the terminal.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -11,9 +11,9 @@ struct PickCommand: ParsableCommand {
         commandName: "pick",
         abstract: "Choose a snapshot from a list and print its id.",
         discussion: """
-            Shows the snapshots, or the versions of a path, newest first, with the changes of the chosen one below. \
-            Arrow keys and Page Up and Down move, letters filter, Enter prints the id (with the path, after a \
-            colon), Escape leaves. Pass the output to another command; 'archiver undo' reverts a restore.
+            Shows the snapshots, or the versions of a path, newest first, with the changes of the selected one below. \
+            Arrow keys and Page Up and Down move, letters filter, Enter prints the id (and the path, after a colon), \
+            and Escape cancels. Pass the output to another command; 'archiver undo' reverts a restore.
 
             Examples:
               archiver restore "$(archiver pick notes.md)"
@@ -37,12 +37,14 @@ struct PickCommand: ParsableCommand {
         try history.console.output.write(moments.argument(chosen) + [UInt8(ascii: "\n")])
     }
 
-    /// - Returns: nil where the user gave up.
+    /// Lets the user choose a moment.
+    ///
+    /// - Returns: nil if the user cancels.
     private func choose(_ moments: inout PickMoments, _ console: Console) throws -> PathMoment? {
         let terminal: RawTerminal
         do throws(FileError) { terminal = try RawTerminal() } catch {
             throw Failure.unsuitable(
-                "there is no terminal to choose on", remedy: "'archiver log' and 'archiver list' print what there is")
+                "pick needs a terminal", remedy: "use 'archiver log' or 'archiver list'")
         }
         defer { terminal.close() }
         let end = terminal.ending
@@ -52,7 +54,7 @@ struct PickCommand: ParsableCommand {
         }
         let name = moments.path.isRoot ? moments.history.root.path.bytes : moments.path.bytes
         var screen = PickScreen(
-            title: "\(Escaping.text(name)): ↑ ↓ move, letters filter, Enter chooses, Escape ends",
+            title: "\(Escaping.text(name)): ↑ ↓ move, letters filter, Enter chooses, Escape cancels",
             moments.all.map(moments.text), isWhole: moments.isWhole)
         var preview: (index: Int, lines: [String])?
         while true {
@@ -64,7 +66,7 @@ struct PickCommand: ParsableCommand {
                 rows: size.rows, columns: size.columns, Style(isOn: !global.noColor),
                 preview: screen.current == nil ? [] : preview?.lines ?? [])
             terminal.show(lines)
-            // What is typed meanwhile comes first.
+            // Keys that were already typed are handled first.
             if screen.wantsMore, !terminal.hasKey {
                 screen.add(try moments.readMore().map(moments.text), isWhole: moments.isWhole)
                 continue

@@ -1,4 +1,4 @@
-// The moments of `archiver pick`, read as the list needs them, and what each changed.
+// The moments of `archiver pick`, which are read on demand, and the changes of each.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,18 +7,18 @@ internal import FileIO
 internal import TextDiff
 internal import Timeline
 
-/// Lists the moments of a path from its timeline, and tells what each changed.
+/// The moments of a path from its timeline, and the changes of each.
 struct PickMoments {
     let history: HistoryContext
     let path: RelativePath
-    /// Those that are read, the latest first.
+    /// The moments that have been read, the latest first.
     private(set) var all: [PathMoment] = []
-    /// Whether there are no others.
+    /// Whether all moments have been read.
     private(set) var isWhole = false
-    /// The moments before one, or before the end, the oldest first.
+    /// Returns a page of moments before the given one, or the latest page for nil; the oldest first.
     private let earlier: (PathMoment?) throws -> [PathMoment]
 
-    /// Moments that are read at once.
+    /// The number of moments of a page.
     private static let step = 1000
     private static let previewLimit = 200
 
@@ -44,6 +44,8 @@ struct PickMoments {
         if all.isEmpty { throw try history.noSuchPath(path) }
     }
 
+    /// Reads the next page of older moments.
+    ///
     /// - Returns: the moments that were read, the latest first.
     @discardableResult
     mutating func readMore() throws -> [PathMoment] {
@@ -60,7 +62,7 @@ struct PickMoments {
         return "\(snapshot.id.short)  \(LocalTime.text(snapshot.time))  \(what)  \(snapshot.cause.rawValue)\(label)"
     }
 
-    /// What the moment changed; where that cannot be told, why.
+    /// The changes of the moment, or the reason why they cannot be shown.
     func preview(_ moment: PathMoment) -> [String] {
         do {
             if let version = moment.version { return try patch(version) }
@@ -68,7 +70,7 @@ struct PickMoments {
             return details.changedPaths.filter { moment.path.contains($0.path) }
                 .map { "\($0.change.sign.rawValue) \(Escaping.text($0.path))" }
         } catch {
-            return ["this cannot be shown: " + Escaping.text("\(error)")]
+            return ["cannot show the changes: " + Escaping.text("\(error)")]
         }
     }
 
@@ -76,7 +78,7 @@ struct PickMoments {
         guard let difference = try history.archive.difference(of: version, in: history.root) else { return [] }
         let sides = [difference.left, difference.right]
         guard sides.allSatisfy({ $0.map { $0.kind == .file && $0.size <= FileContents.limit } ?? true }) else {
-            return ["large, or no file: \(ByteCount.text(version.size))"]
+            return ["large, or not a file: \(ByteCount.text(version.size))"]
         }
         let contents = FileContents.archive(history.archive)
         let bytes = try sides.map { try $0.map(contents.bytes) }
@@ -87,7 +89,7 @@ struct PickMoments {
             .prefix(PickMoments.previewLimit).map { Escaping.prose($0.bytes, keepingTabs: false) }
     }
 
-    /// What `archiver restore` takes.
+    /// The argument for `archiver restore`.
     func argument(_ moment: PathMoment) -> [UInt8] {
         let id = Array(moment.snapshot.id.short.utf8)
         if path.isRoot { return id }

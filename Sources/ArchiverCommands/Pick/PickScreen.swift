@@ -1,10 +1,10 @@
-// The screen of `archiver pick`: a list that can be filtered, and what the chosen moment changed.
+// The screen of `archiver pick`: a list that can be filtered, and the changes of the selected moment.
 
-/// What is on the screen, and what keys do to it.
+/// The state of the screen and its reaction to keys.
 struct PickScreen {
     /// A moment that can be chosen.
     struct Item {
-        /// Its number among all.
+        /// Its position among all moments.
         let index: Int
         let text: String
     }
@@ -20,20 +20,20 @@ struct PickScreen {
     private var filter = ""
     private var position = 0
     private var rows = 24
-    /// Whether `all` are all there are.
+    /// Whether `all` contains every moment.
     private var isWhole = true
-    /// Whether the last key asked for the end, wherever that is.
+    /// Whether the last key was End, so that the cursor follows moments that are added.
     private var isAtEnd = false
 
     /// - Parameters:
-    ///   - texts: the moments, each in one line.
-    ///   - isWhole: whether there are no others.
+    ///   - texts: one line for each moment.
+    ///   - isWhole: whether these are all moments.
     init(title: String, _ texts: [String], isWhole: Bool = true) {
         self.title = title
         add(texts, isWhole: isWhole)
     }
 
-    /// Adds moments behind those that are there.
+    /// Appends moments.
     mutating func add(_ texts: [String], isWhole: Bool) {
         let more = texts.enumerated().map { Item(index: all.count + $0, text: $1) }
         all += more
@@ -42,13 +42,15 @@ struct PickScreen {
         if isAtEnd { move(by: shown.count) }
     }
 
-    /// Whether moments that were not added yet may be what is looked for.
+    /// Whether more moments should be read: the cursor is near the end of the list.
     var wantsMore: Bool { !isWhole && (isAtEnd || position + 2 * listRows >= shown.count) }
 
-    /// The moment that the cursor is on; nil where the filter leaves none.
+    /// The selected moment; nil if none matches the filter.
     var current: Int? { shown.isEmpty ? nil : shown[position].index }
 
-    /// - Returns: the end, where the key brings it.
+    /// Handles a key.
+    ///
+    /// - Returns: the outcome if the key ends the selection.
     mutating func press(_ key: Key) -> Outcome? {
         isAtEnd = key == .end
         switch key {
@@ -72,7 +74,7 @@ struct PickScreen {
         position = max(0, min(shown.count - 1, position + count))
     }
 
-    /// Shows the moments that have each word of `filter`, and stays at the current one where it is among them.
+    /// Shows the moments that contain each word of `filter`, and keeps the selected one if it is among them.
     private mutating func narrow(to filter: String) {
         let former = current
         self.filter = filter
@@ -89,7 +91,7 @@ struct PickScreen {
 
     /// The screen's lines.
     ///
-    /// - Parameter preview: what the current moment changed.
+    /// - Parameter preview: the changes of the selected moment.
     mutating func lines(rows: Int, columns: Int, _ style: Style, preview: [String]) -> [String] {
         self.rows = rows
         let width = columns - 1
@@ -105,7 +107,7 @@ struct PickScreen {
         }
         if shown.isEmpty {
             lines.append(
-                isWhole ? "  no moment matches; Backspace takes back a letter" : "  none yet; looking further back")
+                isWhole ? "  no snapshot matches; Backspace deletes a letter" : "  none yet; searching further back")
         }
         lines.append(style(.dim, String(repeating: "─", count: max(1, width))))
         for line in preview.prefix(max(0, rows - lines.count)) {
@@ -115,7 +117,7 @@ struct PickScreen {
         return lines
     }
 
-    /// Colours of a patch.
+    /// The colour of a line of a patch.
     private static func mark(_ line: String) -> Style.Mark? {
         switch line.first {
         case "+": .green

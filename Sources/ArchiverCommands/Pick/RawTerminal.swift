@@ -1,4 +1,4 @@
-// The terminal of the user, key by key, also where stdin and stdout are something else.
+// Reads keys from the controlling terminal, even if stdin and stdout are redirected.
 
 internal import FileIO
 internal import Glibc
@@ -11,16 +11,16 @@ enum Key: Equatable {
     case text(String)
 }
 
-/// The controlling terminal without echo and line editing, on a screen of its own until `close` (termios(3)).
+/// The controlling terminal without echo and line editing, on the alternate screen until `close` (termios(3)).
 final class RawTerminal {
     private let descriptor: Descriptor
-    /// What gives the terminal back as it was.
+    /// Restores the terminal.
     let ending: Ending
 
-    /// How long the bytes of one key may take to come.
+    /// The maximum time in milliseconds between the bytes of one key.
     private static let keyMilliseconds: CInt = 50
 
-    /// - Throws: `FileError` where there is no terminal.
+    /// - Throws: `FileError` if there is no terminal.
     init() throws(FileError) {
         descriptor = try Descriptor.open("/dev/tty", O_RDWR)
         var former = termios()
@@ -28,13 +28,13 @@ final class RawTerminal {
         ending = Ending(number: descriptor.number, former: former)
         var raw = former
         cfmakeraw(&raw)
-        // What was typed ahead counts.
+        // TCSADRAIN keeps what was typed ahead.
         guard tcsetattr(descriptor.number, TCSADRAIN, &raw) == 0 else { throw FileError("use", "/dev/tty", .current) }
-        // xterm's alternate screen, as less and vi use it.
+        // xterm's alternate screen, as in less and vi.
         write("\u{1B}[?1049h\u{1B}[?25l")
     }
 
-    /// Gives the terminal back as it was; any thread may do that, as long as the terminal is open.
+    /// Restores the terminal's former state; any thread can do that while the terminal is open.
     struct Ending: Sendable {
         fileprivate let number: CInt
         fileprivate let former: termios
@@ -56,14 +56,14 @@ final class RawTerminal {
         return (Int(size.ws_row), Int(size.ws_col))
     }
 
-    /// Shows `lines`, one a row.
+    /// Shows `lines`, one per row.
     func show(_ lines: [String]) {
         write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
     }
 
     /// Waits for a key.
     ///
-    /// - Returns: nil where the terminal is gone.
+    /// - Returns: nil if the terminal was closed.
     func key() -> Key? {
         while let byte = byte() {
             switch byte {
@@ -81,7 +81,7 @@ final class RawTerminal {
         return nil
     }
 
-    /// What follows an escape; nil for a key that has no meaning here.
+    /// The key of an escape sequence; nil for a key that is not used here.
     private func sequence() -> Key? {
         guard hasMore, let first = byte() else { return .escape }
         guard first == UInt8(ascii: "[") || first == UInt8(ascii: "O") else { return .escape }
@@ -108,7 +108,7 @@ final class RawTerminal {
         }
     }
 
-    /// The character that begins with `first`; nil where that is no UTF-8.
+    /// The character that begins with `first`; nil if it is not UTF-8.
     private func character(_ first: UInt8) -> String? {
         var bytes = [first]
         let length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
@@ -116,7 +116,7 @@ final class RawTerminal {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Whether a key was pressed already.
+    /// Whether a key can be read without waiting.
     var hasKey: Bool { hasInput(within: 0) }
 
     private var hasMore: Bool { hasInput(within: RawTerminal.keyMilliseconds) }
@@ -140,7 +140,7 @@ final class RawTerminal {
             let written = rest.withUnsafeBytes { bytes in
                 retryingInterrupts { Glibc.write(number, bytes.baseAddress, bytes.count) }
             }
-            // A terminal that is gone shows when a key is read.
+            // A closed terminal is noticed when the next key is read.
             if written <= 0 { return }
             rest = rest.dropFirst(written)
         }

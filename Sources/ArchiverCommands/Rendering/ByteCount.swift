@@ -1,4 +1,4 @@
-// Sizes for people: binary units, one decimal.
+// Sizes for people, in binary units with one decimal.
 
 /// Numbers of bytes as people read them.
 enum ByteCount {
@@ -24,7 +24,7 @@ enum ByteCount {
     }
 }
 
-/// Decimal numbers of a least width.
+/// Decimal numbers with a minimum width.
 enum Digits {
     static func padded(_ number: some BinaryInteger, to width: Int) -> String {
         let text = String(number)

@@ -1,4 +1,4 @@
-// What a capture came to, in words.
+// The result of a capture, as text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,14 +8,14 @@ internal import ArchiverKit
 enum CaptureSummary {
     /// "1a2b3c4d /srv: +3 ~0 -0, 1.2 MiB in 3 files, 300.0 KiB stored", or that nothing has changed.
     ///
-    /// A program gets the line that `list` has for the snapshot.
+    /// For a program, the snapshot's line in `list`.
     static func text(_ result: CaptureResult, isForPerson: Bool) -> String {
-        guard let record = result.snapshot else {
+        guard let snapshot = result.snapshot else {
             return "\(Escaping.text(result.latest.rootPath)): nothing has changed since \(result.latest.name)"
         }
-        guard isForPerson else { return SnapshotList.plain(record) }
-        return "\(record.id.short) \(Escaping.text(record.rootPath)): \(record.changes.text), "
-            + "\(ByteCount.text(record.totals.bytes)) in \(Plural.of(record.totals.files, "file")), "
-            + "\(ByteCount.text(record.storedBytes)) stored"
+        guard isForPerson else { return SnapshotList.plain(snapshot) }
+        return "\(snapshot.id.short) \(Escaping.text(snapshot.rootPath)): \(snapshot.changes.text), "
+            + "\(ByteCount.text(snapshot.totals.bytes)) in \(Plural.of(snapshot.totals.files, "file")), "
+            + "\(ByteCount.text(snapshot.storedBytes)) stored"
     }
 }

@@ -1,9 +1,9 @@
-// Entries as lines, the way `ls -l` has them.
+// Entries as lines like those of `ls -l`.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// Lines for entries of one snapshot.
+/// The lines for entries of one snapshot.
 struct EntryListing {
     private let owners: [UInt32: String]
     private let groups: [UInt32: String]
@@ -19,7 +19,7 @@ struct EntryListing {
         style = console.style
     }
 
-    /// Kind and permissions, owner, group, size, time and name; aligned for a person, with tabs for a program.
+    /// The kind and permissions, owner, group, size, time and name; aligned for a person, with tabs for a program.
     func line(_ entry: Entry, name: String) -> String {
         let mode = "\(entry.kind.letter)\(Permissions.letters(entry.permissions))"
         let owner = Escaping.text(owners[entry.owner] ?? "\(entry.owner)")

@@ -1,13 +1,13 @@
-// Names and other people's text, made safe to show: one record stays one line, and no name can steer the terminal.
+// Escapes names and foreign text for output, so that each stays on one line and cannot control the terminal.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// Replaces what must not reach a terminal or break a line by `\x…` with the byte's hex digits.
+/// Replaces bytes that must not reach a terminal or break a line with `\x…` and their hex digits.
 ///
-/// That is: control characters, bytes that are not UTF-8, and characters that reorder or break lines.
+/// These are control characters, bytes that are not UTF-8, and characters that reorder or break lines.
 enum Escaping {
-    /// A name: `bytes(ofName:)` gives the same bytes again, so a backslash is doubled where it could begin an escape.
+    /// Escapes a name so that `bytes(ofName:)` returns its bytes; a backslash that could begin an escape is doubled.
     static func text(_ name: some Collection<UInt8>) -> String {
         var text = ""
         var names = UTF8Runs(name)
@@ -21,13 +21,13 @@ enum Escaping {
         return text
     }
 
-    /// A sentence, in which a backslash is only itself.
+    /// Escapes a sentence; a backslash stays as it is.
     static func text(_ string: String) -> String {
-        // Most texts are like that, and some are long.
+        // A fast path: most texts are plain ASCII, and some are long.
         string.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? string : prose(Array(string.utf8))
     }
 
-    /// A sentence, or a line of a file.
+    /// Escapes a sentence or a line of a file; a backslash stays as it is.
     static func prose(_ bytes: [UInt8], keepingTabs: Bool = false) -> String {
         var text = ""
         var runs = UTF8Runs(bytes)
@@ -43,7 +43,7 @@ enum Escaping {
         }
     }
 
-    /// The bytes of a name as `text` shows it: `\xff` is a byte, `\\` a backslash.
+    /// The bytes of a name that `text` escaped: `\xff` is a byte, `\\` a backslash.
     static func bytes(ofName text: [UInt8]) -> [UInt8] {
         let backslash = UInt8(ascii: "\\")
         var bytes: [UInt8] = []
@@ -69,12 +69,12 @@ enum Escaping {
 
     static func text(_ path: RelativePath) -> String { path.isRoot ? "." : text(path.bytes) }
 
-    /// JSON text over several lines, with `\u…` in its texts for what must not reach a terminal.
+    /// Escapes JSON text of several lines, with `\u…` for characters that must not reach a terminal.
     static func json(_ text: String) -> String {
         var safe = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if scalar != "\n", isHarmful(scalar) {
-                // All of them are below U+10000.
+                // All harmful characters are below U+10000.
                 let digits = String(scalar.value, radix: 16)
                 safe += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars
             } else {
@@ -98,7 +98,7 @@ enum Escaping {
     }
 }
 
-/// Bytes as Unicode scalars where they are UTF-8, and single bytes where they are not.
+/// Splits bytes into Unicode scalars, and single bytes if they are not UTF-8.
 struct UTF8Runs {
     enum Run: Equatable {
         case scalar(Unicode.Scalar)

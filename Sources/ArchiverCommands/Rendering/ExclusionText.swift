@@ -1,37 +1,37 @@
-// What is left out of a directory, in words.
+// Exclusion rules as text.
 
 internal import Exclusions
 
-/// Exclusion rules as a user would tell them.
+/// Texts of exclusion rules.
 enum ExclusionText {
-    /// One line; nil where only what ignore files name is left out, as always.
+    /// The rules in one line; nil for the default rules.
     static func text(_ rules: ExclusionRules) -> String? {
         var parts: [String] = []
         let shown = rules.patterns.prefix(patternsLimit)
         if !shown.isEmpty {
             let more = rules.patterns.count - shown.count
             let names = shown.map { Escaping.text($0) }.joined(separator: ", ")
-            parts.append("left out: " + names + (more > 0 ? " and \(more) more" : ""))
+            parts.append("excludes " + names + (more > 0 ? " and \(more) more" : ""))
         }
         let usual = ExclusionRules()
         if rules.ignoreFileNames != usual.ignoreFileNames {
             let names = rules.ignoreFileNames.map { Escaping.text($0) }.joined(separator: ", ")
             parts.append(names.isEmpty ? "no ignore files" : "ignore files: \(names)")
         }
-        if let limit = rules.largerThan { parts.append("left out: files larger than \(ByteCount.text(limit))") }
-        if rules.excludesCaches { parts.append("left out: caches") }
-        if rules.crossesMounts { parts.append("other file systems are entered") }
+        if let limit = rules.largerThan { parts.append("excludes files larger than \(ByteCount.text(limit))") }
+        if rules.excludesCaches { parts.append("excludes caches") }
+        if rules.crossesMounts { parts.append("crosses file systems") }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
     private static let patternsLimit = 5
 
-    /// What to tell before `directory` is captured with the rules that options give, or with the remembered ones.
+    /// The remark before `directory` is captured with given or remembered rules; nil if there is nothing to remark.
     ///
     /// - Parameters:
-    ///   - given: nil where no option says anything.
-    ///   - remembered: nil where there is no snapshot yet.
-    ///   - isAside: whether the given ones are for this time only.
+    ///   - given: the rules from the options; nil if there are none.
+    ///   - remembered: the rules of the root; nil if it has no snapshot yet.
+    ///   - isAside: whether the given rules apply to this capture only.
     static func remark(
         _ directory: [UInt8], given: ExclusionRules?, remembered: ExclusionRules?, isAside: Bool
     ) -> String? {
@@ -39,10 +39,12 @@ enum ExclusionText {
         guard let remembered else { return nil }
         guard let given, given != remembered else {
             guard given == nil, let text = text(remembered) else { return nil }
-            return "\(name): as before, \(text); --reset-exclusions ends that"
+            return "\(name): as before, \(text); --reset-exclusions changes this"
         }
-        let (before, now) = (text(remembered) ?? "nothing left out", text(given) ?? "nothing left out")
-        if isAside { return "\(name): this once, \(now); else, \(before); --reset-exclusions changes that for good" }
+        let (before, now) = (text(remembered) ?? "no exclusions", text(given) ?? "no exclusions")
+        if isAside {
+            return "\(name): only this time, \(now); otherwise, \(before); --reset-exclusions makes this permanent"
+        }
         return "\(name): from now on, \(now); before, \(before)"
     }
 }

@@ -1,11 +1,11 @@
-// Lines as bytes: what a list of a hundred thousand rows is put together in.
+// A byte buffer for lists with a hundred thousand lines.
 
 internal import ArchiveFormat
 internal import FileIO
 
-/// Bytes of lines that are yet to be written, appended to without making texts of them.
+/// A buffer for lines, to which values are appended without intermediate strings.
 ///
-/// An array would ask at every byte whether it is shared.
+/// An array would check at every append whether it is uniquely referenced.
 struct LineBuffer: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity = 4096
@@ -23,7 +23,9 @@ struct LineBuffer: ~Copyable {
 
     mutating func removeAll() { count = 0 }
 
-    /// Room for `more` bytes, which are counted already.
+    /// Reserves `more` bytes and includes them in `count`.
+    ///
+    /// - Returns: the first of the reserved bytes.
     @inline(__always)
     private mutating func grow(by more: Int) -> UnsafeMutablePointer<UInt8> {
         if count + more > capacity {
@@ -66,7 +68,7 @@ struct LineBuffer: ~Copyable {
         append(number, width: width)
     }
 
-    /// Appends the last `width` digits of a decimal number, with zeros in front.
+    /// Appends the last `width` digits of a decimal number, with leading zeros.
     mutating func append(_ number: UInt64, width: Int) {
         let digits = grow(by: width)
         var rest = number
@@ -94,19 +96,19 @@ struct LineBuffer: ~Copyable {
     }
 }
 
-/// Writes instants as RFC 3339 has them; knows the minute of the one before.
+/// Writes times in RFC 3339; caches the text of the last minute.
 struct TimeWriter {
-    /// The second at which the minute begins.
+    /// The second at which the cached minute begins.
     private var start: Int64 = 0
     /// "2026-11-21T10:15:".
     private var minute: [UInt8] = []
 
-    /// Appends `time` as `Timestamp.rfc3339` gives it.
+    /// Appends `time` in the same form as `Timestamp.rfc3339`.
     mutating func append(_ time: Timestamp, to line: inout LineBuffer) {
         var second = UInt64(bitPattern: time.seconds &- start)
         if minute.isEmpty || time.seconds < start || second >= 60 {
             let text = time.rfc3339.utf8
-            // What follows is "30.123456789Z".
+            // The dropped end is "30.123456789Z".
             minute = Array(text.dropLast(13))
             second = UInt64((time.seconds % 60 + 60) % 60)
             start = time.seconds &- Int64(second)

@@ -1,9 +1,9 @@
-// Instants as people at this machine read them.
+// Times for people, in the machine's time zone.
 
 internal import FileIO
 internal import Glibc
 
-/// Times in the machine's time zone.
+/// Texts of times in the machine's time zone.
 enum LocalTime {
     /// "2026-11-21 10:15:30".
     static func text(_ time: Timestamp) -> String {

@@ -8,7 +8,7 @@ internal import FileIO
 enum OperationList {
     private static let columns = [
         TextTable.Column(title: "id", mark: .yellow, dispensability: 1), TextTable.Column(title: "time"),
-        TextTable.Column(title: "operation"), TextTable.Column(title: "brought back", isElastic: true),
+        TextTable.Column(title: "operation"), TextTable.Column(title: "restored", isElastic: true),
         TextTable.Column(title: "states", dispensability: 2),
         TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "note"),
     ]
@@ -18,7 +18,7 @@ enum OperationList {
         console.isForPerson ? table(operations, console.style, width: console.output.columns) : operations.map(plain)
     }
 
-    /// An aligned table; the root is shown only where there are several.
+    /// An aligned table; roots are shown only if there are several.
     static func table(_ operations: [LoggedOperation], _ style: Style, width: Int? = nil) -> [String] {
         let showsRoot = Set(operations.map(\.record.rootPath)).count > 1
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
@@ -37,7 +37,7 @@ enum OperationList {
         return table.aligned(style, width: width)
     }
 
-    /// One line with tabs: id, time, root, kind, path, snapshot brought back, snapshots before and after, notes, name.
+    /// One line with tabs: id, time, root, kind, path, restored snapshot, snapshots before and after, remarks, name.
     static func plain(_ operation: LoggedOperation) -> String {
         let record = operation.record
         return TextTable.plain([

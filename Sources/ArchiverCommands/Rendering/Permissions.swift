@@ -1,4 +1,4 @@
-// Permission bits as octal digits and as `ls -l` writes them.
+// Permission bits as octal digits and as in `ls -l`.
 
 /// Texts for the 12 permission bits.
 enum Permissions {

@@ -1,9 +1,9 @@
-// What a restore does, told as it is done.
+// The steps of a restore, reported as they happen.
 
 internal import ArchiverKit
 internal import Threading
 
-/// The steps of a restore, shown as they come or kept for the JSON at the end.
+/// Reports the steps of a restore immediately, or collects them for the JSON at the end.
 final class RestoreActions: Sendable {
     private let console: Console
     private let isKept: Bool
@@ -25,7 +25,7 @@ final class RestoreActions: Sendable {
         if isKept {
             actions.withLock { $0.append(action) }
         } else if isDryRun {
-            // A closed pipe shows again, and is dealt with, when the summary is written.
+            // A closed pipe is reported again, and handled, when the summary is written.
             line.aside { try? console.output.line(text) }
         } else if console.isVerbose {
             line.aside { console.warn(text) }

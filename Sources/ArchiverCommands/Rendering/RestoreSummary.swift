@@ -1,4 +1,4 @@
-// What a restore did, or would do, in words.
+// The result of a restore, or the plan of a dry run, as text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -15,22 +15,22 @@ enum RestoreSummary {
         return kind + String(repeating: " ", count: max(1, 10 - kind.count)) + Escaping.text(action.path) + slash
     }
 
-    /// One line with what was done and how to take it back.
+    /// One line with the result and how to undo it.
     ///
-    /// - Parameter word: what follows `archiver undo`; nil to leave that out.
+    /// - Parameter word: the argument of `archiver undo`, with a leading blank; nil to leave out the hint.
     static func text(
-        _ record: ListedSnapshot, _ options: RestoreOptions, _ result: RestoreResult, _ word: String?
+        _ snapshot: ListedSnapshot, _ options: RestoreOptions, _ result: RestoreResult, _ word: String?
     ) -> String {
         let part = options.path.isRoot ? "" : Escaping.text(options.path) + (options.target == nil ? " in " : " into ")
-        let text = outcome(part + Escaping.text(result.destination.bytes), record, result, isDryRun: options.isDryRun)
+        let text = outcome(part + Escaping.text(result.destination.bytes), snapshot, result, isDryRun: options.isDryRun)
         guard result.operation != nil, let word else { return text }
-        guard let before = result.undo?.id.short else { return text + "; 'archiver undo\(word)' takes that back" }
+        guard let before = result.undo?.id.short else { return text + "; 'archiver undo\(word)' reverts this" }
         return text + "; the state before is \(before): 'archiver undo\(word)' brings it back"
     }
 
-    /// "undid the restore of 2026-11-21 10:15:30: restored …", and how to take that back.
+    /// "undid the restore of 2026-11-21 10:15:30: restored …", and how to revert it.
     ///
-    /// - Parameter word: what follows `archiver undo` and `archiver redo`.
+    /// - Parameter word: the argument of `archiver undo` and `archiver redo`, with a leading blank.
     static func text(
         _ step: OperationResult, _ reversal: LoggedOperation.Reversal, isDryRun: Bool, _ word: String
     ) -> String {
@@ -41,7 +41,7 @@ enum RestoreSummary {
             + ": " + outcome(destination, step.snapshot, step.restore, isDryRun: isDryRun)
         guard step.restore.operation != nil else { return text }
         let other = reversal == .undo ? "redo" : "undo"
-        return text + "; 'archiver \(other)\(word)' takes that back"
+        return text + "; 'archiver \(other)\(word)' reverts this"
     }
 
     private static func verb(
@@ -65,17 +65,17 @@ enum RestoreSummary {
 
     /// "restored /home/ann to 3fa9c2d1 (2026-11-21 10:15:30): 1 created, 5 bytes written".
     private static func outcome(
-        _ destination: String, _ record: ListedSnapshot?, _ result: RestoreResult, isDryRun: Bool
+        _ destination: String, _ snapshot: ListedSnapshot?, _ result: RestoreResult, isDryRun: Bool
     ) -> String {
-        let name = record?.name ?? "what it was before it existed"
+        let name = snapshot?.name ?? "the state before it existed"
         let parts = [
             ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
             ("deleted", result.deleted),
         ].filter { $0.1 > 0 }
         guard !parts.isEmpty || !result.isComplete else {
-            let state = record.map { "as it was in \($0.name)" } ?? name
+            let state = snapshot.map { "as it was in \($0.name)" } ?? "in \(name)"
             guard result.leftOut > 0 else { return "nothing to do: \(destination) is \(state)" }
-            return "nothing to do but what rules leave out: \(destination) is otherwise \(state); \(leftOut(result))"
+            return "nothing to do: \(destination) is \(state), except excluded paths; \(leftOut(result))"
         }
         var counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
         if isDryRun {
@@ -92,22 +92,22 @@ enum RestoreSummary {
 }
 
 extension RestoreSummary {
-    /// "12 paths left out by rules (name one as ID:PATH to restore it)".
+    /// "12 paths excluded by rules (name one as ID:PATH to restore it, or …)".
     private static func leftOut(_ result: RestoreResult) -> String {
         let count = result.leftOut == 1 ? "1 path" : "\(result.leftOut) paths"
-        return "\(count) left out by rules (name one as ID:PATH to restore it, or restore elsewhere with --target)"
+        return "\(count) excluded by rules (name one as ID:PATH to restore it, or restore elsewhere with --target)"
     }
 }
 
 extension Console {
-    /// What the user should know of a restore: every path that is still to be restored, and other remarks.
+    /// Prints the warnings of a restore, such as each path that was not restored.
     func warn(_ result: RestoreResult) {
         warn(result.warnings, count: result.warningCount, limit: result.warnings.count) { Escaping.text($0) }
     }
 }
 
 extension ExitStatus {
-    /// The status for what a restore came to; nil where all was done.
+    /// The status for the result of a restore; nil if all was restored.
     init?(_ result: RestoreResult) {
         if result.isInterrupted {
             self = .interrupted

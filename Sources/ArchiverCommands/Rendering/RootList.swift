@@ -40,7 +40,7 @@ enum RootList {
 }
 
 extension RootSummary {
-    /// How it is cared for, in a word.
+    /// Whether it is watched, in one word.
     var state: String {
         isWatched ? "watched" : retired != nil ? "retired" : root.isHere ? "not-watched" : "elsewhere"
     }

@@ -1,8 +1,8 @@
-// Words of commands that a person may copy.
+// Quotes words of commands that a person can copy.
 
-/// A path as it is written in a command.
+/// Quotes a path for a shell command.
 enum ShellWord {
-    /// `path`, in double quotes where a shell would take it for something else (POSIX Shell Command Language, 2.2.3).
+    /// `path`, in double quotes if it has characters that are special in a shell (POSIX Shell Command Language, 2.2.3).
     static func text(_ path: [UInt8]) -> String {
         let text = Escaping.text(path)
         let isPlain = text.utf8.allSatisfy { byte in

@@ -1,24 +1,24 @@
-// What changed from a snapshot's parent to it, as far as `show` tells it.
+// The changes of a snapshot that `show` lists.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 
-/// The first changed paths of a snapshot as lines, and how many more there are.
+/// The first changed paths of a snapshot as lines, and the number of further ones.
 struct ShownChanges {
     private(set) var lines: [String] = []
     private(set) var more: UInt64
 
-    /// - Parameter details: of `record`.
-    init(_ archive: Archive, _ record: ListedSnapshot, _ details: Snapshot, _ console: Console) throws {
-        let all = record.changes.added + record.changes.modified + record.changes.removed
+    /// - Parameter details: the details of `snapshot`.
+    init(_ archive: Archive, _ snapshot: ListedSnapshot, _ details: Snapshot, _ console: Console) throws {
+        let all = snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed
         more = all
-        if let parent = try ShownChanges.parent(of: record, archive) {
+        if let parent = try ShownChanges.parent(of: snapshot, archive) {
             do {
-                try compare(parent, record, archive, console)
+                try compare(parent, snapshot, archive, console)
                 return
             } catch {
-                // Where a tree is damaged, what the snapshot itself says can still be shown.
+                // If a tree is damaged, the paths recorded in the snapshot can still be shown.
                 guard error.code == .damaged else { throw error }
             }
         }
@@ -30,10 +30,10 @@ struct ShownChanges {
     }
 
     private mutating func compare(
-        _ parent: ListedSnapshot, _ record: ListedSnapshot, _ archive: Archive, _ console: Console
+        _ parent: ListedSnapshot, _ snapshot: ListedSnapshot, _ archive: Archive, _ console: Console
     ) throws(ArchiverError) {
         var directoryTimes: [String] = []
-        try archive.differences(from: parent, to: record) { difference in
+        try archive.differences(from: parent, to: snapshot) { difference in
             if lines.count == Snapshot.changedPathsLimit { return false }
             let line = NameReport.line(difference, console.style)
             if !difference.isDirectoryTimeOnly {
@@ -42,7 +42,7 @@ struct ShownChanges {
             } else if console.isVerbose {
                 lines.append(line)
             } else if directoryTimes.count < Snapshot.changedPathsLimit {
-                // Each directory of each new file would only be in the way, unless nothing else changed.
+                // Directories of which only the time changed are shown only if nothing else changed.
                 directoryTimes.append(line)
             }
             return true
@@ -53,9 +53,9 @@ struct ShownChanges {
         }
     }
 
-    /// nil for a first snapshot.
-    private static func parent(of record: ListedSnapshot, _ archive: Archive) throws -> ListedSnapshot? {
-        guard let parent = record.parent else { return nil }
+    /// The parent of `snapshot`; nil for a first snapshot, or if the parent no longer exists.
+    private static func parent(of snapshot: ListedSnapshot, _ archive: Archive) throws -> ListedSnapshot? {
+        guard let parent = snapshot.parent else { return nil }
         do {
             return try archive.snapshot(SnapshotSelector(parent.hex))
         } catch  where error.code == .noSuchSnapshot {

@@ -1,4 +1,4 @@
-// Everything about one snapshot, as lines.
+// The details of one snapshot, as lines.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,21 +8,21 @@ internal import FileIO
 /// The lines of `archiver show <selector>`.
 enum SnapshotDetails {
     static func lines(
-        _ record: ListedSnapshot, _ snapshot: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ notes: [Note] = [],
+        _ snapshot: ListedSnapshot, _ details: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ notes: [Note] = [],
         _ console: Console
     ) -> [String] {
         let said = PinList.fields(pin, console) + notes.map { (name: "note", value: Escaping.text($0.text)) }
-        var lines = head(fields(record, isForPerson: console.isForPerson) + said, console)
+        var lines = head(fields(snapshot, isForPerson: console.isForPerson) + said, console)
         lines += changes.lines
         if changes.more > 0 { lines.append("… and \(changes.more) more changed paths") }
-        lines += snapshot.problems.map { "! \($0.text)" }
-        if record.problems > snapshot.problems.count {
-            lines.append("… and \(record.problems - snapshot.problems.count) more problems")
+        lines += details.problems.map { "! \($0.text)" }
+        if snapshot.problems > details.problems.count {
+            lines.append("… and \(snapshot.problems - details.problems.count) more problems")
         }
         return lines
     }
 
-    /// Names and values: aligned for a person, separated by tabs for a program.
+    /// Lines with names and values: aligned for a person, separated by tabs for a program.
     static func head(_ fields: [(name: String, value: String)], _ console: Console) -> [String] {
         let width = fields.map(\.name.count).max() ?? 0
         return fields.map { field in
@@ -32,17 +32,18 @@ enum SnapshotDetails {
         }
     }
 
-    private static func fields(_ record: ListedSnapshot, isForPerson: Bool) -> [(name: String, value: String)] {
+    private static func fields(_ snapshot: ListedSnapshot, isForPerson: Bool) -> [(name: String, value: String)] {
         func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
-        let totals = record.totals
+        let totals = snapshot.totals
         return [
-            ("id", record.id.hex), ("time", isForPerson ? LocalTime.text(record.time) : record.time.rfc3339),
-            ("root", Escaping.text(record.rootPath)), ("host", Escaping.text(record.host)),
-            ("sequence", "\(record.sequence)" + (record.isAside ? " (aside: with exclusions of its own)" : "")),
-            ("cause", record.cause.rawValue), ("label", record.label.map { Escaping.text($0) } ?? "-"),
-            ("parent", record.parent?.hex ?? "-"), ("files", "\(totals.files)"),
+            ("id", snapshot.id.hex), ("time", isForPerson ? LocalTime.text(snapshot.time) : snapshot.time.rfc3339),
+            ("root", Escaping.text(snapshot.rootPath)), ("host", Escaping.text(snapshot.host)),
+            ("sequence", "\(snapshot.sequence)" + (snapshot.isAside ? " (aside: with exclusions of its own)" : "")),
+            ("cause", snapshot.cause.rawValue), ("label", snapshot.label.map { Escaping.text($0) } ?? "-"),
+            ("parent", snapshot.parent?.hex ?? "-"), ("files", "\(totals.files)"),
             ("directories", "\(totals.directories)"), ("others", "\(totals.others)"), ("size", size(totals.bytes)),
-            ("stored", size(record.storedBytes)), ("changes", record.changes.text), ("problems", "\(record.problems)"),
+            ("stored", size(snapshot.storedBytes)), ("changes", snapshot.changes.text),
+            ("problems", "\(snapshot.problems)"),
         ]
     }
 }

@@ -15,11 +15,11 @@ enum SnapshotList {
         TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "label", isElastic: true),
     ]
 
-    /// An aligned table; the root is shown only where there are several.
+    /// An aligned table; roots are shown only if there are several.
     ///
     /// - Parameters:
-    ///   - pinned: what is pinned, which the label's column says.
-    ///   - notes: below the snapshots that they are about.
+    ///   - pinned: the pinned snapshots, which are marked in the label's column.
+    ///   - notes: the notes, shown below their snapshots.
     static func table(
         _ records: [ListedSnapshot], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [],
         notes: [SnapshotID: [Note]] = [:], width: Int? = nil
@@ -27,25 +27,26 @@ enum SnapshotList {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
         let isNewestFirst = isNewestFirst(records)
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
-        for record in records {
-            let root = showsRoot ? [Escaping.text(record.rootPath)] : []
-            let gaps = gaps.before(record).map { gap in
+        for snapshot in records {
+            let root = showsRoot ? [Escaping.text(snapshot.rootPath)] : []
+            let gaps = gaps.before(snapshot).map { gap in
                 "          " + StatusText.gap(gap) + (showsRoot ? ": " + Escaping.text(gap.rootPath) : "")
             }
             if !isNewestFirst { gaps.forEach { table.add(note: $0) } }
             table.add(
                 [
-                    record.id.short, LocalTime.text(record.time), record.changes.text,
-                    ByteCount.text(record.totals.bytes), ByteCount.text(record.storedBytes), record.cause.rawValue,
-                ] + root + [label(of: record, isPinned: pinned.contains(record.id.chunk))])
-            notes[record.id]?.forEach { table.add(note: NoteText.below($0)) }
+                    snapshot.id.short, LocalTime.text(snapshot.time), snapshot.changes.text,
+                    ByteCount.text(snapshot.totals.bytes), ByteCount.text(snapshot.storedBytes),
+                    snapshot.cause.rawValue,
+                ] + root + [label(of: snapshot, isPinned: pinned.contains(snapshot.id.chunk))])
+            notes[snapshot.id]?.forEach { table.add(note: NoteText.below($0)) }
             if isNewestFirst { gaps.forEach { table.add(note: $0) } }
         }
         return table.aligned(style, width: width)
     }
 
-    private static func label(of record: ListedSnapshot, isPinned: Bool) -> String {
-        [record.label.map { Escaping.text($0) }, isPinned ? "(pinned)" : nil].compactMap { $0 }.joined(separator: " ")
+    private static func label(of snapshot: ListedSnapshot, isPinned: Bool) -> String {
+        [snapshot.label.map { Escaping.text($0) }, isPinned ? "(pinned)" : nil].compactMap { $0 }.joined(separator: " ")
     }
 
     private static func isNewestFirst(_ records: [ListedSnapshot]) -> Bool {
@@ -53,7 +54,7 @@ enum SnapshotList {
         return first.time > last.time
     }
 
-    /// One line with tabs that no line of a snapshot looks like: `# gap`, start, end, root, cause.
+    /// One line with tabs, distinct from the lines of snapshots: `# gap`, start, end, root, cause.
     static func plain(_ gap: GapRecord) -> String {
         TextTable.plain([
             "# gap", gap.start.rfc3339, gap.end.rfc3339, Escaping.text(gap.rootPath), gap.cause.rawValue,
@@ -61,38 +62,38 @@ enum SnapshotList {
     }
 
     /// One line with tabs: id, time, root, added, modified, removed, bytes, stored bytes, cause, label.
-    static func plain(_ record: ListedSnapshot) -> String {
+    static func plain(_ snapshot: ListedSnapshot) -> String {
         var line = LineBuffer()
         var writer = SnapshotLines()
-        writer.append(record, to: &line)
+        writer.append(snapshot, to: &line)
         return line.text
     }
 }
 
-/// Writes snapshots as `SnapshotList.plain` has them, by the hundred thousand: knows what it wrote of the one before.
+/// Writes the lines of `SnapshotList.plain` quickly: caches the texts that consecutive snapshots share.
 struct SnapshotLines {
     private var times = TimeWriter()
     private var root: (path: [UInt8], shown: [UInt8]) = ([], [])
 
-    mutating func append(_ record: ListedSnapshot, to line: inout LineBuffer) {
-        if record.rootPath != root.path || root.shown.isEmpty {
-            root = (record.rootPath, Array(Escaping.text(record.rootPath).utf8))
+    mutating func append(_ snapshot: ListedSnapshot, to line: inout LineBuffer) {
+        if snapshot.rootPath != root.path || root.shown.isEmpty {
+            root = (snapshot.rootPath, Array(Escaping.text(snapshot.rootPath).utf8))
         }
-        line.append(record.id.chunk, count: SnapshotID.shortByteCount)
+        line.append(snapshot.id.chunk, count: SnapshotID.shortByteCount)
         line.append(byte: "\t")
-        times.append(record.time, to: &line)
+        times.append(snapshot.time, to: &line)
         line.append(byte: "\t")
         line.append(root.shown)
         for number in [
-            record.changes.added, record.changes.modified, record.changes.removed, record.totals.bytes,
-            record.storedBytes,
+            snapshot.changes.added, snapshot.changes.modified, snapshot.changes.removed, snapshot.totals.bytes,
+            snapshot.storedBytes,
         ] {
             line.append(byte: "\t")
             line.append(number)
         }
         line.append(byte: "\t")
-        line.append(record.cause.rawValue)
+        line.append(snapshot.cause.rawValue)
         line.append(byte: "\t")
-        if let label = record.label { line.append(Escaping.text(label)) }
+        if let label = snapshot.label { line.append(Escaping.text(label)) }
     }
 }

@@ -1,4 +1,4 @@
-// Snapshots for programs, row after row.
+// Writes lists of snapshots for programs, row by row.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -14,7 +14,7 @@ struct SnapshotRows: ~Copyable {
     private var lines = SnapshotLines()
     private var objects = SnapshotJSONRows()
     private var buffer = LineBuffer()
-    /// Bytes after which what there is gets written: the first rows soon, for whoever looks at no more.
+    /// The number of bytes at which the buffer is written; small at first, so that the first rows appear early.
     private var threshold = 4 << 10
     private(set) var isEmpty = true
 
@@ -26,7 +26,7 @@ struct SnapshotRows: ~Copyable {
         self.isNewestFirst = isNewestFirst
     }
 
-    /// Appends a snapshot with its notes, and the gaps between it and the one before it.
+    /// Appends a snapshot with its notes and the gaps before it.
     mutating func append(_ snapshot: ListedSnapshot, _ gaps: [GapRecord]) throws {
         let notes = notes.isEmpty ? [] : notes[snapshot.id] ?? []
         if isJSON {

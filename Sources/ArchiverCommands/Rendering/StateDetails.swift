@@ -1,4 +1,4 @@
-// Everything about one saved state, in words.
+// The details of one saved state, as text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,7 +8,7 @@ internal import SavedStates
 
 /// Texts about a saved state.
 enum StateDetails {
-    /// The lines of `archiver show` before what the state holds.
+    /// The lines of `archiver show` before the state's content.
     static func lines(_ state: ListedState, pin: Pin? = nil, _ console: Console) -> [String] {
         let isForPerson = console.isForPerson
         func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
@@ -21,7 +21,7 @@ enum StateDetails {
             ] + PinList.fields(pin, console), console)
     }
 
-    /// Writes what the state holds, and a line feed: as it is in a pipe, and harmless on a terminal.
+    /// Writes the state's content and a line feed; escaped on a terminal, unchanged in a pipe.
     static func write(_ content: StateContent, _ output: Output) throws {
         try content.writeJSON(pretty: true) { piece in
             guard output.isTerminal else { return try output.write(piece) }

@@ -1,4 +1,4 @@
-// Programs' saved states as lines of text.
+// Saved states as lines of text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage

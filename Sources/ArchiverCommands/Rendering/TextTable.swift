@@ -8,13 +8,13 @@ struct TextTable {
         let title: String
         var alignment = Alignment.left
         var mark: Style.Mark?
-        /// Where the terminal is too narrow, columns are left out by this, the greatest first; nil to keep it.
+        /// The rank for dropping columns on a narrow terminal, the highest first; nil to never drop the column.
         var dispensability: Int?
-        /// Whether its cells may be cut where the terminal is too narrow.
+        /// Whether its cells can be cut on a narrow terminal.
         var isElastic = false
     }
 
-    /// Cells, or a line that is none of them.
+    /// A row of cells, or a line across all columns.
     private enum Row {
         case cells([String])
         case note(String)
@@ -27,10 +27,10 @@ struct TextTable {
 
     mutating func add(_ cells: [String]) { rows.append(.cells(cells)) }
 
-    /// Adds a line that goes across the columns.
+    /// Adds a line across all columns.
     mutating func add(note: String) { rows.append(.note(note)) }
 
-    /// A header and aligned columns; the last one is as wide as it likes, unless the terminal's `width` is given.
+    /// The header and the aligned rows; at most `width` columns wide if that is given and possible.
     func aligned(_ style: Style, width: Int? = nil) -> [String] {
         let table = width.map(fitted) ?? self
         let widths = table.widths
@@ -53,7 +53,7 @@ struct TextTable {
         }
     }
 
-    /// The table with columns left out, and then cells cut, until it is at most `width` wide, as far as that can be.
+    /// The table with columns dropped, and then cells cut, until it is at most `width` wide or cannot be narrowed.
     private func fitted(to width: Int) -> TextTable {
         var table = self
         while table.excess(over: width) > 0,
@@ -75,7 +75,7 @@ struct TextTable {
 
     private static let leastElasticWidth = 10
 
-    /// How narrow a column may become: its title stays whole.
+    /// The minimum width of a column; its title is never cut.
     private func leastWidth(_ index: Int) -> Int {
         max(TextTable.leastElasticWidth, DisplayWidth.of(columns[index].title))
     }
@@ -103,7 +103,7 @@ struct TextTable {
     static func plain(_ cells: [String]) -> String { cells.joined(separator: "\t") }
 
     private func line(_ cells: [String], _ widths: [Int], _ marked: (Column, String) -> String) -> String {
-        // Empty cells at the end leave no blanks behind.
+        // Empty cells at the end add no trailing blanks.
         guard let last = cells.lastIndex(where: { !$0.isEmpty }) else { return "" }
         return cells.indices.prefix(through: last).map { index in
             let column = columns[index]

@@ -1,9 +1,9 @@
-// How a root is watched, in words.
+// A root's timing settings as text.
 
 internal import ArchiverKit
 
 enum WatchSettingsText {
-    /// "settle 5s, max delay 1m, no audits"; nil where all is as usual.
+    /// "settle 5s, max delay 1m, no audits"; nil for the default settings.
     static func text(_ settings: WatchSettings) -> String? {
         let audits = settings.auditInterval.map {
             $0 == .zero ? "no audits" : "audit every \(DurationArgument.text($0))"
@@ -17,7 +17,7 @@ enum WatchSettingsText {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// What to tell before `directory` is watched: settings that are remembered and that no option says.
+    /// The remark before `directory` is watched: remembered settings that no option changes; nil if there are none.
     static func remark(_ directory: [UInt8], given: WatchSettings, remembered: WatchSettings) -> String? {
         var kept = remembered
         if given.settle != nil { kept.settle = nil }
@@ -26,7 +26,7 @@ enum WatchSettingsText {
         if given.largeFile != nil { kept.largeFile = nil }
         if given.largeFileDelay != nil { kept.largeFileDelay = nil }
         return text(kept).map {
-            "\(Escaping.text(directory)): as before, \($0); 'archiver roots set' changes that"
+            "\(Escaping.text(directory)): as before, \($0); 'archiver roots set' changes this"
         }
     }
 }

@@ -1,4 +1,4 @@
-// The words for the archive's enumerations, in text and in JSON.
+// The words for enumerations in text and JSON output.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -18,7 +18,7 @@ extension FileKind {
         }
     }
 
-    /// The letter `ls -l` has for it.
+    /// The letter in `ls -l`.
     var letter: Character {
         switch self {
         case .file: "-"

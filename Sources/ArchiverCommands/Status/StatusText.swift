@@ -1,4 +1,4 @@
-// How everything stands, in words.
+// The status of the archive, its roots and watchers, as text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,7 +8,9 @@ internal import SystemPackage
 
 /// Texts of `status` and `audit`.
 enum StatusText {
-    /// - Parameter isBrief: whether a root gets one line.
+    /// The lines of `status`.
+    ///
+    /// - Parameter isBrief: whether each root gets one line.
     static func lines(_ status: ArchiveStatus, _ style: Style, isBrief: Bool = false) -> [String] {
         var lines: [String] = []
         for root in status.roots {
@@ -35,26 +37,26 @@ enum StatusText {
         ].compactMap { $0 }
         let used = status.roots.reduce(0) { $0 + ($1.watcher?.directories.watched ?? 0) }
         lines.append("limits: \(limits.joined(separator: ", ")); watched here: \(used)")
-        return lines + status.concerns.map { concern($0, style) }
+        return lines + status.findings.map { finding($0, style) }
     }
 
-    /// "up to date  /home/ann: 12 snapshots, the latest of 2026-11-21 10:15:30", or its first concern instead.
+    /// "up to date  /home/ann: 12 snapshots, the latest of 2026-11-21 10:15:30", or the first finding instead.
     private static func briefLine(_ root: RootStatus, isDamaged: Bool, _ style: Style) -> String {
-        let mark = root.concerns.isEmpty ? "" : style(.red, "! ")
-        let isWell = root.concerns.isEmpty && !isDamaged
+        let mark = root.findings.isEmpty ? "" : style(.red, "! ")
+        let isWell = root.findings.isEmpty && !isDamaged
         let state = style(isWell ? .green : .red, state(root, isDamaged: isDamaged))
         let start = "\(mark)\(state)  \(name(root.root.path)): "
-        guard let first = root.concerns.first else {
+        guard let first = root.findings.first else {
             let latest = root.latest.map { ", the latest of \(LocalTime.text($0.time))" } ?? ""
             let gaps = root.gaps.isEmpty ? "" : ", \(Plural.of(root.gaps.count, "gap")) in the last day"
             return start + Plural.of(root.snapshotCount, "snapshot") + latest + gaps
         }
-        let others = root.concerns.count - 1
-        return start + words(first) + (others > 0 ? "; and \(Plural.of(others, "other concern"))" : "")
+        let others = root.findings.count - 1
+        return start + words(first) + (others > 0 ? "; and \(Plural.of(others, "other finding"))" : "")
     }
 
     private static func lines(_ root: RootStatus, isDamaged: Bool, _ style: Style) -> [String] {
-        let isWell = root.concerns.isEmpty && !isDamaged
+        let isWell = root.findings.isEmpty && !isDamaged
         var lines = [style(isWell ? .green : .red, state(root, isDamaged: isDamaged)) + "  " + name(root.root.path)]
         if let watcher = root.watcher {
             lines += self.lines(watcher)
@@ -62,7 +64,7 @@ enum StatusText {
             lines.append("  last watched \(LocalTime.text(last))")
         }
         if let retired = root.retired {
-            lines.append("  forgotten \(LocalTime.text(retired)): it need not be watched; its snapshots stay")
+            lines.append("  retired \(LocalTime.text(retired)): no watcher is expected; its snapshots stay")
         }
         if let latest = root.latest {
             lines.append(
@@ -70,7 +72,7 @@ enum StatusText {
                     + "\(ByteCount.text(root.storedInLastDay)) stored in the last day")
         }
         for gap in root.gaps { lines.append("  " + self.gap(gap)) }
-        return lines + root.concerns.map { concern($0, style) }
+        return lines + root.findings.map { finding($0, style) }
     }
 
     private static func state(_ root: RootStatus, isDamaged: Bool) -> String {
@@ -90,13 +92,13 @@ enum StatusText {
         var parts = [Plural.of(directories.watched, "directory", "directories") + " watched"]
         for (count, word) in [
             (directories.polled, "polled"), (directories.unreadable, "unreadable"),
-            (directories.mountPoints, "mount points not entered"), (directories.leftOut, "left out"),
+            (directories.mountPoints, "mount points not entered"), (directories.leftOut, "excluded"),
         ] where count > 0 { parts.append("\(count) \(word)") }
         var lines = [
             "  by process \(watcher.process) since \(LocalTime.text(watcher.since)), \(watcher.backend); "
                 + "it answered in \(milliseconds(watcher.probeSeconds))",
             "  " + parts.joined(separator: ", ")
-                + (watcher.backlog > 0 ? "; \(watcher.backlog) places to look at" : ""),
+                + (watcher.backlog > 0 ? "; \(watcher.backlog) places to check" : ""),
             "  last event \(time(watcher.lastEvent)), last capture \(time(watcher.lastCapture))",
         ]
         lines += watcher.largeFiles.map { "  " + largeFile($0) }
@@ -117,7 +119,7 @@ enum StatusText {
             + (rhythm ?? "captured on its own")
     }
 
-    /// That, and since when it waits.
+    /// The rhythm of a large file, and since when it waits.
     private static func largeFile(_ file: WatcherStatus.LargeFile) -> String {
         let captured = file.captured.map { ", captured \(LocalTime.text($0))" } ?? ""
         let state = file.changed.map { "waiting since \(LocalTime.text($0))" } ?? "being read now"
@@ -130,30 +132,30 @@ enum StatusText {
         return seconds < 1 || seconds >= 10 ? milliseconds(seconds) : "\(tenths) s"
     }
 
-    /// What an audit found.
+    /// The result of an audit.
     static func audit(_ root: FilePath, _ result: AuditResult) -> String { "\(name(root)): \(outcome(result))" }
 
     private static func outcome(_ result: AuditResult) -> String {
         let found =
             result.found == 0
-            ? "nothing missed" : "\(Plural.of(result.found, "change")) that no event had told of, captured now"
+            ? "nothing missed" : "\(Plural.of(result.found, "change")) without an event, captured now"
         let repaired =
-            result.repaired > 0 ? ", \(Plural.of(result.repaired, "directory", "directories")) watched anew" : ""
+            result.repaired > 0 ? ", \(Plural.of(result.repaired, "directory", "directories")) watched again" : ""
         return "\(result.entries) entries in \(milliseconds(result.seconds)), \(found)\(repaired)"
     }
 
-    /// "changes from … to … were seen late (overflow)".
+    /// "changes from … to … may have been seen late (too many events at once)".
     static func gap(_ gap: GapRecord) -> String {
         "changes from \(LocalTime.text(gap.start)) to \(LocalTime.text(gap.end)) may have been seen late "
             + "(\(gap.cause.words))"
     }
 
-    private static func concern(_ concern: Concern, _ style: Style) -> String {
-        style(.red, "! ") + words(concern)
+    private static func finding(_ finding: Finding, _ style: Style) -> String {
+        style(.red, "! ") + words(finding)
     }
 
-    private static func words(_ concern: Concern) -> String {
-        Escaping.text(concern.message) + (concern.remedy.map { " — " + Escaping.text($0) } ?? "")
+    private static func words(_ finding: Finding) -> String {
+        Escaping.text(finding.message) + (finding.remedy.map { " — " + Escaping.text($0) } ?? "")
     }
 
     private static func time(_ time: Timestamp?) -> String { time.map(LocalTime.text) ?? "none" }
@@ -172,7 +174,7 @@ extension GapCause {
         case .overflow: "too many events at once"
         case .downtime: "no watcher was running"
         case .suspend: "the machine slept"
-        case .polling: "some directories could only be looked at now and then"
+        case .polling: "some directories could only be polled"
         case .unavailable: "the directory was not there"
         default: rawValue
         }

@@ -1,4 +1,4 @@
-// `archiver mark`: a moment to come back to, before an assistant or a script begins.
+// `archiver mark`: marks a state to return to, before an assistant or a script starts to work.
 
 internal import ArchiveFormat
 internal import ArchiverKit
@@ -13,8 +13,8 @@ struct MarkCommand: ParsableCommand {
         abstract: "Mark the current state before a turn of changes.",
         discussion: """
             For hooks of assistants and editors: a running watcher captures every change made so far and marks the \
-            state. This takes milliseconds, and the command never waits longer than 200 ms: if there is no mark by \
-            then, it says why, and the exit code is 1. 'archiver turns' lists the marks and what changed after each; \
+            state. This takes milliseconds. The command never waits longer than 200 ms: if there is no mark by then, \
+            it reports why, and the exit code is 1. 'archiver turns' lists the marks and the changes after each; \
             'archiver rewind' goes back to one.
 
             Examples:
@@ -23,10 +23,11 @@ struct MarkCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The mark's name; of a long text, the first line, up to 200 characters.", valueName: "name"))
+        help: ArgumentHelp(
+            "The mark's name; a longer text is cut to the first line and 200 characters.", valueName: "name"))
     var name: String
 
-    @Flag(help: "Wait without a limit; capture the directory first if nobody watches it.")
+    @Flag(help: "Wait without a limit; without a watcher, capture the directory first.")
     var wait = false
 
     @Option(
@@ -35,9 +36,9 @@ struct MarkCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    /// How old the process gets at most; the system needs a little to begin and to end it.
+    /// The maximum age of the process; the rest of the 200 ms is for the system to start and end it.
     private static let limit = Duration.milliseconds(165)
-    /// How old it is when it gives the watcher up.
+    /// The age of the process at which it stops waiting for the watcher.
     private static let patience = Duration.milliseconds(145)
 
     func run() throws {
@@ -59,17 +60,16 @@ struct MarkCommand: ParsableCommand {
         try console.summary("marked \(mark.snapshot.short) as '\(Escaping.text(mark.name))'")
     }
 
-    /// Ends the process before the caller has waited too long, whatever it is that takes so long: the watcher, the archive,
-    /// its disk, or a reader of what is written.
+    /// Ends the process in time, whatever it waits for: the watcher, the archive, its disk, or a reader of the output.
     private static func endInTime(_ console: Console) throws {
         try DetachedThread.start(for: "the end of a mark") {
             let left = max(.zero, limit - CurrentProcess.age)
             usleep(UInt32(clamping: left.components.attoseconds / 1_000_000_000_000))
             let failure = Failure(
                 status: .failed, code: ArchiverError.Code.system.rawValue,
-                message: "no mark was made in time: the archive or the watcher is busy; it may still be made",
+                message: "no mark was made in time: the archive or the watcher is busy; the mark may still be made",
                 remedy: "'archiver mark --wait' waits for it")
-            // Somebody may not read, or another thread be in the midst of that.
+            // The write must not block: the reader may not read, or another thread may be writing.
             if console.error.takesMore { FailureReport(failure).write(console) }
             _exit(ExitStatus.failed.rawValue)
         }
@@ -77,7 +77,7 @@ struct MarkCommand: ParsableCommand {
 
     private static let longestName = 200
 
-    /// The first line of a text that may be all that a user said, without control characters.
+    /// The first line of a text, which may be a whole prompt, shortened and without control characters.
     static func shortened(_ text: String) -> String {
         let line = text.split(whereSeparator: \.isNewline).first { !$0.allSatisfy(\.isWhitespace) } ?? ""
         let plain = String(

@@ -1,4 +1,4 @@
-// `archiver rewind`: back to before a turn.
+// `archiver rewind`: goes back to the state before a turn.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,21 +11,22 @@ struct RewindCommand: ParsableCommand {
         commandName: "rewind",
         abstract: "Go back to the state before a turn.",
         discussion: """
-            Restores the state of a mark: the latest one, the second to last with 2, or the latest with a name. The \
-            current state is captured first, and 'archiver undo' brings it back. 'archiver turns' lists the marks.
+            Restores the state of a mark: the latest mark, the second to last with 2, or the latest with the given \
+            name. The current state is captured first, and 'archiver undo' brings it back. 'archiver turns' lists the \
+            marks.
 
             Examples:
-              archiver rewind -n                what it would do
+              archiver rewind -n                show what it would do
               archiver rewind 3
               archiver rewind "before the refactoring"
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "How many turns to go back, or the name of a mark (default: 1).", valueName: "turn"))
+            "The number of turns to go back, or the name of a mark (default: 1).", valueName: "turn"))
     var turn: String?
 
-    @Flag(name: [.customShort("n"), .long], help: "Only say what would be done.")
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be done, and change nothing.")
     var dryRun = false
 
     @OptionGroup var place: RootOptions
@@ -48,23 +49,23 @@ struct RewindCommand: ParsableCommand {
         if console.isJSON {
             let json = RestoreJSON(id: mark.snapshot, result: result, actions: dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
-        } else if let record = try context.archive.snapshot(of: mark) {
-            let text = RestoreSummary.text(record, options, result, try context.word(for: result.destination))
+        } else if let snapshot = try context.archive.snapshot(of: mark) {
+            let text = RestoreSummary.text(snapshot, options, result, try context.word(for: result.destination))
             try dryRun ? console.output.line(text) : console.summary(text)
         }
         console.warn(result)
         if let status = ExitStatus(result) { throw status }
     }
 
-    /// The mark that is meant.
+    /// The mark that the argument names.
     ///
-    /// - Parameter marks: the newest first.
+    /// - Parameter marks: all marks, the newest first.
     private func mark(_ marks: [Mark], _ root: ArchivedRoot) throws -> Mark {
         let directory = Escaping.text(root.path.bytes)
         guard !marks.isEmpty else {
             throw Failure(
-                status: .failed, code: "noSuchMark", message: "nothing is marked in \(directory)",
-                remedy: "'archiver mark NAME' marks the present state; 'archiver list' shows all states")
+                status: .failed, code: "noSuchMark", message: "there are no marks in \(directory)",
+                remedy: "'archiver mark NAME' marks the current state; 'archiver list' lists all snapshots")
         }
         if let number = turn.map({ Int($0) }) ?? 1 {
             guard number >= 1 else { throw Failure.usage("turns are counted from 1", remedy: "1 is the latest") }
@@ -79,7 +80,7 @@ struct RewindCommand: ParsableCommand {
         if let named = marks.first(where: { $0.name == name }) { return named }
         let nearest = Suggestion.nearest(to: name, among: Array(Set(marks.map(\.name))))
         throw Failure(
-            status: .failed, code: "noSuchMark", message: "no mark in \(directory) is called '\(Escaping.text(name))'",
+            status: .failed, code: "noSuchMark", message: "no mark in \(directory) is named '\(Escaping.text(name))'",
             remedy: nearest.map { "did you mean '\(Escaping.text($0))'?" } ?? "'archiver turns' lists the marks")
     }
 }

@@ -1,4 +1,4 @@
-// `archiver turns`: the marks of a directory, and what changed after each.
+// `archiver turns`: lists the marks of a directory and the changes after each.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,16 +11,18 @@ struct TurnsCommand: ParsableCommand {
         commandName: "turns",
         abstract: "List the marked turns and what each changed, newest first.",
         discussion: """
-            A turn goes from one 'archiver mark' to the next; the latest goes to the latest snapshot. In a pipe the columns are \
-            separated by tabs: number, time, name, added, modified, removed, snapshot before, snapshot after.
+            A turn lasts from one 'archiver mark' to the next; the latest turn lasts to the latest snapshot. In a pipe \
+            the columns are separated by tabs: number, time, name, added, modified, removed, snapshot before, snapshot \
+            after.
 
             Examples:
               archiver turns --files
-              archiver rewind 2                 back to before the second to last turn
+              archiver rewind 2                 go back to before the second to last turn
             """)
 
     @Option(
-        name: [.customShort("n"), .customLong("limit")], help: ArgumentHelp("Only the latest.", valueName: "count"))
+        name: [.customShort("n"), .customLong("limit")],
+        help: ArgumentHelp("Show at most this many, the latest.", valueName: "count"))
     var limit: Int?
 
     @Flag(help: "Also list the files that each turn changed.")
@@ -29,7 +31,7 @@ struct TurnsCommand: ParsableCommand {
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
-    /// Nobody reads more of a table.
+    /// The maximum number of rows of a table without `--limit`.
     private static let tableLimit = 50
 
     func validate() throws {
@@ -50,7 +52,7 @@ struct TurnsCommand: ParsableCommand {
             return try writer.finish()
         }
         if turns.isEmpty {
-            return console.remark("Nothing is marked yet: 'archiver mark NAME' marks the present state.")
+            return console.remark("There are no marks yet; 'archiver mark NAME' marks the current state.")
         }
         if console.isForPerson { return try writeTable(turns, history) }
         for (index, turn) in turns.enumerated() {
@@ -78,7 +80,7 @@ struct TurnsCommand: ParsableCommand {
         for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
     }
 
-    /// What differs between the states before and after a turn.
+    /// The differences between the states before and after a turn.
     private func changed(_ turn: Turn, _ history: HistoryContext) throws -> [Difference] {
         guard let before = turn.before, let after = turn.after, turn.changes != nil else { return [] }
         var found: [Difference] = []

@@ -1,4 +1,4 @@
-// `archiver usage`: what takes the space in an archive.
+// `archiver usage`: shows what uses the archive's space.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,19 +12,19 @@ struct UsageCommand: ParsableCommand {
         abstract: "Show what uses the archive's space.",
         discussion: """
             In a root, lists each file and directory with the bytes that only it uses, over all snapshots, and its \
-            number of file versions; name a directory to see what is in it. Elsewhere, lists the roots. Data shared \
-            between several is counted separately. With --by day and --by snapshot, lists what each added. Below the \
-            table: what can be reclaimed, what 'archiver keep --usual' would free, how fast the archive grows, and \
-            when its space is used up. In a pipe the columns are separated by tabs: bytes, versions or snapshots, \
-            name.
+            number of file versions; name a directory to list its contents. Elsewhere, lists the roots. Data that \
+            several of them share is counted separately. With --by day and --by snapshot, lists the bytes that each \
+            day or snapshot added. Below the table are the space that can be reclaimed, the space that 'archiver keep \
+            --usual' would free, the archive's growth, and when its space is used up. In a pipe the columns are \
+            separated by tabs: bytes, versions or snapshots, name.
 
             Examples:
-              archiver usage                  what is large in the root that you are in
+              archiver usage                  large files and directories of the current root
               archiver usage figures/
               archiver usage --by day --json
             """)
 
-    /// How the bytes are told apart.
+    /// The grouping of the bytes.
     enum Grouping: String, ExpressibleByArgument, CaseIterable {
         case path, root, day, snapshot
     }
@@ -32,7 +32,7 @@ struct UsageCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The directory to show (default: the root's top).", valueName: "dir"))
     var directory: ByteArgument?
 
-    @Option(help: ArgumentHelp("path, root, day or snapshot.", valueName: "what"))
+    @Option(help: ArgumentHelp("Group by path, root, day or snapshot.", valueName: "what"))
     var by: Grouping?
 
     @Option(help: ArgumentHelp("Show at most this many lines (default on a terminal: 40).", valueName: "count"))
@@ -43,7 +43,7 @@ struct UsageCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-        if directory != nil, let by, by != .path { throw ValidationError("a directory is looked into by path only") }
+        if directory != nil, let by, by != .path { throw ValidationError("a directory requires --by path") }
     }
 
     func run() throws {
@@ -75,14 +75,14 @@ struct UsageCommand: ParsableCommand {
         _ archive: Archive, _ grouping: ArchiveUsage.Grouping, _ console: Console
     ) throws -> ArchiveUsage {
         let progress = OperationProgress()
-        let line = ProgressLine("looking at \(Escaping.text(archive.directory.bytes))", progress, console)
+        let line = ProgressLine("measuring \(Escaping.text(archive.directory.bytes))", progress, console)
         defer { line.end() }
         return try archive.usage(by: grouping, progress: progress)
     }
 
     // MARK: Writing
 
-    /// How many lines to write of `count`.
+    /// The number of lines to write out of `count`.
     private func shown(_ count: Int, _ console: Console) -> Int {
         min(count, limit ?? (console.isForPerson ? 40 : count))
     }
@@ -101,7 +101,7 @@ struct UsageCommand: ParsableCommand {
     }
 
     private func writeDays(_ days: [DailyUsage], _ console: Console) throws {
-        // The newest are what people look for.
+        // With a limit, the newest days are shown.
         let last = days.suffix(shown(days.count, console))
         if console.isJSON { return try console.output.line(JSONText.of(last.map(DailyUsageJSON.init))) }
         let rows = last.map { day in

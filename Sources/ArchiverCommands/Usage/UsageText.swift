@@ -1,4 +1,4 @@
-// What takes the space, in words.
+// The space that the archive uses, as text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -18,7 +18,7 @@ enum UsageText {
         case .path(let path, let isDirectory): Escaping.text(path) + (isDirectory ? "/" : "")
         case .states: "(saved states of programs)"
         case .elsewhere: "(elsewhere)"
-        case .shared: "(used by several)"
+        case .shared: "(shared by several)"
         case .records: "(names, times, and the snapshots themselves)"
         }
     }
@@ -26,20 +26,20 @@ enum UsageText {
     /// "2026-11-21", in UTC.
     static func day(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
 
-    /// What stands below the table.
+    /// The lines below the table.
     static func lines(_ usage: ArchiveUsage) -> [String] {
         let room = usage.room
         var lines = [
             "",
-            "the archive takes \(ByteCount.text(room.usedBytes)); \(ByteCount.text(usage.unneededBytes)) of it are needed by "
-                + "nothing that is listed: 'archiver prune' gives back what was forgotten",
+            "the archive uses \(ByteCount.text(room.usedBytes)); no listed snapshot needs "
+                + "\(ByteCount.text(usage.unneededBytes)) of it: 'archiver prune' reclaims what was forgotten",
         ]
         if usage.thinning.snapshots > 0 {
             lines.append(
                 "'archiver keep --usual' would forget \(Plural.of(usage.thinning.snapshots, "snapshot")) and free "
                     + ByteCount.text(usage.thinning.bytes))
         }
-        let rest = usage.daysLeft.map { "; its room is used up in \(days($0))" } ?? ""
+        let rest = usage.daysLeft.map { "; its space is used up in \(days($0))" } ?? ""
         lines.append("it grows by \(ByteCount.text(usage.dailyBytes)) a day" + rest)
         return lines
     }

@@ -1,4 +1,4 @@
-// What `watch` tells while it runs: an observer of the service that writes each event as a line.
+// The output of `watch`: an observer of the watch service that writes each event as a line.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -8,16 +8,16 @@ internal import FileIO
 internal import SystemPackage
 internal import Threading
 
-/// Writes the events of a watch service as they come.
+/// Writes the events of a watch service as they occur.
 final class WatchReport: Sendable {
     private struct State {
-        /// Roots whose first capture is not done.
+        /// The number of roots whose first capture is not done.
         var starting: Int
-        /// Whether nobody reads stdout any more.
+        /// Whether the reader of stdout has closed it.
         var isClosed = false
-        /// Events that could not be written to stdout since the last that could.
+        /// The number of events that could not be written to stdout since the last one that could.
         var unwritten = 0
-        /// Gaps of each root since its latest snapshot.
+        /// The gaps of each root since its latest snapshot.
         var gaps: [[UInt8]: [GapRecord]] = [:]
     }
 
@@ -28,9 +28,9 @@ final class WatchReport: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - roots: how many are watched.
-    ///   - progress: of the first captures; ends with them.
-    ///   - status: what SIGUSR1 asks for.
+    ///   - roots: the number of watched roots.
+    ///   - progress: the progress line of the first captures, which ends with them.
+    ///   - status: returns the text to print on SIGUSR1.
     init(
         _ console: Console, roots: Int, _ progress: ProgressLine, status: @escaping @Sendable () -> String
     ) {
@@ -41,23 +41,23 @@ final class WatchReport: Sendable {
         state = Locked(State(starting: roots))
     }
 
-    /// Writes the line of `event`, and that of the snapshot which a first capture has made.
+    /// Writes the line of `event`, preceded by the line of the snapshot that a first capture made.
     func add(_ event: WatchService.Event) {
         if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
         record(event)
         progress.aside { write(event) }
     }
 
-    /// A word to the person at the terminal.
+    /// Prints a remark on stderr.
     ///
-    /// Never waits for a terminal that does not read: signals are to be heard.
+    /// Never waits for the terminal, because signals must still be handled.
     func remark(_ text: String) {
         try? DetachedThread.start(for: "a word") { [progress, console] in
             progress.aside { console.remark(text) }
         }
     }
 
-    /// Wipes the progress line; where a terminal that does not read keeps it from that, nothing more is written.
+    /// Erases the progress line; if the terminal blocks, later output is discarded.
     func end() {
         let isDone = DispatchSemaphore(value: 0)
         try? DetachedThread.start(for: "the last words") { [progress] in
@@ -69,7 +69,7 @@ final class WatchReport: Sendable {
         Output.error.giveUpIfStuck()
     }
 
-    /// Records how far the roots are, and the gaps for the snapshots after them.
+    /// Counts the roots that have started, and records gaps for the next snapshot.
     private func record(_ event: WatchService.Event) {
         let isStarted = state.withLock { state in
             switch event {
@@ -77,7 +77,7 @@ final class WatchReport: Sendable {
                 state.starting -= 1
                 return state.starting == 0
             case .covered, .waiting:
-                // Its first capture is not waited for.
+                // This root has no first capture to wait for.
                 state.starting -= 1
                 return state.starting == 0
             case .gap(let gap): state.gaps[gap.rootPath, default: []].append(gap)
@@ -90,16 +90,16 @@ final class WatchReport: Sendable {
         ProgressSignal.answer(status)
     }
 
-    /// Writes an event; where that is not possible, watching goes on all the same.
+    /// Writes an event; if that fails, watching continues.
     private func write(_ event: WatchService.Event) {
         let (isClosed, unwritten) = state.withLock { ($0.isClosed, $0.unwritten) }
-        if !console.isJSON || isClosed, reportTrouble(event) { return }
+        if !console.isJSON || isClosed, reportWarning(event) { return }
         if isClosed { return }
-        let missed = WatchService.Event.dropped(events: unwritten, troubles: 0)
+        let missed = WatchService.Event.dropped(events: unwritten, warnings: 0)
         do {
             if console.isJSON, unwritten > 0 { try writeOne(missed) }
             try writeOne(event)
-            if !console.isJSON, unwritten > 0 { _ = reportTrouble(missed) }
+            if !console.isJSON, unwritten > 0 { _ = reportWarning(missed) }
             state.withLock { $0.unwritten = 0 }
         } catch {
             state.withLock { state in
@@ -107,20 +107,20 @@ final class WatchReport: Sendable {
                 state.unwritten += 1
             }
             guard unwritten == 0 else { return }
-            let reason = (error as? FileError).map { "\($0)" } ?? "nobody reads stdout any more"
-            console.warn("archiver: " + WatchText.timed("\(reason); watching goes on all the same"))
+            let reason = (error as? FileError).map { "\($0)" } ?? "stdout was closed"
+            console.warn("archiver: " + WatchText.timed("\(reason); watching continues"))
         }
     }
 
-    /// Writes to stderr where the event tells of something that is not as it should be.
+    /// Writes the event to stderr if it reports a problem.
     ///
     /// - Returns: whether it does.
-    private func reportTrouble(_ event: WatchService.Event) -> Bool {
+    private func reportWarning(_ event: WatchService.Event) -> Bool {
         if case .problems(_, let problems, let count) = event {
             console.warn(problems, count: count) { WatchText.timed($0.text) }
             return true
         }
-        guard let text = WatchText.trouble(event) else { return false }
+        guard let text = WatchText.warning(event) else { return false }
         console.warn("archiver: " + WatchText.timed(text))
         return true
     }
@@ -133,26 +133,27 @@ final class WatchReport: Sendable {
         }
     }
 
-    /// The gaps before the snapshot that `event` tells of.
+    /// Removes and returns the gaps before the snapshot of `event`.
     private func takeGaps(_ event: WatchService.Event) -> [GapRecord] {
-        guard case .snapshot(let record) = event else { return [] }
-        return state.withLock { $0.gaps.removeValue(forKey: record.rootPath) ?? [] }
+        guard case .snapshot(let snapshot) = event else { return [] }
+        return state.withLock { $0.gaps.removeValue(forKey: snapshot.rootPath) ?? [] }
     }
 
-    /// Data and the course of things go to stdout, problems to stderr.
+    /// Writes snapshots and normal events to stdout, problems to stderr.
     private func writeText(_ event: WatchService.Event) throws {
         switch event {
-        case .snapshot(let record):
+        case .snapshot(let snapshot):
             if console.isQuiet { return }
-            try put(console.isForPerson ? WatchText.snapshot(record, showsRoot: showsRoot) : SnapshotList.plain(record))
+            try put(
+                console.isForPerson ? WatchText.snapshot(snapshot, showsRoot: showsRoot) : SnapshotList.plain(snapshot))
         case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
             break
         case .maintained(let result) where result.room.isShort:
-            _ = reportTrouble(event)
+            _ = reportWarning(event)
         case .starting, .watching, .stopped, .waiting, .covered, .audited, .largeFile, .maintained:
             if !console.isQuiet, let text = WatchText.course(event) { try put(WatchText.timed(text)) }
         case .problems, .gap, .degraded, .unavailable, .available, .error, .notMaintained, .dropped:
-            _ = reportTrouble(event)
+            _ = reportWarning(event)
         }
     }
 

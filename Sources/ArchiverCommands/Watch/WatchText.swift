@@ -1,4 +1,4 @@
-// The lines of `watch`, in words.
+// The lines of `watch`, as text.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,36 +9,36 @@ internal import SystemPackage
 /// Texts of watch events.
 enum WatchText {
     /// "2026-11-21 10:15:30  1a2b3c4d  +1 ~0 -0  1.2 KiB stored".
-    static func snapshot(_ record: ListedSnapshot, showsRoot: Bool) -> String {
+    static func snapshot(_ snapshot: ListedSnapshot, showsRoot: Bool) -> String {
         let parts = [
-            LocalTime.text(record.time), record.id.short, record.changes.text,
-            ByteCount.text(record.storedBytes) + " stored",
+            LocalTime.text(snapshot.time), snapshot.id.short, snapshot.changes.text,
+            ByteCount.text(snapshot.storedBytes) + " stored",
         ]
-        return (parts + (showsRoot ? [Escaping.text(record.rootPath)] : [])).joined(separator: "  ")
+        return (parts + (showsRoot ? [Escaping.text(snapshot.rootPath)] : [])).joined(separator: "  ")
     }
 
-    /// A line of the log: when it is written, and what it says.
+    /// A line of the log with its time.
     static func timed(_ text: String) -> String { LocalTime.text(.now) + "  " + text }
 
-    /// How watching begins and ends; nil for other events.
+    /// The text of a normal event; nil for snapshots and problems.
     static func course(_ event: WatchService.Event) -> String? {
         switch event {
         case .waiting(let root):
-            return "\(name(root)) is not there yet; waiting for it"
+            return "\(name(root)) does not exist yet; waiting for it"
         case .covered(let root, let outer):
-            return "\(name(root)) lies in \(name(outer)) and is captured with it"
+            return "\(name(root)) is inside \(name(outer)) and is captured with it"
         case .audited(let root, let result):
             return "audit of " + StatusText.audit(root, result)
         case .starting(let root):
             return "watching \(name(root)): first capture…"
-        case .watching(let root, let directories, let record, let isNew):
-            let totals = record.totals
+        case .watching(let root, let directories, let snapshot, let isNew):
+            let totals = snapshot.totals
             let holds =
                 "\(Plural.of(totals.files, "file")) in \(Plural.of(directories, "directory", "directories")), "
                 + ByteCount.text(totals.bytes)
-            return "watching \(name(root)): \(holds)" + (isNew ? "" : ", unchanged since \(record.name)")
+            return "watching \(name(root)): \(holds)" + (isNew ? "" : ", unchanged since \(snapshot.name)")
         case .largeFile(let root, let file):
-            return "\(name(root)): \(StatusText.rhythm(file)), everything else at once"
+            return "\(name(root)): \(StatusText.rhythm(file)), all other files immediately"
         case .maintained(let result):
             return MaintenanceText.text(result)
         case .stopped(let root):
@@ -47,26 +47,26 @@ enum WatchText {
         }
     }
 
-    /// What went wrong or is mended; nil for other events.
-    static func trouble(_ event: WatchService.Event) -> String? {
+    /// The text of a problem, or of the end of one; nil for other events.
+    static func warning(_ event: WatchService.Event) -> String? {
         switch event {
         case .gap(let gap):
             return "\(Escaping.text(gap.rootPath)): \(StatusText.gap(gap))"
         case .degraded(let root, let message, let remedy):
             return "\(name(root)): \(sentence(message, remedy))"
         case .unavailable(let root):
-            return "\(name(root)) is not there; waiting for it, and keeping what is archived"
+            return "\(name(root)) is missing; waiting for it, its snapshots stay"
         case .available(let root):
-            return "\(name(root)) is back"
+            return "\(name(root)) is available again"
         case .error(let root, let error):
             return "\(name(root)): \(sentence(error.message, error.remedy))"
         case .maintained(let result) where result.room.isShort:
             return MaintenanceText.text(result) + "; " + MaintenanceText.shortage(result.room)
         case .notMaintained(let error):
-            return "the archive could not be looked after: \(sentence(error.message, error.remedy))"
-        case .dropped(let events, let troubles):
-            let which = troubles == 0 ? "" : ", \(troubles) of them about trouble: see 'archiver status'"
-            return "\(Plural.of(events, "event")) not shown, because nobody was reading\(which)"
+            return "the archive could not be maintained: \(sentence(error.message, error.remedy))"
+        case .dropped(let events, let warnings):
+            let which = warnings == 0 ? "" : ", \(warnings) of them warnings: see 'archiver status'"
+            return "\(Plural.of(events, "event")) not shown, because the output was not read\(which)"
         default: return nil
         }
     }

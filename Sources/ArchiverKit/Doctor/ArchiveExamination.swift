@@ -1,4 +1,4 @@
-// The place of an archive: room, access, file system, what is there already.
+// Examines an archive's location: space, access, file system, existing content.
 
 internal import ArchiveStorage
 internal import FileIO
@@ -6,12 +6,12 @@ internal import Glibc
 internal import Roots
 internal import SystemPackage
 
-/// What concerns the archive, which may not be there yet.
+/// The examination of an archive that may not exist yet.
 struct ArchiveExamination {
     private let path: FilePath
-    /// The archive's directory, or the nearest one above that is there.
+    /// The archive's directory, or the nearest existing one above it.
     private let place: FilePath
-    /// Why the archive's directory cannot be opened although something is there.
+    /// Why the archive's path exists but cannot be opened.
     private let obstacle: ArchiverError?
     private let status: FileStatus
     private let free: UInt64
@@ -27,9 +27,9 @@ struct ArchiveExamination {
         fileSystem = try FileSystem.of(found.directory.directory.descriptor)
     }
 
-    /// The directory at `path`, or the nearest one above that can be opened.
+    /// Returns the directory at `path`, or the nearest one above that can be opened.
     ///
-    /// - Returns: also why one below could not be, unless that is because it is not there.
+    /// - Returns: also why a lower one could not be opened, unless it does not exist.
     private static func nearestDirectory(
         to path: FilePath
     ) throws -> (directory: RootDirectory, obstacle: ArchiverError?) {
@@ -45,70 +45,72 @@ struct ArchiveExamination {
         }
     }
 
-    /// - Parameter survey: what is to be captured into it.
-    func findings(for survey: TreeSurvey?) -> [Finding] {
+    /// Returns the findings.
+    ///
+    /// - Parameter survey: the directory to be captured into the archive.
+    func findings(for survey: TreeSurvey?) -> [DoctorFinding] {
         var findings = [access, room(for: survey)]
         if fileSystem.reach == .remote {
             findings.append(
-                Finding(
-                    "archive", .note, "\(path) is on \(fileSystem.name): every capture waits for the network",
-                    remedy: "keep it on a local disk and copy it elsewhere"))
+                DoctorFinding(
+                    "archive", .note, "\(path) is on \(fileSystem.name): every capture must wait for the network",
+                    remedy: "put it on a local disk, and copy it elsewhere"))
         }
         if let survey, survey.device == status.device {
             findings.append(
-                Finding(
+                DoctorFinding(
                     "disk", .note,
-                    "the archive is on the same file system as the directory: if that breaks, both are lost",
-                    remedy: "copy the archive elsewhere now and then, or keep it on another disk"))
+                    "the archive is on the same file system as the directory: if that fails, both are lost",
+                    remedy: "copy the archive elsewhere regularly, or put it on another disk"))
         }
         if exists { findings += contents }
         return findings
     }
 
-    private var access: Finding {
+    private var access: DoctorFinding {
         let otherPlace = "choose another place with --archive"
-        if let obstacle { return Finding("archive", .bad, obstacle.message, remedy: otherPlace) }
+        if let obstacle { return DoctorFinding("archive", .bad, obstacle.message, remedy: otherPlace) }
         if place.withPlatformString({ faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) }) != 0 {
-            return Finding("archive", .bad, "\(place) cannot be written to", remedy: otherPlace)
+            return DoctorFinding("archive", .bad, "\(place) cannot be written to", remedy: otherPlace)
         }
         if exists && status.permissions & 0o077 != 0 {
-            return Finding(
-                "archive", .bad, "others may look into \(path), which holds copies of all files",
+            return DoctorFinding(
+                "archive", .bad, "other users can read \(path), which holds copies of all files",
                 remedy: "run 'chmod 700 \(path)'")
         }
-        return Finding("archive", .good, exists ? "\(path)" : "\(path) will be made")
+        return DoctorFinding("archive", .good, exists ? "\(path)" : "\(path) will be created")
     }
 
-    private func room(for survey: TreeSurvey?) -> Finding {
+    private func room(for survey: TreeSurvey?) -> DoctorFinding {
         let text = "\(free >> 20) MiB are free for the archive"
         if let survey, !exists, survey.bytes > free {
-            return Finding(
-                "room", .bad, "\(text), and the directory holds \(survey.bytes >> 20) MiB",
-                remedy: "free some space, choose another place with --archive, or leave something out with --exclude")
+            return DoctorFinding(
+                "room", .bad, "\(text), but the directory holds \(survey.bytes >> 20) MiB",
+                remedy: "free some space, choose another place with --archive, or exclude files with --exclude")
         }
-        if free < 256 << 20 { return Finding("room", .bad, text, remedy: "free some space on that file system") }
-        return Finding("room", .good, text)
+        if free < 256 << 20 { return DoctorFinding("room", .bad, text, remedy: "free some space on that file system") }
+        return DoctorFinding("room", .good, text)
     }
 
-    /// What is wrong with what is in the archive's directory.
-    private var contents: [Finding] {
+    /// The findings about the existing content of the archive's directory.
+    private var contents: [DoctorFinding] {
         do {
             let archive = try Archive.open(path)
             var findings = archive.findings.map { finding in
-                Finding("archive", finding.kind == .cut ? .note : .bad, finding.message, remedy: finding.remedy)
+                DoctorFinding("archive", finding.kind == .cut ? .note : .bad, finding.message, remedy: finding.remedy)
             }
             let newest = SnapshotQuery(newestFirst: true, limit: 1)
             if let latest = try archive.snapshots(newest).first, latest.time > .now {
                 findings.append(
-                    Finding(
-                        "clock", .bad, "the latest snapshot is of a time to come: the clock was set back",
-                        remedy: "set the clock right; what is captured before that time will not count as the latest"))
+                    DoctorFinding(
+                        "clock", .bad, "the latest snapshot is dated in the future: the clock was set back",
+                        remedy: "set the clock; snapshots captured before that time will not count as the latest"))
             }
             return findings
         } catch {
             // An empty directory becomes an archive.
             if error.code == .noArchive { return [] }
-            return [Finding("archive", .bad, error.message, remedy: error.remedy)]
+            return [DoctorFinding("archive", .bad, error.message, remedy: error.remedy)]
         }
     }
 }

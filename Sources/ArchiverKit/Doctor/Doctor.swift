@@ -1,4 +1,4 @@
-// Examines whether a directory can be watched and captured here, before it matters.
+// Examines in advance whether a directory can be watched and captured on this machine.
 
 internal import ArchiveStorage
 public import Exclusions
@@ -7,33 +7,33 @@ internal import Glibc
 public import Roots
 public import SystemPackage
 
-/// Examines the machine, an archive's place and a directory.
+/// Examines the machine, an archive's location and a directory.
 public struct Doctor: Sendable {
     private let archive: FilePath
     private let directory: FilePath?
     private let rules: ExclusionRules
 
     /// - Parameters:
-    ///   - archive: where the archive is or would be.
-    ///   - directory: what is to be watched; nil to examine the machine alone.
-    ///   - rules: what is left out of it.
+    ///   - archive: the path of the archive, which need not exist.
+    ///   - directory: the directory to watch; nil to examine only the machine.
+    ///   - rules: the directory's exclusion rules.
     public init(archive: FilePath, directory: FilePath? = nil, rules: ExclusionRules = ExclusionRules()) {
         self.archive = archive
         self.directory = directory
         self.rules = rules
     }
 
-    /// Looks at everything.
+    /// Runs all examinations.
     ///
-    /// - Throws: `ArchiverError` where the directory cannot be a root at all.
-    public func examine() throws(ArchiverError) -> [Finding] {
+    /// - Throws: `ArchiverError` if the directory cannot be a root at all.
+    public func examine() throws(ArchiverError) -> [DoctorFinding] {
         try facing {
             let machine = [KernelExamination.kernel(), KernelExamination.clock(), KernelExamination.openFiles()]
             let place = try ArchiveExamination(archive)
             guard let directory else { return machine + WatchExamination().findings + place.findings(for: nil) }
             let root = try RootDirectory.open(directory)
             let survey = try TreeSurvey(of: root, rules, archive: archive)
-            // What is watched already is among the watches in use.
+            // If the directory is already watched, its watches are among those in use.
             let isWatched = (try? RootLock.isWatched(root.path, in: ArchiveLayout(archive))) ?? false
             let watching = WatchExamination(directories: isWatched ? 0 : survey.directories)
             return machine + survey.findings + watching.findings + place.findings(for: survey)

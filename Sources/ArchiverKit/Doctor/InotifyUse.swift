@@ -1,17 +1,17 @@
-// How much of what the kernel allows a user is in use.
+// How much of the kernel's inotify limits the user's processes use.
 
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// How much of inotify the user's processes have in use (proc(5), fdinfo).
+/// The inotify instances and watches of the user's processes (proc(5), fdinfo).
 ///
-/// An instance that several processes share counts for each of them.
+/// An instance shared by several processes is counted for each of them.
 struct InotifyUse {
     var instances = 0
     var watches = 0
 
-    /// Counts over the user's processes, as far as the caller may look into them.
+    /// Counts over those of the user's processes that the caller may inspect.
     static func ofUser() -> InotifyUse {
         var use = InotifyUse()
         for process in names(in: "/proc") where process.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
@@ -20,7 +20,7 @@ struct InotifyUse {
         return use
     }
 
-    /// Adds what one process has in use, named as in /proc.
+    /// Adds the use of one process, named as in /proc.
     mutating func add(_ process: String) {
         let files = "/proc/\(process)/fd"
         for file in InotifyUse.names(in: files) where InotifyUse.target("\(files)/\(file)") == "anon_inode:inotify" {
@@ -29,7 +29,7 @@ struct InotifyUse {
         }
     }
 
-    /// Whether the process is one of those that share the caller's limits.
+    /// Whether the process shares the caller's limits.
     private static func isOwn(_ process: FilePath) -> Bool {
         guard let directory = try? Descriptor.open(process, O_RDONLY | O_DIRECTORY),
             let status = try? FileStatus.read(directory)
@@ -50,15 +50,15 @@ struct InotifyUse {
         return length < 0 ? nil : String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Counts the lines that begin with "inotify", one for each watch.
+    /// Returns the number of lines that begin with "inotify", one for each watch.
     ///
-    /// There may be a million, so they are not kept.
+    /// There may be a million, so they are not held in memory.
     static func watches(in path: String) -> Int {
         guard let file = try? Descriptor.open(FilePath(path), O_RDONLY) else { return 0 }
         let word = Array("inotify".utf8)
         var block = [UInt8](repeating: 0, count: 64 * 1024)
         var count = 0
-        // Bytes of the word that the line begins with; nil once it is known to begin otherwise.
+        // How many bytes of the word the line has matched so far; nil after a mismatch.
         var matched: Int? = 0
         while true {
             let length = block.withUnsafeMutableBytes { (try? file.read(into: $0, path: FilePath(path))) ?? 0 }

@@ -1,4 +1,4 @@
-// A walk over a directory that is to be watched: how large it is, and what of it cannot be read.
+// Surveys a directory that is to be watched: its size, and its unreadable paths.
 
 internal import ArchiveFormat
 internal import Capturing
@@ -10,7 +10,7 @@ internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
 
-/// What a directory holds, as far as watching and capturing are concerned.
+/// The size and accessibility of a directory.
 struct TreeSurvey {
     private(set) var directories = 0
     private(set) var files = 0
@@ -20,10 +20,10 @@ struct TreeSurvey {
     private var fileSystem: FileSystem
     private var unreadable = 0
     private var firstUnreadable: RelativePath?
-    /// What kept the walk from going on.
+    /// The error that stopped the walk.
     private var failure: FileError?
 
-    /// Looks at every name in `root`, and reads nothing; holds one open directory a level, and its names.
+    /// Visits every name in `root` without reading files; holds one open directory per level, and its names.
     init(of root: RootDirectory, _ rules: ExclusionRules, archive: FilePath) throws {
         path = root.path
         device = root.status.device
@@ -61,35 +61,35 @@ struct TreeSurvey {
         firstUnreadable = firstUnreadable ?? path
     }
 
-    var findings: [Finding] {
+    var findings: [DoctorFinding] {
         fileSystem.reach == .pseudo ? [kind] : [kind, size, access]
     }
 
-    private var kind: Finding {
+    private var kind: DoctorFinding {
         let name = fileSystem.name
         switch fileSystem.reach {
-        case .local: return Finding("directory", .good, "\(path) is on \(name)")
+        case .local: return DoctorFinding("directory", .good, "\(path) is on \(name)")
         case .remote:
-            return Finding(
+            return DoctorFinding(
                 "directory", .note,
-                "\(path) is on \(name): what other machines change is found by looking at intervals",
-                remedy: "watch it on the machine that holds it")
+                "\(path) is on \(name): it is polled for the changes of other machines",
+                remedy: "watch it on the server")
         case .pseudo:
-            return Finding(
+            return DoctorFinding(
                 "directory", .bad, "\(path) holds no files: the kernel makes up what is seen there (\(name))",
                 remedy: "watch a directory of files")
         }
     }
 
-    private var size: Finding {
-        Finding("size", .good, "\(directories) directories, \(files) files, \(bytes >> 20) MiB")
+    private var size: DoctorFinding {
+        DoctorFinding("size", .good, "\(directories) directories, \(files) files, \(bytes >> 20) MiB")
     }
 
-    private var access: Finding {
-        if let failure { return Finding("access", .bad, failure.description, remedy: failure.remedy) }
-        guard let firstUnreadable else { return Finding("access", .good, "everything in it can be read") }
-        return Finding(
+    private var access: DoctorFinding {
+        if let failure { return DoctorFinding("access", .bad, failure.description, remedy: failure.remedy) }
+        guard let firstUnreadable else { return DoctorFinding("access", .good, "everything in it can be read") }
+        return DoctorFinding(
             "access", .bad, "\(unreadable) paths cannot be read: \(firstUnreadable) is the first",
-            remedy: "run the watcher as a user who may read them, or leave them out with --exclude")
+            remedy: "run the watcher as a user who may read them, or exclude them with --exclude")
     }
 }

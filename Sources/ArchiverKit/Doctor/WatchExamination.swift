@@ -1,56 +1,56 @@
-// The system's limits on watching against what a directory needs.
+// Compares the system's limits on watching with a directory's needs.
 
 internal import FileIO
 internal import FileWatching
 
-/// What concerns inotify and fanotify.
+/// The examination of inotify and fanotify.
 struct WatchExamination {
     var limits = KernelLimits.current
     var use = InotifyUse.ofUser()
-    /// How many directories are to be watched; nil where that is not known.
+    /// How many directories are to be watched; nil if unknown.
     var directories: Int?
 
-    var findings: [Finding] { [watches, instances, queue, fanotify].compactMap { $0 } }
+    var findings: [DoctorFinding] { [watches, instances, queue, fanotify].compactMap { $0 } }
 
-    private var watches: Finding? {
+    private var watches: DoctorFinding? {
         guard let limit = limits[.inotifyWatches] else {
-            return Finding(
-                "watches", .bad, "inotify is not to be had", remedy: "use 'archiver watch --backend poll' here")
+            return DoctorFinding(
+                "watches", .bad, "inotify is not available", remedy: "use 'archiver watch --backend poll' here")
         }
         let need = use.watches + (directories ?? 0)
         let used = "\(use.watches) of \(limit) watches are in use"
         guard need > limit else {
-            return Finding("watches", .good, used + (directories.map { ", \($0) more are needed" } ?? ""))
+            return DoctorFinding("watches", .good, used + (directories.map { ", \($0) more are needed" } ?? ""))
         }
         let line = "\(limits.decisiveSysctl(of: .inotifyWatches))=\(max(need * 2, 524_288))"
-        return Finding(
+        return DoctorFinding(
             "watches", .bad,
-            "\(used), \(directories ?? 0) more are needed: the rest is watched by fanotify or looked at at intervals",
-            remedy: "run 'sysctl \(line)' as root, and put that line into /etc/sysctl.d/50-archiver.conf")
+            "\(used), \(directories ?? 0) more are needed: the rest is watched by fanotify, or polled",
+            remedy: "run 'sysctl \(line)' as root, and add that line to /etc/sysctl.d/50-archiver.conf")
     }
 
-    private var instances: Finding? {
+    private var instances: DoctorFinding? {
         guard let limit = limits[.inotifyInstances] else { return nil }
         let used = "\(use.instances) of \(limit) inotify instances are in use"
-        if use.instances < limit { return Finding("instances", .good, used) }
+        if use.instances < limit { return DoctorFinding("instances", .good, used) }
         let line = "\(limits.decisiveSysctl(of: .inotifyInstances))=\(max(limit * 2, 1024))"
-        return Finding("instances", .bad, used, remedy: "run 'sysctl \(line)' as root")
+        return DoctorFinding("instances", .bad, used, remedy: "run 'sysctl \(line)' as root")
     }
 
-    private var queue: Finding? {
+    private var queue: DoctorFinding? {
         guard let limit = limits[.inotifyQueue] else { return nil }
-        let text = "\(limit) events may wait; what comes beyond is made up for by looking at everything"
+        let text = "\(limit) events may be queued; if there are more, everything is scanned"
         return limit >= 16_384
-            ? Finding("queue", .good, text)
-            : Finding("queue", .note, text, remedy: "run 'sysctl fs.inotify.max_queued_events=16384' as root")
+            ? DoctorFinding("queue", .good, text)
+            : DoctorFinding("queue", .note, text, remedy: "run 'sysctl fs.inotify.max_queued_events=16384' as root")
     }
 
-    private var fanotify: Finding {
+    private var fanotify: DoctorFinding {
         do throws(FileError) {
             _ = try TreeWatcher(backend: .fanotify)
-            return Finding("fanotify", .good, limits[.fanotifyMarks].map { "\($0) marks may be set" } ?? "is there")
+            return DoctorFinding("fanotify", .good, limits[.fanotifyMarks].map { "\($0) marks may be set" } ?? "works")
         } catch {
-            return Finding("fanotify", .note, "is not to be had (\(error.code)); inotify does without")
+            return DoctorFinding("fanotify", .note, "not available (\(error.code)); inotify does not need it")
         }
     }
 }

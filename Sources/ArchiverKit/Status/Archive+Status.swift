@@ -1,4 +1,4 @@
-// How an archive and its watchers stand: asking them, checking all of it, having watchers capture what has changed.
+// The status and the check of an archive.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,23 +11,23 @@ public import Roots
 public import SystemPackage
 
 extension Archive {
-    /// Checks the archive: the segments' blocks, the catalogue against them, every record, and every snapshot's tree and
-    /// content.
+    /// Checks the archive: the segments' blocks, the catalogue, every record, and every snapshot's tree and content.
     ///
-    /// What it passes with `data` restores. Without, it reads what describes the files and not the files' bytes. Damage that
-    /// earlier openings told of and by which nothing is lost any more is not told again.
+    /// If a check with `data` passes, every snapshot can be restored. Without `data`, the check reads the files'
+    /// metadata, but not their content. Damage that was reported earlier and no longer causes a loss is not reported
+    /// again.
     ///
-    /// - Parameter data: whether to read every byte and verify it; else the structure only.
+    /// - Parameter data: whether to read and verify every byte, or only the structure.
     public func check(data: Bool, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
         try facing { try ArchiveCheck.run(store, readingData: data, progress) }
     }
 
-    /// How the archive and the roots of this machine stand; blocks until the watchers have answered.
+    /// Returns the status of the archive and of this machine's roots; blocks until the watchers have answered.
     ///
     /// - Parameters:
-    ///   - directory: the one root to look at; nil for all.
+    ///   - directory: the only root to report; nil for all.
     ///   - patience: how long each watcher may take to answer.
-    /// - Throws: `ArchiverError` of the code `noSuchDirectory` where the archive knows no such root.
+    /// - Throws: `ArchiverError` with the code `notWatched` if `directory` has no snapshots and is not watched.
     public func status(
         of directory: FilePath? = nil, patience: Duration = .seconds(15)
     ) throws(ArchiverError) -> ArchiveStatus {
@@ -36,31 +36,31 @@ extension Archive {
             let roots = try roots(directory)
             let free = try FileSystem.freeBytes(of: Descriptor.open(self.directory, O_RDONLY | O_DIRECTORY))
             let damage = findings.filter { $0.kind != .cut }
-            var concerns = damage.map { Concern($0.message, remedy: $0.remedy) }
+            var findings = damage.map { Finding($0.message, remedy: $0.remedy) }
             if !store.isWritable {
-                concerns.append(Concern("the archive cannot be written to", remedy: "make its directory writable"))
+                findings.append(Finding("the archive cannot be written to", remedy: "make its directory writable"))
             }
             if free < Archive.leastFreeBytes {
-                concerns.append(
-                    Concern(
-                        "there are only \(free >> 20) MiB left where the archive is",
-                        remedy: "free some space on that file system"))
+                findings.append(
+                    Finding(
+                        "only \(free >> 20) MiB are free on the archive's file system",
+                        remedy: "free some space there"))
             }
             let room = try room()
-            if let concern = Concern(room) { concerns.append(concern) }
+            if let finding = Finding(room) { findings.append(finding) }
             let states = try store.catalogue.stateTitles().reduce(into: StateTotals()) { totals, title in
                 totals.count += title.count
                 let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
                 totals.storedBytes = overflows ? .max : sum
             }
-            // An archive may be there for programs' states alone, or for roots that were retired.
+            // An archive may hold only programs' states, or only retired roots.
             if roots.isEmpty, states.count == 0, try !self.roots().contains(where: \.isHere) {
-                concerns.append(Concern("nothing is watched", remedy: "run 'archiver watch DIR'"))
+                findings.append(Finding("nothing is watched", remedy: "run 'archiver watch DIR'"))
             }
-            // Asked first: watchers capture before they answer.
+            // First, as watchers capture before they answer.
             let watched = roots.filter(\.isWatched).map(\.root.path)
             let answers = WatcherAnswers(of: watched, in: store.layout, patience: patience)
-            // Asked for all roots at a time: there may be thousands.
+            // One query for all roots: there may be thousands.
             let facts = try RootFacts(store, of: roots.compactMap(\.number), since: dayAgo)
             let statuses = try roots.map { root in
                 try status(of: root, isNamed: directory != nil, facts, answers[root.root.path])
@@ -73,39 +73,39 @@ extension Archive {
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],
                     queuedEvents: limits[.inotifyQueue], marks: limits[.fanotifyMarks]),
-                concerns: concerns)
+                findings: findings)
         }
     }
 
-    /// Less than this is a concern.
+    /// Less free space than this is a finding.
     private static let leastFreeBytes: UInt64 = 256 << 20
     private static let secondsADay: Int64 = 86_400
 
-    /// A root that is to be looked at.
+    /// A root to report on.
     private struct AskedRoot {
         let root: ArchivedRoot
-        /// Its number in the catalogue; nil where that knows nothing of it.
+        /// Its number in the catalogue; nil if it is not listed.
         let number: Int64?
         let retired: Timestamp?
         let isWatched: Bool
     }
 
-    /// The roots of this machine that have snapshots or a watcher.
+    /// Returns the roots of this machine that have snapshots or a watcher.
     private func roots(_ directory: FilePath?) throws -> [AskedRoot] {
         let retirements = try store.catalogue.retirements()
         let known = try store.catalogue.roots().filter { $0.machine == Machine.id }
-        func asked(_ record: ListedRoot) throws -> AskedRoot {
-            let root = ArchivedRoot(record)
+        func asked(_ listed: ListedRoot) throws -> AskedRoot {
+            let root = ArchivedRoot(listed)
             return AskedRoot(
-                root: root, number: record.number, retired: retirements[record.number],
+                root: root, number: listed.number, retired: retirements[listed.number],
                 isWatched: try RootLock.isWatched(root.path, in: store.layout))
         }
         guard let directory else {
-            // Nobody is to worry about what was retired, unless it is watched all the same.
+            // Retired roots are not reported, unless they are watched.
             return try known.map(asked).filter { $0.retired == nil || $0.isWatched }
         }
         let path = try RootDirectory.resolvedAsFarAsItExists(directory)
-        if let record = known.first(where: { $0.path == path.bytes }) { return [try asked(record)] }
+        if let listed = known.first(where: { $0.path == path.bytes }) { return [try asked(listed)] }
         guard try RootLock.isWatched(path, in: store.layout) else {
             throw ArchiverError(
                 .notWatched, "\(path) is not being watched and has no snapshots",
@@ -128,36 +128,36 @@ extension Archive {
         case .failure(let error): failure = error
         case nil: break
         }
-        var concerns: [Concern] = []
+        var findings: [Finding] = []
         if let watcher {
-            concerns = RootConcerns.of(watcher)
+            findings = RootFindings.of(watcher)
         } else if asked.isWatched {
-            concerns = [RootConcerns.silent(failure)]
+            findings = [RootFindings.silent(failure)]
         } else if asked.retired == nil, isNamed || lastWatched != nil {
-            concerns = [Concern("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
+            findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
         }
-        if let concern = asked.number.flatMap({ facts.damage[$0] }) { concerns.append(concern) }
+        if let finding = asked.number.flatMap({ facts.damage[$0] }) { findings.append(finding) }
         let totals = asked.number.flatMap { facts.totals[$0] }
         return RootStatus(
             root: root, isWatched: asked.isWatched, watcher: watcher, lastWatched: lastWatched,
             retired: asked.retired, latest: asked.number.flatMap { facts.latest[$0] },
             snapshotCount: totals?.snapshots ?? 0, storedInLastDay: totals?.storedBytes ?? 0,
-            gaps: facts.gaps[root.path.bytes] ?? [], concerns: concerns)
+            gaps: facts.gaps[root.path.bytes] ?? [], findings: findings)
     }
 }
 
-/// What the archive knows of roots, asked for all of them at a time.
+/// The catalogue's data on several roots, from one query for all of them.
 private struct RootFacts {
     let totals: [Int64: (snapshots: Int, storedBytes: UInt64)]
     let latest: [Int64: ListedSnapshot]
-    /// That the latest snapshot of a root cannot be read.
-    let damage: [Int64: Concern]
+    /// The findings of roots whose latest snapshot cannot be read.
+    let damage: [Int64: Finding]
     /// Gaps of this machine, by the roots' paths.
     let gaps: [[UInt8]: [GapRecord]]
 
     /// - Parameters:
-    ///   - roots: the numbers of the roots that are asked about.
-    ///   - since: from when on stored bytes and gaps count.
+    ///   - roots: the numbers of the roots.
+    ///   - since: the start of the period whose stored bytes and gaps count.
     init(_ store: ArchiveStore, of roots: [Int64], since: Timestamp) throws {
         guard let first = roots.first else {
             (totals, latest, damage, gaps) = ([:], [:], [:], [:])
@@ -169,23 +169,23 @@ private struct RootFacts {
         let gaps = try store.catalogue.gaps(root: only, since: since).filter { $0.machine == Machine.id }
         self.gaps = Dictionary(grouping: gaps, by: \.rootPath)
         let places = try store.catalogue.locations(of: latest.values.map(\.id.chunk))
-        damage = try latest.compactMapValues { record in
-            if let place = places[record.id.chunk], let bytes = try? store.read(record.id.chunk, at: place),
+        damage = try latest.compactMapValues { listed in
+            if let place = places[listed.id.chunk], let bytes = try? store.read(listed.id.chunk, at: place),
                 (try? Snapshot(decoding: bytes)) != nil
             {
                 return nil
             }
-            return try RootFacts.concern(about: record, store)
+            return try RootFacts.finding(about: listed, store)
         }
     }
 
-    /// That the latest snapshot cannot be read; nil where any copy of it can.
-    private static func concern(about latest: ListedSnapshot, _ store: ArchiveStore) throws -> Concern? {
+    /// Returns a finding if no copy of the latest snapshot can be read; else nil.
+    private static func finding(about latest: ListedSnapshot, _ store: ArchiveStore) throws -> Finding? {
         do throws(StorageError) { _ = try store.snapshot(latest.id) } catch {
             guard error.code == .damaged else { throw error }
-            return Concern(
+            return Finding(
                 "its latest \(error.message)",
-                remedy: "capture it, so that its latest snapshot is one that can be read")
+                remedy: "run 'archiver capture' for it to get a readable latest snapshot")
         }
         return nil
     }

@@ -5,21 +5,21 @@ internal import FileIO
 internal import Roots
 internal import SystemPackage
 
-/// What the watchers of several roots answer.
+/// The answers of the watchers of several roots.
 ///
-/// A process may watch thousands of roots. It is asked once and answers for all of them: each look at what the kernel has
-/// to tell, and each capture of what changed just now, then serves all roots at a time.
+/// A process may watch thousands of roots. It is asked once and answers for all of them, so that it reads the kernel's
+/// events and captures the latest changes of all roots at the same time.
 struct WatcherAnswers {
-    /// The watcher's status, nil where nobody listens; an error where it does not answer.
+    /// The watcher's status, nil if no process listens; an error if it does not answer.
     typealias Answer = Result<WatcherStatus?, ArchiverError>
 
     private var answers: [FilePath: Answer] = [:]
 
     /// - Parameters:
-    ///   - roots: those that are watched.
+    ///   - roots: the watched roots.
     ///   - patience: how long each process may take to answer.
     init(of roots: [FilePath], in layout: ArchiveLayout, patience: Duration) {
-        // A process that does not answer is not waited for again, however many roots it watches.
+        // Wait only once for a process that does not answer, however many roots it watches.
         var silent: Set<Int32> = []
         for root in roots where answers[root] == nil {
             let process = RootLock.watcher(of: root, in: layout)
@@ -40,6 +40,6 @@ struct WatcherAnswers {
         }
     }
 
-    /// Nil where the root is not watched.
+    /// The answer about a root; nil if the root was not among those asked about.
     subscript(_ root: FilePath) -> Answer? { answers[root] }
 }

@@ -1,4 +1,4 @@
-// Comparing snapshots with each other and with a directory.
+// Compares snapshots with each other and with a directory.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -11,11 +11,11 @@ internal import SnapshotTree
 public import SystemPackage
 
 extension Archive {
-    /// Calls `body` with what differs between two snapshots, in walk order, until it returns false.
+    /// Calls `body` with each difference between two snapshots, in walk order, until it returns false.
     ///
-    /// Parts that both share are not read, so the cost is that of the differences.
+    /// Subtrees that both share are not read, so the cost depends on the differences only.
     ///
-    /// - Parameter path: where to compare: there and below.
+    /// - Parameter path: compare only this path and what is below it.
     public func differences(
         from left: ListedSnapshot, to right: ListedSnapshot, at path: RelativePath = .root,
         _ body: (Difference) -> Bool
@@ -29,7 +29,7 @@ extension Archive {
         }
     }
 
-    /// How many paths differ between two snapshots; directories of which only the time differs do not count.
+    /// The number of paths that differ between two snapshots, without directories of which only the time differs.
     func changeCounts(from left: ListedSnapshot, to right: ListedSnapshot) throws(ArchiverError) -> ChangeCounts {
         var counts = ChangeCounts()
         try differences(from: left, to: right) { difference in
@@ -44,10 +44,10 @@ extension Archive {
         return counts
     }
 
-    /// Calls `body` with what differs between what two snapshots hold at different paths, in walk order, until it returns
-    /// false.
+    /// Calls `body` with each difference between a path of one snapshot and a path of another, in walk order, until it
+    /// returns false.
     ///
-    /// The path of a difference is the left one, or where there is none, where it would be on the left.
+    /// A difference has the path on the left, even if the entry exists only on the right.
     public func differences(
         from left: ListedSnapshot, at leftPath: RelativePath, to right: ListedSnapshot, at rightPath: RelativePath,
         _ body: (Difference) -> Bool
@@ -68,7 +68,7 @@ extension Archive {
         }
     }
 
-    /// The next entry below `top`, called as if it lay below `base`; nil at the end.
+    /// The next entry below `top`, with its path moved from `top` to `base`; nil at the end.
     private static func next<Source: NodeSource>(
         _ cursor: inout TreeCursor<Source>, below top: RelativePath, as base: RelativePath
     ) throws(Source.Failure) -> Entry? {
@@ -77,7 +77,7 @@ extension Archive {
         return entry
     }
 
-    /// How two entries differ; nil where they differ in nothing but where a file is cut.
+    /// The difference of two entries; nil if they are equal, or differ only in how a file's content is cut into chunks.
     private func difference(_ left: Entry?, _ right: Entry?) throws -> Difference? {
         guard let left, var same = right, try haveSameBytes(left, same) else {
             return Difference(left: left, right: right)
@@ -99,14 +99,14 @@ extension Archive {
         }
     }
 
-    /// Calls `body` with what differs between a snapshot and a directory as it is now, in walk order, until it returns
+    /// Calls `body` with each difference between a snapshot and the present directory, in walk order, until it returns
     /// false.
     ///
-    /// Files are read only where their inodes say that they may have changed. The right entries name their chunks, but
-    /// nothing is stored: read such a file from the directory. What is left out, now or in the snapshot, is no
+    /// Reads only files whose inodes show that they may have changed. The right entries name their chunks, but the
+    /// chunks are not stored: read such a file from the directory. Anything excluded now or in the snapshot is not a
     /// difference.
     ///
-    /// - Parameter path: where to compare: there and below.
+    /// - Parameter path: compare only this path and what is below it.
     public func differences(
         from left: ListedSnapshot, toDirectory directory: FilePath, at path: RelativePath = .root,
         _ body: (Difference) -> Bool
@@ -115,7 +115,7 @@ extension Archive {
             let root = try RootDirectory.open(directory)
             do {
                 let own = try store.snapshot(left.id).exclusions
-                // What was captured with other rules than usual is compared with those.
+                // A snapshot captured with special rules is compared with those rules.
                 let rules =
                     left.isAside ? own : try store.presentExclusions(ofRoot: left.rootPath, machine: left.machine)
                 let scopes = SnapshotScopes(left.tree, own, in: nodes)

@@ -1,11 +1,11 @@
-// What differs between two states at one path.
+// The difference of two states at one path.
 
 public import ArchiveFormat
 public import FileIO
 
 /// A path at which two states differ.
 public struct Difference: Sendable {
-    /// How the path differs, seen from the left state.
+    /// How the path differs, from the left state to the right.
     public enum Kind: String, Sendable {
         case added
         case modified
@@ -13,9 +13,9 @@ public struct Difference: Sendable {
     }
 
     public let path: RelativePath
-    /// The left state's entry; nil where it has none.
+    /// The left state's entry; nil if it has none.
     public let left: Entry?
-    /// The right state's entry; nil where it has none.
+    /// The right state's entry; nil if it has none.
     public let right: Entry?
 
     package init?(left: Entry?, right: Entry?) {
@@ -29,13 +29,13 @@ public struct Difference: Sendable {
         left == nil ? .added : right == nil ? .removed : .modified
     }
 
-    /// Whether a directory's time is all that differs, which every file that came and went leaves behind.
+    /// Whether only a directory's time differs, as after any file in it was created or removed.
     public var isDirectoryTimeOnly: Bool {
         left?.kind == .directory && right?.kind == .directory && aspects == ["time"]
     }
 
-    /// What differs in a modified entry, in words: "kind", "content", "target", "permissions", "owner", "time",
-    /// "attributes", "device", "links".
+    /// What differs in a modified entry: "kind", "content", "target", "permissions", "owner", "time", "attributes",
+    /// "device", "links".
     public var aspects: [String] {
         guard let left, let right else { return [] }
         if left.kind != right.kind { return ["kind"] }

@@ -1,4 +1,4 @@
-// Restoring, taking back what altered a root, and the log of both.
+// Restores, undoes and redoes, and lists the operations of roots.
 
 internal import ArchiveFormat
 public import ArchiveStorage
@@ -9,17 +9,19 @@ internal import SnapshotTree
 internal import SystemPackage
 
 extension Archive {
-    /// Makes a directory equal to `snapshot`, or a part of it to a part of the snapshot.
+    /// Makes a directory equal to `snapshot`, or a part of it equal to that part of the snapshot.
     ///
-    /// In place, the present state is captured first, so that nothing is lost, and the restore is noted in the root's
-    /// operation log, so that `undo` takes it back. Only what differs is written. Killed half-way, the same call finishes
-    /// the job. What cannot be restored is named in the result, and the rest is restored.
+    /// A restore in place first captures the present state, so nothing is lost, and records an operation, so that
+    /// `undo` can take the restore back. It writes only what differs. If it is killed halfway, the same call finishes
+    /// it. Entries that cannot be restored are named in the result, and the rest is restored.
     ///
-    /// In place, a snapshot goes only into the root that it is of; one of another machine only if `options.root` says so.
+    /// A snapshot can be restored in place only into its own root. If that root is on another machine, `options.root`
+    /// must name it.
     ///
     /// - Parameters:
-    ///   - onAction: told of every action before it is carried out; of a dry run, of every action that would be.
-    /// - Throws: `ArchiverError`, of the code `otherRoot` where the snapshot is not of the root that is meant; what was restored until then stays, everything else is as it was.
+    ///   - onAction: called with each action before it is carried out; in a dry run, with each planned action.
+    /// - Throws: `ArchiverError`, with the code `otherRoot` if the snapshot does not belong to the root. After an
+    ///   error, what was restored stays, and everything else is unchanged.
     public func restore(
         _ snapshot: ListedSnapshot, _ options: RestoreOptions = RestoreOptions(),
         progress: OperationProgress? = nil, onAction: (@Sendable (RestoreAction) -> Void)? = nil
@@ -54,9 +56,9 @@ extension Archive {
 }
 
 extension Archive {
-    /// What altered roots, by time, the oldest first.
+    /// The operations on roots, oldest first.
     ///
-    /// - Parameter root: of this root only; nil for all.
+    /// - Parameter root: only operations on this root; nil for all.
     public func operations(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [LoggedOperation] {
         try facing {
             let number = try root.map { try self.number(of: $0) ?? -1 }
@@ -67,17 +69,17 @@ extension Archive {
         }
     }
 
-    /// Takes back what altered `root` last: brings back the state before it, in the part that it concerned.
+    /// Undoes the last operation on `root`: restores the state before it, in the part that it concerned.
     ///
-    /// Undoing again goes on to the operation before. The present state is captured first, so that nothing is lost, and
-    /// `redo` brings it back. Only what differs is written. Interrupted, the same call finishes the job.
+    /// A second undo takes back the operation before. The present state is captured first, so nothing is lost, and
+    /// `redo` restores it. Only what differs is written. If it is interrupted, the same call finishes it.
     ///
     /// - Parameters:
-    ///   - root: a root on this machine; it is made anew where it does not exist.
+    ///   - root: a root on this machine; it is recreated if it does not exist.
     ///   - onAction: as for `restore`.
     /// - Returns: a result for each step.
-    /// - Throws: `ArchiverError`, with the code `nothingToUndo` where `root` has fewer operations than are to be undone;
-    ///   then nothing was touched. Another error may come after some steps are done: `operations` tells.
+    /// - Throws: `ArchiverError`, with the code `nothingToUndo` if `root` has fewer operations to undo than requested;
+    ///   then nothing was changed. After any other error some steps may be done: `operations` lists them.
     public func undo(
         _ root: ArchivedRoot, _ options: ReversalOptions = ReversalOptions(), progress: OperationProgress? = nil,
         onAction: (@Sendable (RestoreAction) -> Void)? = nil
@@ -87,11 +89,11 @@ extension Archive {
         }
     }
 
-    /// Takes back the last undo of `root`: brings back the state before it.
+    /// Takes back the last undo of `root`: restores the state before it.
     ///
-    /// As `undo` in everything else. What altered the root otherwise ends what can be redone.
+    /// Otherwise works as `undo`. Any operation other than undo and redo ends what can be redone.
     ///
-    /// - Throws: `ArchiverError`, with the code `nothingToRedo` where fewer undos can be taken back than are to be.
+    /// - Throws: `ArchiverError`, with the code `nothingToRedo` if `root` has fewer undos to redo than requested.
     public func redo(
         _ root: ArchivedRoot, _ options: ReversalOptions = ReversalOptions(), progress: OperationProgress? = nil,
         onAction: (@Sendable (RestoreAction) -> Void)? = nil

@@ -7,15 +7,16 @@ internal import Restoring
 public import Roots
 public import SystemPackage
 
-/// A command that runs on a root: the state before it is captured, and its run is in the operation log.
+/// A command that runs on a root: the state before it is captured, and its run is recorded as an operation.
 ///
-/// Where this ends without `end`, as a process that is killed does, the operation counts as interrupted and can be undone.
+/// If `end` is never called, for example because the process was killed, the operation counts as interrupted and can be
+/// undone.
 public final class CommandRun {
-    /// The directory that the command is to change.
+    /// The directory that the command changes.
     public let root: FilePath
-    /// The state before it.
+    /// The state before the command.
     public let before: ListedSnapshot
-    /// What the operation log calls it.
+    /// The id of the operation.
     public let id: OperationID
 
     private let archive: Archive
@@ -33,7 +34,7 @@ public final class CommandRun {
         withExtendedLifetime(lock) {}
     }
 
-    /// Captures what the command has left, and notes that it has ended; to be called once.
+    /// Captures the state after the command and records that the run has ended; call it once.
     public func end(progress: OperationProgress? = nil) throws(ArchiverError) -> CommandRunResult {
         try facing {
             let after = try archive.sync(root, progress: progress)
@@ -48,12 +49,12 @@ public final class CommandRun {
         }
     }
 
-    /// Takes back what altered the root last: the command's work, where `isAlone` says that nothing else did.
+    /// Undoes the last operation on the root: this run, if `isAlone` was true.
     public func undo(progress: OperationProgress? = nil) throws(ArchiverError) -> [OperationResult] {
         try archive.undo(ArchivedRoot(here: root), progress: progress)
     }
 
-    /// What else altered the root since the run began, or ended its work then.
+    /// The other operations on the root that began or completed since this run began.
     private func otherOperations() throws -> [StoredOperation] {
         guard let number = try archive.store.catalogue.root(path: root.bytes, machine: Machine.id)?.number else {
             return []
@@ -64,24 +65,25 @@ public final class CommandRun {
     }
 }
 
-/// What a command did to its root.
+/// The result of a command's run.
 public struct CommandRunResult: Sendable {
-    /// The state after it.
+    /// The state after the command.
     public let after: ListedSnapshot
-    /// How many paths differ from the state before; directories of which only the time differs do not count.
+    /// The number of paths that differ from the state before, without directories of which only the time differs.
     public let changes: ChangeCounts
-    /// Whether the state after it is another snapshot than the state before.
+    /// Whether the state after the command is another snapshot than the state before.
     public let hasChanged: Bool
-    /// Whether nothing else is known to have altered the root meanwhile: then `Archive.undo` takes back the command's
-    /// work alone, and what was edited by hand meanwhile.
+    /// Whether no other operation or run changed the root during the run, as far as is known.
+    ///
+    /// Then `Archive.undo` takes back only the command's work, and edits made by hand during the run.
     public let isAlone: Bool
 }
 
 extension Archive {
-    /// Captures the state of a directory before a command changes it, and enters the command's run into the operation log.
+    /// Captures a directory before a command changes it, and records the command's run as an operation.
     ///
-    /// - Parameter name: what the user calls the run.
-    /// - Throws: `ArchiverError` where the state cannot be captured; nothing is entered then.
+    /// - Parameter name: the user's name for the run.
+    /// - Throws: `ArchiverError` if the state cannot be captured; then nothing is recorded.
     public func beginRun(
         on directory: FilePath, name: String? = nil, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> CommandRun {

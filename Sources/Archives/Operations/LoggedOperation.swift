@@ -1,11 +1,11 @@
-// An operation as the log of its root knows it: whether it is done, undone, and what can be taken back next.
+// An operation with its state in the root's log: complete, undone, or next to undo or redo.
 
 public import ArchiveFormat
 internal import ArchiveStorage
 
-/// Something that altered a root.
+/// An operation on a root.
 public struct LoggedOperation: Sendable, Hashable, Identifiable {
-    /// What would take an operation back now.
+    /// What would take an operation back.
     public enum Reversal: String, Sendable {
         case undo
         case redo
@@ -13,13 +13,13 @@ public struct LoggedOperation: Sendable, Hashable, Identifiable {
 
     public let id: OperationID
     public let record: OperationRecord
-    /// Whether it was done to its end; else it was interrupted, or left something alone that changed meanwhile.
+    /// Whether it was completed; if not, it was interrupted, or it skipped something that changed during it.
     public internal(set) var isComplete = false
-    /// The snapshot with the root's state after it; nil where none was made.
+    /// The snapshot of the root's state after it; nil if none was made.
     public internal(set) var after: SnapshotID?
     /// The operation that took it back.
     public internal(set) var takenBackBy: OperationID?
-    /// What takes it back next; nil for all but one or two operations of a root.
+    /// What takes it back next; set for at most two operations of a root.
     public internal(set) var next: Reversal?
 
     init(_ stored: StoredOperation) {

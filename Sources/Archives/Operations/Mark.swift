@@ -1,4 +1,4 @@
-// A moment before a turn: what an assistant or a script asks for before it changes a root.
+// Marks: states that an assistant or a script marks before it changes a root.
 
 public import ArchiveFormat
 internal import ArchiveStorage
@@ -8,12 +8,12 @@ public import Roots
 public import SystemPackage
 internal import WatchControl
 
-/// A state of a root that somebody has marked, because a turn of changes was to begin.
+/// A state of a root that was marked before a turn of changes.
 public struct Mark: Sendable, Hashable, Identifiable {
     public let id: OperationID
     public let name: String
     public let time: Timestamp
-    /// The snapshot with the state then.
+    /// The snapshot of the marked state.
     public let snapshot: SnapshotID
 
     init?(_ stored: StoredOperation) {
@@ -26,7 +26,7 @@ public struct Mark: Sendable, Hashable, Identifiable {
 
     /// Marks the latest snapshot of `root`, which holds its present state.
     ///
-    /// - Parameter mustStop: says when to wait no longer for a capture's end.
+    /// - Parameter mustStop: whether to stop waiting for a running capture.
     package init(_ name: String, of root: FilePath, in archive: Archive, unless mustStop: () -> Bool) throws {
         try Mark.check(name)
         let lock = try RootLock.capturing(root, in: archive.store.layout, unless: mustStop)
@@ -52,9 +52,9 @@ public struct Mark: Sendable, Hashable, Identifiable {
     /// The longest name of a mark or a run, in bytes.
     public static let nameLimit = 1000
 
-    /// Refuses what can be no name of a mark or a run.
+    /// Checks that `name` can name a mark or a run.
     ///
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings`.
+    /// - Throws: `ArchiverError` with the code `unsuitableSettings` if it cannot.
     static func check(_ name: String) throws(ArchiverError) {
         let scalars = name.unicodeScalars
         let reason: String? =
@@ -74,16 +74,17 @@ public struct Mark: Sendable, Hashable, Identifiable {
 }
 
 extension Archive {
-    /// Marks the present state of a directory, before a turn of changes begins.
+    /// Marks the present state of a directory before a turn of changes begins.
     ///
-    /// Its watcher captures what has changed until now, which takes milliseconds however large the directory is. Where it
-    /// takes longer than `patience`, this throws, and the watcher makes the mark when it is done: what was changed in
-    /// between is then part of the marked state.
+    /// The watcher first captures what has changed, which takes milliseconds, whatever the directory's size. If it
+    /// takes longer than `patience`, this throws, and the watcher makes the mark when it is done: changes made in
+    /// between are then part of the marked state.
     ///
     /// - Parameters:
-    ///   - name: what `turns` shows.
-    ///   - patience: how long to wait; nil for as long as it takes, and where nobody watches, to capture the directory here.
-    /// - Throws: `ArchiverError`, with the code `notWatched` where nobody watches the directory.
+    ///   - name: the name that `turns` shows.
+    ///   - patience: how long to wait. With nil it waits without limit, and if no process watches the directory,
+    ///     captures it here.
+    /// - Throws: `ArchiverError`, with the code `notWatched` if no process watches the directory.
     public func mark(
         _ name: String, in directory: FilePath, patience: Duration? = .milliseconds(150),
         progress: OperationProgress? = nil
@@ -98,9 +99,9 @@ extension Archive {
             } catch {
                 guard let patience, ContinuousClock.now - start >= patience else { throw error }
                 throw ArchiverError(
-                    .system, "the watcher of \(root) is still capturing: it makes the mark when it is done",
+                    .system, "the watcher of \(root) is still capturing and will make the mark when it is done",
                     remedy:
-                        "what is changed until then belongs to the state before; 'archiver mark --wait' waits for it",
+                        "changes made until then belong to the state before the turn; 'archiver mark --wait' waits",
                     path: root)
             }
             if let response {
@@ -112,15 +113,15 @@ extension Archive {
             }
             guard patience == nil else {
                 throw ArchiverError(
-                    .notWatched, "nobody watches \(root): to capture all of it now could take long",
-                    remedy: "run 'archiver watch', or let 'archiver mark --wait' capture it", path: root)
+                    .notWatched, "nobody watches \(root), and capturing all of it now could take long",
+                    remedy: "run 'archiver watch', or 'archiver mark --wait' to capture it now", path: root)
             }
             _ = try capture(root, progress: progress)
             return try Mark(name, of: root, in: self) { false }
         }
     }
 
-    /// The marks of a root, the newest first.
+    /// The marks of a root, newest first.
     public func marks(of root: ArchivedRoot) throws(ArchiverError) -> [Mark] {
         try facing {
             guard let number = try number(of: root) else { return [] }

@@ -1,4 +1,4 @@
-// Where a root stands between undoing and redoing, found by going through its operations from the first.
+// The undo log of a root, computed by replaying its operations from the first.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,19 +6,19 @@ internal import FileIO
 
 /// The operations on one root, and which of them can be taken back.
 ///
-/// An operation can be undone, and an undo redone, each in the reverse order of doing; an operation that is neither an
-/// undo nor a redo ends what could be redone.
+/// Operations are undone, and undos redone, in reverse order. Any other operation ends what could be redone.
 struct OperationLog {
-    /// All operations, the oldest first.
+    /// All operations, oldest first.
     private(set) var operations: [LoggedOperation] = []
-    /// Where in `operations` those are that can be undone, the next one last.
+    /// Indices in `operations` of those that can be undone, the next one last.
     private var undoable: [Int] = []
-    /// Where in `operations` the undos are that can be redone, the next one last.
+    /// Indices in `operations` of the undos that can be redone, the next one last.
     private var redoable: [Int] = []
 
-    /// The log that `records` tell of.
+    /// Replays `records`.
     ///
-    /// - Parameter records: of one root, by time. What they miss, lost to damage perhaps, is passed over.
+    /// - Parameter records: the records of one root, ordered by time. References to records that are missing, for
+    ///   example through damage, are skipped.
     init(replaying records: [StoredOperation]) {
         var places: [OperationID: Int] = [:]
         let idle = OperationLog.idleRuns(records)
@@ -38,7 +38,7 @@ struct OperationLog {
         if let top = redoable.last { operations[top].next = .redo }
     }
 
-    /// The runs of commands that changed nothing: there is nothing to take back.
+    /// The runs of commands that changed nothing, so there is nothing to take back.
     private static func idleRuns(_ records: [StoredOperation]) -> Set<OperationID> {
         var runs: [OperationID: SnapshotID] = [:]
         var idle: Set<OperationID> = []
@@ -52,14 +52,14 @@ struct OperationLog {
         return idle
     }
 
-    /// Takes the operation at `place` in.
+    /// Updates what can be undone and redone for the operation at index `place`.
     private mutating func move(by place: Int, _ target: Int?) {
         let record = operations[place].record
         switch record.kind {
         case .undo:
             if let target { operations[target].takenBackBy = operations[place].id }
             undoable.removeAll { $0 == target }
-            // One that goes on where another was interrupted is the same undo: what comes back is the state before that.
+            // An undo that resumes an interrupted one is the same undo: a redo restores the state before the first.
             if !redoable.contains(where: { operations[$0].record.target == record.target }) { redoable.append(place) }
         case .redo:
             if let target { operations[target].takenBackBy = operations[place].id }
@@ -75,16 +75,16 @@ struct OperationLog {
 
     /// One operation to take back.
     struct Step: Sendable, Hashable {
-        /// The operation that is taken back, as far as it is known.
+        /// The operation that is taken back; nil if its record is lost.
         let operation: LoggedOperation?
         let target: OperationID
-        /// The undo or redo that was interrupted and now is done to its end.
+        /// The interrupted undo or redo that this step completes.
         let resumed: OperationRecord?
     }
 
-    /// The next steps of undoing or redoing, the first one first.
+    /// The next steps of undoing or redoing, in order.
     ///
-    /// Where the newest operation is such a step and was interrupted, the first one does it to its end.
+    /// If the newest operation is an interrupted undo or redo of the same kind, the first step completes it.
     func steps(_ reversal: LoggedOperation.Reversal) -> [Step] {
         let places = reversal == .undo ? undoable : redoable
         let steps = places.reversed().map { place in

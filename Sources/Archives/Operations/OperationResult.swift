@@ -1,15 +1,15 @@
-// What a step of undoing or redoing gives.
+// The options and the result of undoing and redoing.
 
 public import ArchiveStorage
 public import Restoring
 
-/// How far to undo or redo, and whether in earnest.
+/// How many operations to undo or redo, and whether only to plan it.
 public struct ReversalOptions: Sendable {
-    /// How many operations to take back; none where that is less than 1.
+    /// How many operations to take back; none if less than 1.
     public var steps: Int
-    /// Whether only to tell what would be done.
+    /// Whether to plan only, and change nothing.
     public var isDryRun: Bool
-    /// What ends the work early.
+    /// Interrupts the work early.
     public var interruption: RestoreInterruption?
 
     public init(steps: Int = 1, isDryRun: Bool = false, interruption: RestoreInterruption? = nil) {
@@ -19,14 +19,14 @@ public struct ReversalOptions: Sendable {
     }
 }
 
-/// What taking back one operation did, or would do.
+/// The result of taking back one operation, or the plan of a dry run.
 public struct OperationResult: Sendable {
-    /// The operation that was taken back; nil where the archive has lost its record, though not that of its undo.
+    /// The operation that was taken back; nil if the archive has lost its record but not that of its undo.
     public let operation: LoggedOperation?
-    /// Whether an earlier try was interrupted, and this one did the rest.
+    /// Whether this completed an earlier interrupted attempt.
     public let isResumed: Bool
-    /// The snapshot whose state was brought back; nil where the root did not exist.
+    /// The snapshot whose state was restored; nil if the root did not exist.
     public let snapshot: ListedSnapshot?
-    /// What it did to the root.
+    /// What the restore did to the root.
     public let restore: RestoreResult
 }

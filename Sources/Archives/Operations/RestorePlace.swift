@@ -1,4 +1,4 @@
-// Where a snapshot may be put in place: into the root that it is of, and that the caller means.
+// Checks that a snapshot is restored in place only into its own root.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,12 +7,13 @@ internal import Roots
 internal import SystemPackage
 
 extension Archive {
-    /// The directory that `snapshot` goes into in place.
+    /// The directory into which `snapshot` is restored in place.
     ///
-    /// What a snapshot says of its own place counts for nothing by itself: an archive may come from anywhere.
+    /// The place that a snapshot records is not trusted alone, because an archive may come from anywhere.
     ///
-    /// - Parameter named: the root that the caller means; nil for the snapshot's own, which must be one of this machine.
-    /// - Throws: `ArchiverError` of the code `otherRoot` where the snapshot is of another one.
+    /// - Parameter named: the root that the caller names; nil for the snapshot's own root, which must be on this
+    ///   machine.
+    /// - Throws: `ArchiverError` with the code `otherRoot` if the snapshot belongs to another root.
     func place(of snapshot: ListedSnapshot, named: FilePath?) throws -> FilePath {
         let own = snapshot.root.path
         if named == nil, !snapshot.isOfThisMachine {
@@ -31,15 +32,15 @@ extension Archive {
             path: own)
     }
 
-    /// Makes sure that the catalogue tells of `snapshot` what the snapshot itself says.
+    /// Checks that the catalogue lists `snapshot` as its own record describes it.
     ///
-    /// - Throws: `ArchiverError` of the code `damaged`.
+    /// - Throws: `ArchiverError` with the code `damaged` if it does not.
     func checkListing(of snapshot: ListedSnapshot) throws {
         let own = try store.snapshot(snapshot.id)
         let place = try store.catalogue.place(of: own)
         if own.tree == snapshot.tree, place.path == snapshot.rootPath, place.machine == snapshot.machine { return }
         throw ArchiverError(
-            .damaged, "the catalogue tells of snapshot \(snapshot.id.short) what the snapshot itself does not say",
-            remedy: "'archiver repair --catalogue' makes the catalogue anew", path: directory)
+            .damaged, "the catalogue's entry of snapshot \(snapshot.id.short) contradicts the snapshot itself",
+            remedy: "'archiver repair --catalogue' rebuilds the catalogue", path: directory)
     }
 }

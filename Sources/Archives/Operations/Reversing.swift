@@ -1,4 +1,4 @@
-// Undoing and redoing: restores in place of what the log names.
+// Undoes and redoes: restores in place the states that the log names.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -29,9 +29,9 @@ struct Reversing {
 
     func run(_ options: ReversalOptions) throws -> [OperationResult] {
         if options.isDryRun { return try report(steps(options.steps)) }
-        // Held from reading the log to the end, so that two who undo at once go two steps back.
+        // Held from reading the log to the end, so that two simultaneous undos go two steps back.
         let lock = try RootLock.capturing(rootPath, in: archive.store.layout)
-        // All of them are looked at before the first is done.
+        // All sources are checked before the first step is applied.
         let steps = try steps(options.steps)
         let sources = try steps.map(source)
         var results: [OperationResult] = []
@@ -61,7 +61,7 @@ struct Reversing {
         return result(step, source, try restore.run(journal))
     }
 
-    /// What `step` takes back; what it brought is not known where that snapshot is lost.
+    /// What `step` takes back; its tree is unknown if that snapshot is lost.
     private func reversed(_ step: OperationLog.Step) -> ReversedOperation {
         let brought = try? step.operation?.record.snapshot.map { try archive.store.snapshot($0) }
         return ReversedOperation(tree: brought?.tree)
@@ -73,7 +73,7 @@ struct Reversing {
             let restore = RestoreInPlace(
                 sources[index], rootPath: rootPath, reversed: reversed(steps[index]),
                 interruption: nil, progress: progress, onAction: onAction)
-            // What a later step decides about need not be brought back by this one.
+            // This step need not restore paths that a later step decides about.
             let others = sources[(index + 1)...].map(\.path)
             return result(steps[index], sources[index], try restore.plan(besides: others))
         }
@@ -86,7 +86,7 @@ struct Reversing {
             restore: result)
     }
 
-    // MARK: What comes back
+    // MARK: What is restored
 
     /// The state before the operation that `step` takes back, in the part that it concerned.
     private func source(of step: OperationLog.Step) throws -> RestoreSource {
@@ -94,13 +94,13 @@ struct Reversing {
             return RestoreSource(try snapshot(resumed.snapshot), at: resumed.path, in: archive.nodes)
         }
         guard let record = step.operation?.record, let before = try snapshot(record.before) else {
-            // The root did not exist, so all that is in it concerns the operation.
+            // The root did not exist, so the operation concerns everything in it.
             return RestoreSource(nil, at: .root, in: archive.nodes)
         }
         return RestoreSource(before, at: try concerned(record.path, in: before), in: archive.nodes)
     }
 
-    /// `path`, or the first directory on the way to it that was not there: the operation made it.
+    /// `path`, or the first directory on the way to it that did not exist before, because the operation created it.
     private func concerned(_ path: RelativePath, in before: ListedSnapshot) throws -> RelativePath {
         let tree = Tree(before.tree, in: archive.nodes)
         var directory = RelativePath.root
@@ -124,11 +124,11 @@ struct Reversing {
                 path: rootPath)
         }
         throw ArchiverError(
-            .noSuchSnapshot, "the archive does not hold the state that is to come back, snapshot \(id.short), any more",
-            remedy: "restore another one; 'archiver list' shows them", path: rootPath)
+            .noSuchSnapshot, "the archive no longer holds the state to restore, snapshot \(id.short)",
+            remedy: "restore another snapshot; 'archiver list' shows them", path: rootPath)
     }
 
-    // MARK: Words
+    // MARK: Errors
 
     private func nothingLeft(_ count: Int) -> ArchiverError {
         let verb = reversal.rawValue
@@ -146,7 +146,7 @@ struct Reversing {
 }
 
 extension LoggedOperation.Reversal {
-    /// What the log calls it.
+    /// The operation kind that the log records for it.
     fileprivate var kind: OperationKind {
         switch self {
         case .undo: .undo

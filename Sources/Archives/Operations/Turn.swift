@@ -1,4 +1,4 @@
-// What happened between one mark and the next.
+// Turns: what changed between one mark and the next.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -9,21 +9,21 @@ public import Roots
 /// The changes from one mark of a root to the next, or to the latest snapshot.
 public struct Turn: Sendable {
     public let mark: Mark
-    /// The state before it; nil where the archive does not hold that any more.
+    /// The state before it; nil if the archive no longer holds it.
     public let before: ListedSnapshot?
-    /// The state after it; nil where the archive does not hold that any more.
+    /// The state after it; nil if the archive no longer holds it.
     public let after: ListedSnapshot?
-    /// How many paths differ between the two; nil where that cannot be told.
+    /// The number of paths that differ between the two; nil if it cannot be determined.
     public let changes: ChangeCounts?
 }
 
 extension Archive {
-    /// The turns of a root, the latest first.
+    /// The turns of a root, latest first.
     ///
-    /// Reads what differs between the states, and nothing that they share. The latest turn goes to the latest snapshot: call
-    /// `sync` before, where what has changed just now shall count.
+    /// Reads only what differs between the states. The latest turn ends at the latest snapshot: call `sync` first to
+    /// include the most recent changes.
     ///
-    /// - Parameter limit: the most turns to give.
+    /// - Parameter limit: the maximum number of turns to return.
     public func turns(of root: ArchivedRoot, limit: Int? = nil) throws(ArchiverError) -> [Turn] {
         try facing {
             let marks = try marks(of: root)
@@ -37,7 +37,7 @@ extension Archive {
         }
     }
 
-    /// The state that `mark` marks; nil where the archive does not hold it any more.
+    /// The snapshot of the marked state; nil if the archive no longer holds it.
     public func snapshot(of mark: Mark) throws(ArchiverError) -> ListedSnapshot? {
         try facing {
             try store.catalogue.snapshots(Catalogue.SnapshotFilter(idPrefix: mark.snapshot.hex, limit: 1)).first
@@ -52,10 +52,10 @@ extension Archive {
         }
     }
 
-    /// Brings a root back to the state of `mark`, as a restore that `undo` takes back.
+    /// Restores the state of `mark` in a root, as a restore that `undo` can take back.
     ///
     /// - Parameters:
-    ///   - options: the path, and whether it is a dry run; the root is `root`.
+    ///   - options: the path, and whether it is a dry run; the root is always `root`.
     ///   - onAction: as for `restore`.
     public func rewind(
         _ root: ArchivedRoot, to mark: Mark, _ options: RestoreOptions = RestoreOptions(),
@@ -64,8 +64,8 @@ extension Archive {
         guard let snapshot = try snapshot(of: mark) else {
             throw ArchiverError(
                 .noSuchSnapshot,
-                "the archive does not hold the state of the mark '\(mark.name)', snapshot \(mark.snapshot.short), any more",
-                remedy: "'archiver turns' shows those that it holds", path: root.path)
+                "the archive no longer holds the state of the mark '\(mark.name)', snapshot \(mark.snapshot.short)",
+                remedy: "'archiver turns' lists the marks", path: root.path)
         }
         var options = options
         options.root = root.path

@@ -1,29 +1,32 @@
-// How a user names a snapshot: by id, by order, by time, by label.
+// How a user names a snapshot: by id, order, time or label.
 
 package import ArchiveFormat
 public import FileIO
 public import Roots
 
-/// A way to name one snapshot: `3fa9c2`, `latest`, `oldest`, `@10m`, `@2026-11-21 10:00`, or a label; followed by `~2`, the
-/// second one before it; `session~1`, the state before the latest session.
+/// A way to name one snapshot.
+///
+/// `3fa9c2` (an id), `latest`, `oldest`, `@10m`, `@2026-11-21 10:00` or a label. A suffix `~2` means the second
+/// snapshot before it. `session~1` names the state before the latest session.
 public struct SnapshotSelector: Sendable, Hashable {
     enum Meaning: Sendable, Hashable {
-        /// The newest but `back`.
+        /// The newest snapshot but `back`.
         case latest(back: Int)
-        /// The first one.
+        /// The first snapshot.
         case oldest
-        /// The newest made at this instant or before.
+        /// The newest snapshot made at or before this instant.
         case time(Timestamp)
-        /// The state before the last but so many bursts of work.
+        /// The state before the session number `back`, counted from the latest.
         case session(back: Int)
         /// A label, or the first digits of an id.
         case name(String)
-        /// A literal that cannot be understood: whoever looks for it is told why.
+        /// A malformed literal: using it throws this message.
         case malformed(String, remedy: String?)
     }
 
     let meaning: Meaning
-    /// How many to go back from there, in the same root or title; 0 where the meaning says it.
+    /// How many snapshots or states to go back from there, in the same root or title; 0 if the meaning includes the
+    /// steps.
     let back: Int
     private let text: String
 
@@ -36,12 +39,12 @@ public struct SnapshotSelector: Sendable, Hashable {
         self.text = text
     }
 
-    /// The one with this id.
+    /// The selector of the snapshot or state with this id.
     package init(id: ChunkID) { self.init(meaning: .name(id.hex), text: id.hex) }
 
-    /// The selector written as `text`.
+    /// Parses a selector.
     ///
-    /// - Throws: `ArchiverError` of the code `malformedSelector`.
+    /// - Throws: `ArchiverError` with the code `malformedSelector` if `text` is none.
     public init(_ text: String) throws(ArchiverError) {
         let (base, back) = try SnapshotSelector.splitSteps(text)
         switch base {
@@ -65,22 +68,22 @@ public struct SnapshotSelector: Sendable, Hashable {
         let digits = text[text.index(after: tilde)...]
         if digits.isEmpty { return (String(text[..<tilde]), 1) }
         guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let back = Int(digits)
-        else { throw malformed(text, "after '~' comes how many snapshots to go back") }
+        else { throw malformed(text, "'~' must be followed by how many snapshots to go back") }
         return (String(text[..<tilde]), back)
     }
 
-    /// The snapshot that this one counts back from: the same selector without `~`.
+    /// The same selector without `~`: the one to count back from.
     var withoutSteps: SnapshotSelector { SnapshotSelector(meaning: meaning, text: text) }
 
-    /// Whether it names a snapshot by its place in time, so that it means another one in every root.
+    /// Whether it names a snapshot by order or time, so that it means a different one in every root.
     package var isRelative: Bool {
         if case .name = meaning { return false }
         return true
     }
 
-    /// Refuses a label by which no selector could name its snapshot.
+    /// Checks that `text` can be a label that a selector can name.
     ///
-    /// - Throws: `ArchiverError` of the code `malformedSelector`, which says what is wrong with it.
+    /// - Throws: `ArchiverError` with the code `malformedSelector` and the reason if it cannot.
     public static func checkLabel(_ text: String) throws(ArchiverError) {
         guard let reason = objection(toLabel: text) else { return }
         throw ArchiverError(
@@ -88,7 +91,7 @@ public struct SnapshotSelector: Sendable, Hashable {
             remedy: "choose another label; nothing was saved or captured")
     }
 
-    /// Why `text` cannot be a label; nil where it can.
+    /// Why `text` cannot be a label; nil if it can.
     private static func objection(toLabel text: String) -> String? {
         let scalars = text.unicodeScalars
         if scalars.allSatisfy({ $0.properties.isWhitespace }) { return "it is blank" }
@@ -96,9 +99,9 @@ public struct SnapshotSelector: Sendable, Hashable {
         if scalars.first?.properties.isWhitespace == true || scalars.last?.properties.isWhitespace == true {
             return "it begins or ends with a blank"
         }
-        if text == "latest" || text == "oldest" { return "that word has a meaning of its own" }
-        if text.hasPrefix("-") { return "it begins with '-', as options do" }
-        if text.hasPrefix("@") { return "it begins with '@', as times do" }
+        if text == "latest" || text == "oldest" { return "that word is reserved" }
+        if text.hasPrefix("-") { return "it begins with '-', like an option" }
+        if text.hasPrefix("@") { return "it begins with '@', like a time" }
         if let mark = text.first(where: { $0 == ":" || $0 == "~" }) { return "'\(mark)' has a meaning in selectors" }
         if (4...64).contains(text.utf8.count), text.utf8.allSatisfy({ Hex.value($0) != nil }) {
             return "it looks like the id of a snapshot"
@@ -106,10 +109,10 @@ public struct SnapshotSelector: Sendable, Hashable {
         return nil
     }
 
-    /// The instant that `text` names, as it may follow `@` in a selector.
+    /// Parses a time, written as after `@` in a selector.
     ///
-    /// - Parameter isStart: whether a day or a minute means its first moment; else its last, the state it led to.
-    /// - Throws: `ArchiverError` of the code `malformedSelector`.
+    /// - Parameter isStart: whether a day or a minute means its first moment; otherwise it means its last.
+    /// - Throws: `ArchiverError` with the code `malformedSelector` if `text` is not a time, or a start in the future.
     public static func time(_ text: String, isStart: Bool = false) throws(ArchiverError) -> Timestamp {
         let now = Timestamp.now
         guard let time = TimeParser.time(text, isStart ? .start : .end, now: now) else {
@@ -124,7 +127,7 @@ public struct SnapshotSelector: Sendable, Hashable {
         return time
     }
 
-    /// The last moment of the span that `selector` names after its `@`; the span must have begun.
+    /// The last moment of the span that follows `@` in `selector`; the span must have begun.
     private static func pastTime(_ selector: String) throws(ArchiverError) -> Timestamp {
         let text = String(selector.dropFirst())
         do {
@@ -139,7 +142,7 @@ public struct SnapshotSelector: Sendable, Hashable {
     /// Splits `selector` or `selector:path`.
     ///
     /// - Parameter bytes: as the user wrote it; the path may be any bytes.
-    /// - Returns: the path below the root, nil where there was no `:`.
+    /// - Returns: the selector, and the path below the root; nil if there is no `:`.
     public static func parseWithPath(
         _ bytes: [UInt8]
     ) throws(ArchiverError) -> (selector: SnapshotSelector, path: RelativePath?) {
@@ -148,11 +151,11 @@ public struct SnapshotSelector: Sendable, Hashable {
         return (selector, try path(text))
     }
 
-    /// Splits `selector` or `selector:path`, and leaves the path as it is written; nil where there is no `:`.
+    /// Splits `selector` or `selector:path` without parsing the path; the path is nil if there is no `:`.
     package static func split(
         _ bytes: [UInt8]
     ) throws(ArchiverError) -> (selector: SnapshotSelector, path: ArraySlice<UInt8>?) {
-        // A time may hold colons itself: it reaches as far as it makes sense.
+        // A time may contain colons itself, so the search starts after the longest time.
         var searchStart = 0
         if bytes.first == UInt8(ascii: "@") {
             var parser = TimeParser(String(decoding: bytes.dropFirst(), as: UTF8.self), edge: .end)
@@ -164,14 +167,14 @@ public struct SnapshotSelector: Sendable, Hashable {
         return (try SnapshotSelector(String(decoding: bytes[..<colon], as: UTF8.self)), bytes[(colon + 1)...])
     }
 
-    /// A path below the root as a user writes it: `.`, a leading `./` and a trailing `/` are forgiven.
+    /// Parses a path below the root; accepts `.`, a leading `./` and a trailing `/`.
     private static func path(_ bytes: ArraySlice<UInt8>) throws(ArchiverError) -> RelativePath {
         let parts = bytes.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual([UInt8(ascii: ".")]) }
         guard bytes.first != UInt8(ascii: "/"), let path = RelativePath(Array(parts.joined(separator: "/".utf8))) else {
             let text = String(decoding: bytes, as: UTF8.self)
             throw ArchiverError(
                 .malformedSelector, "'\(text)' is not a path below the root",
-                remedy: "after ':' give a path relative to the root, without '..'")
+                remedy: "after ':', give a path relative to the root, without '..'")
         }
         return path
     }
@@ -179,15 +182,15 @@ public struct SnapshotSelector: Sendable, Hashable {
     private static func malformed(_ text: String, _ reason: String) -> ArchiverError {
         ArchiverError(
             .malformedSelector, "'\(text)' names no snapshot: \(reason)",
-            remedy: "'archiver list' shows the ids, 'archiver help selectors' all that works")
+            remedy: "'archiver list' shows the ids, 'archiver help selectors' explains selectors")
     }
 }
 
 extension SnapshotSelector: ExpressibleByStringLiteral {
     /// The selector written as a literal, such as `"latest~1"`.
     ///
-    /// Where that is none, whatever looks for it throws `malformedSelector`; a text that a user has written is to be read by
-    /// ``init(_:)``, which throws at once.
+    /// A malformed literal throws `malformedSelector` when it is used. Parse a user's text with ``init(_:)``, which
+    /// throws immediately.
     public init(stringLiteral text: String) {
         do throws(ArchiverError) { try self.init(text) } catch {
             self.init(meaning: .malformed(error.message, remedy: error.remedy), text: text)

@@ -1,11 +1,11 @@
-// Times as people write them: back from now, or by calendar and clock in local time.
+// Parses times as people write them: relative to now, or as a local date and time.
 
 internal import FileIO
 internal import Glibc
 
-/// Reads a time from the beginning of a text.
+/// Parses a time at the beginning of a text.
 struct TimeParser {
-    /// Which moment of a span is meant, where a text names a minute or a day.
+    /// Which moment of a span to return if the text names a minute or a day.
     enum Edge {
         case start
         case end
@@ -20,20 +20,20 @@ struct TimeParser {
         self.edge = edge
     }
 
-    /// How many bytes of the text the time took.
+    /// The number of bytes that the time occupies.
     var consumedBytes: Int { position }
 
-    /// Whether the time took all of the text.
+    /// Whether the time occupies the whole text.
     var isAtEnd: Bool { position == bytes.count }
 
-    /// The time that all of `text` is; nil where it is none.
+    /// The time that the whole of `text` names; nil if it names none.
     static func time(_ text: String, _ edge: Edge, now: Timestamp) -> Timestamp? {
         var parser = TimeParser(text, edge: edge)
         guard let time = parser.time(now: now), parser.isAtEnd else { return nil }
         return time
     }
 
-    /// The time that the text begins with; nil where it begins with none.
+    /// The time that the text begins with; nil if it begins with none.
     mutating func time(now: Timestamp) -> Timestamp? {
         for read in [TimeParser.word, TimeParser.calendar, TimeParser.clock, TimeParser.inWords, TimeParser.ago] {
             position = 0
@@ -53,7 +53,7 @@ struct TimeParser {
         if parser.takeWord("last") { parser.takeBlanks() }
         let today = Int(TimeParser.local(now).tm_wday)
         for (weekday, names) in weekdays.enumerated() where names.contains(where: { parser.takeWord($0) }) {
-            // Today has a word of its own: a weekday is one of the seven days before it.
+            // "today" means today, so a weekday names one of the seven days before it.
             return parser.day(now, daysBack: CInt((today - weekday + 6) % 7 + 1))
         }
         return nil
@@ -90,7 +90,7 @@ struct TimeParser {
         return now.advanced(byNanoseconds: -total)
     }
 
-    /// "90s", "10m", "2h30m", "3d", "1w": so long before now.
+    /// "90s", "10m", "2h30m", "3d", "1w": this long before now.
     private static func ago(_ parser: inout TimeParser, _ now: Timestamp) -> Timestamp? {
         var total: Int64 = 0
         var isAny = false
@@ -115,7 +115,7 @@ struct TimeParser {
         return true
     }
 
-    /// "2026-11-21", "2026-11-21 14:05", "2026-11-21T14:05:09.5Z", "… +02:00": local time where no zone is given.
+    /// "2026-11-21", "2026-11-21 14:05", "2026-11-21T14:05:09.5Z", "… +02:00": in local time if no zone is given.
     ///
     /// A time without seconds means the whole minute, a date without a time the whole day.
     private static func calendar(_ parser: inout TimeParser, _: Timestamp) -> Timestamp? {
@@ -135,7 +135,7 @@ struct TimeParser {
         return month == 2 ? (isLeapYear ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// "14:05", "14:05:09": today; yesterday where that is still to come.
+    /// "14:05", "14:05:09": today, or yesterday if that time is in the future.
     private static func clock(_ parser: inout TimeParser, _ now: Timestamp) -> Timestamp? {
         guard let clock = parser.clockFields() else { return nil }
         var fields = TimeParser.local(now)
@@ -153,7 +153,7 @@ struct TimeParser {
         var second: Int
         var nanoseconds: UInt32
 
-        /// Whether the clock's minute is still to come at `fields`.
+        /// Whether the clock's minute is later than `fields`.
         func startsAfter(_ fields: tm) -> Bool {
             (hour, minute) > (Int(fields.tm_hour), Int(fields.tm_min))
         }
@@ -202,7 +202,7 @@ struct TimeParser {
         return Timestamp(seconds: Int64(seconds), nanoseconds: clock.nanoseconds)
     }
 
-    /// Seconds east of UTC that "Z" or "+02:00" says; nil where no zone follows.
+    /// The offset of "Z" or "+02:00" in seconds east of UTC; nil if no zone follows.
     private mutating func zone() -> Int? {
         let start = position
         if take("Z") { return 0 }
@@ -214,14 +214,14 @@ struct TimeParser {
         return sign * (hours * 3600 + minutes * 60)
     }
 
-    /// The first or the last moment of a day, or of the time of day that follows.
+    /// The first or last moment of a day, or the time of day that follows.
     private mutating func day(_ now: Timestamp, daysBack: CInt) -> Timestamp? {
         var fields = TimeParser.local(now)
         fields.tm_mday -= daysBack
         return instant(fields, clockOnDay())
     }
 
-    /// The time of day that follows a date; the whole day where none does.
+    /// The time of day that follows a date; the whole day if none follows.
     private mutating func clockOnDay() -> Clock {
         let end = position
         if take(" ") || take("T"), let clock = clockFields() { return clock }
@@ -251,7 +251,7 @@ struct TimeParser {
         return true
     }
 
-    /// Takes `text` where it stands there as a whole word, in letters of either case.
+    /// Consumes `text` if it follows as a whole word, in upper or lower case.
     private mutating func takeWord(_ text: String) -> Bool {
         let end = position + text.utf8.count
         guard end <= bytes.count, zip(bytes[position..<end], text.utf8).allSatisfy({ $0 | 0x20 == $1 }),

@@ -1,4 +1,4 @@
-// Bursts of work: snapshots between which there is no long pause.
+// Sessions: bursts of snapshots without a long pause between them.
 
 public import ArchiveFormat
 public import ArchiveStorage
@@ -10,21 +10,21 @@ public struct WorkSession: Sendable, Hashable {
     /// Its first and last snapshot.
     public private(set) var first: ListedSnapshot
     public private(set) var last: ListedSnapshot
-    /// The state that it began with; nil where nobody knows.
+    /// The state before the session; nil if it is unknown.
     public fileprivate(set) var before: ListedSnapshot?
     private var sums: SnapshotSums
 
     public var snapshots: Int { sums.snapshots }
     public var changes: ChangeCounts { sums.changes }
-    /// Bytes that the archive grew by.
+    /// The bytes that the archive grew by.
     public var storedBytes: UInt64 { sums.storedBytes }
 
-    /// A pause as long as this ends one, in seconds.
+    /// A pause of this many seconds ends a session.
     public static let pause = SnapshotRun.pause
 
     fileprivate init(_ run: SnapshotRun) { (first, last, sums) = (run.first, run.last, run.sums) }
 
-    /// One that begins with `first`.
+    /// A session that begins with `first`.
     package init(_ first: ListedSnapshot, after before: ListedSnapshot?) {
         self.init(SnapshotRun(first))
         self.before = before
@@ -32,7 +32,7 @@ public struct WorkSession: Sendable, Hashable {
 
     /// Adds the snapshot after the last one.
     ///
-    /// - Returns: false where there was a pause in between: it begins another session.
+    /// - Returns: false if there was a pause in between, so that it begins another session.
     package mutating func add(_ next: ListedSnapshot) -> Bool {
         guard SnapshotRun.goesOn(from: last.time.seconds, to: next.time.seconds) else { return false }
         last = next
@@ -40,7 +40,7 @@ public struct WorkSession: Sendable, Hashable {
         return true
     }
 
-    /// Whether what comes before the first snapshot belongs to the session.
+    /// Whether the run before the first snapshot belongs to the session.
     fileprivate func continues(_ earlier: SnapshotRun) -> Bool {
         SnapshotRun.goesOn(from: earlier.last.time.seconds, to: first.time.seconds)
     }
@@ -51,7 +51,7 @@ public struct WorkSession: Sendable, Hashable {
     }
 }
 
-/// Makes sessions of runs, which come the latest first.
+/// Joins runs, latest first, into sessions.
 private struct SessionList {
     private(set) var sessions: [WorkSession] = []
     private var session: WorkSession?
@@ -59,7 +59,7 @@ private struct SessionList {
 
     init(limit: Int?) { self.limit = limit ?? .max }
 
-    /// - Returns: whether more is wanted.
+    /// - Returns: whether more runs are needed.
     mutating func add(_ run: SnapshotRun) -> Bool {
         if var current = session {
             if current.continues(run) {
@@ -77,13 +77,13 @@ private struct SessionList {
 }
 
 extension Archive {
-    /// The bursts of work on a root, the latest first.
+    /// The sessions of a root, latest first.
     ///
-    /// Of one root, reads some snapshots a session, however many the session has.
+    /// For one root, reads only a few snapshots per session, whatever the session's length.
     ///
     /// - Parameters:
-    ///   - root: nil for all of them together, which reads every snapshot of these sessions.
-    ///   - limit: the most sessions to give.
+    ///   - root: nil for all roots together, which reads every snapshot of these sessions.
+    ///   - limit: the maximum number of sessions to return.
     public func sessions(of root: ArchivedRoot?, limit: Int? = nil) throws(ArchiverError) -> [WorkSession] {
         var list = SessionList(limit: limit)
         let only: ArchivedRoot?
@@ -102,7 +102,7 @@ extension Archive {
         return list.sessions
     }
 
-    /// Calls `body` with a root's runs of snapshots, the latest first, until it returns false.
+    /// Calls `body` with each run of snapshots of a root, latest first, until it returns false.
     private func forEachRun(of root: ArchivedRoot, _ body: (SnapshotRun) -> Bool) throws(ArchiverError) {
         try facing {
             guard let number = try number(of: root) else { return }

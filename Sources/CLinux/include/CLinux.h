@@ -1,5 +1,5 @@
-// Linux system calls and constants that Swift's Glibc module does not show, in plain C types.
-// Each function returns what the system call returns; on -1 the reason is in errno.
+// Linux system calls and constants that Swift's Glibc module does not export, in plain C types.
+// Each function returns the system call's result; on -1 the reason is in errno.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/// The part of statx(2)'s answer that archiver uses.
+/// The fields of statx(2)'s result that archiver uses.
 struct clinux_status {
     uint32_t mode;          ///< type and permission bits, as in st_mode
     uint32_t uid;
@@ -19,9 +19,9 @@ struct clinux_status {
     uint64_t inode;
     uint64_t size;          ///< bytes
     uint64_t blocks;        ///< units of 512 bytes
-    uint64_t device;        ///< the containing file system, as makedev gives it
-    uint64_t special;       ///< the device a special file stands for, as makedev gives it
-    uint64_t mount;         ///< mount id, 0 where the kernel does not tell
+    uint64_t device;        ///< the containing file system, as makedev returns it
+    uint64_t special;       ///< the device number of a special file, as makedev returns it
+    uint64_t mount;         ///< mount id, 0 if the kernel does not report it
     uint64_t attributes;    ///< STATX_ATTR_*
     int64_t modified_seconds;
     int64_t changed_seconds;
@@ -57,10 +57,10 @@ int64_t clinux_file_system_magic(int descriptor);
 /// syncfs(2).
 int clinux_synchronize_file_system(int descriptor);
 
-/// Bytes that an ordinary user can still write on the file system that holds the descriptor's file (fstatvfs(3)), or -1.
+/// Bytes that an ordinary user can still write on the file system of the descriptor's file (fstatvfs(3)), or -1.
 int64_t clinux_free_bytes(int descriptor);
 
-/// Bytes of the file system that holds the descriptor's file, used and free ones (fstatvfs(3)), or -1.
+/// The size in bytes of the file system that holds the descriptor's file, used and free (fstatvfs(3)), or -1.
 int64_t clinux_total_bytes(int descriptor);
 
 /// A second descriptor of the same open file, closed on exec (fcntl(2), F_DUPFD_CLOEXEC).
@@ -72,16 +72,17 @@ int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
 /// ioctl(FIONREAD): bytes waiting to be read, or -1.
 int clinux_bytes_waiting(int descriptor);
 
-/// sync_file_range(2): the kernel begins to write a part of a file to the disk.
+/// sync_file_range(2): the kernel starts writing a part of a file to the disk.
 int clinux_begin_writing(int descriptor, int64_t start, int64_t count);
 
-/// The variables that the process was started with, as environ(7) has them.
+/// The process's environment variables (environ(7)).
 char **clinux_environment(void);
 
-/// posix_spawn_file_actions_addchdir_np(3): the program starts in a directory; `actions` is a posix_spawn_file_actions_t.
+/// posix_spawn_file_actions_addchdir_np(3): starts the program in `directory`. `actions` is a
+/// posix_spawn_file_actions_t.
 int clinux_spawn_in(void *actions, const char *directory);
 
-/// ppoll(2) without a change of the signal mask: poll(2) with a limit in nanoseconds, none where it is null.
+/// ppoll(2) without a change of the signal mask: poll(2) with a limit in nanoseconds, or no limit if it is null.
 int clinux_poll(struct pollfd *files, int count, const struct timespec *limit);
 
 /// accept4(2) with SOCK_CLOEXEC.
@@ -90,16 +91,17 @@ int clinux_accept(int listener);
 /// Gives the calling thread the least share of processor and disk (setpriority(2), ioprio_set(2)).
 int clinux_lower_priority(void);
 
-/// 1 where a time service keeps the clock right, 0 where none does (adjtimex(2)), -1 where the system does not tell.
+/// 1 if a time service synchronizes the clock, 0 if none does (adjtimex(2)), -1 if the system does not report it.
 int clinux_clock_is_kept(void);
 
-/// CLOCK_MONOTONIC in nanoseconds at the moment when the process's own code began to run, before `main`.
+/// CLOCK_MONOTONIC in nanoseconds when the process's own code started to run, before `main`.
 unsigned long long clinux_start_nanoseconds(void);
 
-/// fanotify_init(2) for an unprivileged group that reports directories and names; EMFILE, ENOSYS, EINVAL, EPERM.
+/// fanotify_init(2) for an unprivileged group that reports directories and names; fails with EMFILE, ENOSYS, EINVAL or
+/// EPERM.
 int clinux_fanotify_init(void);
 
-/// fanotify_mark(2): marks the open directory itself with the bits of `mask`, added to those it has.
+/// fanotify_mark(2): adds the bits of `mask` to the mark of the open directory itself.
 int clinux_fanotify_mark(int group, int directory, uint64_t mask);
 
 /// fanotify_mark(2): removes all marks of the group.
@@ -109,16 +111,16 @@ int clinux_fanotify_flush(int group);
 /// handle. Returns the bytes written to `buffer`, which must hold CLINUX_MAX_IDENTITY, or -1 (name_to_handle_at(2)).
 int clinux_fanotify_identity(int descriptor, void *buffer);
 
-/// timerfd_create(2): a descriptor that becomes readable when the wall clock is set or the machine wakes up, only then.
+/// timerfd_create(2): a descriptor that becomes readable only when the wall clock is set or the machine wakes up.
 int clinux_clock_alarm(void);
 
-/// Makes a clock alarm unreadable again, until the next time; returns 1 where it was readable.
+/// Resets a clock alarm, so that it is not readable until the next event; returns 1 if it was readable.
 int clinux_clock_alarm_reset(int alarm);
 
-/// Nanoseconds that the machine has been suspended since it was started: CLOCK_BOOTTIME less CLOCK_MONOTONIC.
+/// Nanoseconds that the machine has been suspended since it was started: CLOCK_BOOTTIME minus CLOCK_MONOTONIC.
 int64_t clinux_suspended_nanoseconds(void);
 
-/// makedev, major and minor in the kernel's 64-bit encoding of glibc.
+/// A device number from major and minor, in glibc's 64-bit encoding (makedev(3)).
 uint64_t clinux_makedev(uint32_t major, uint32_t minor);
 
 enum {

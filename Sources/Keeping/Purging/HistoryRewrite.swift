@@ -1,4 +1,4 @@
-// Makes a root's snapshots anew without what is to be removed from them.
+// Rewrites a root's snapshots without the purged entries.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,23 +6,23 @@ internal import Capturing
 internal import FileIO
 internal import SnapshotTree
 
-/// Puts another snapshot in the place of each that has something that is to be removed, or tells of it.
+/// Replaces each snapshot that holds or mentions a purged entry.
 ///
-/// The new one has the old one's place, time and label. The same archive gives the same snapshots each time: after an early end
-/// the next run goes on.
+/// The new snapshot has the old one's sequence, time and label. The same archive always yields the same snapshots, so
+/// the next run continues after an interruption.
 struct HistoryRewrite {
     private let store: ArchiveStore
     private let nodes: StoredNodes
     private let isCancelled: @Sendable () -> Bool
     private(set) var search: PurgeSearch
-    /// What stands in the place of what.
+    /// The replacement of each rewritten snapshot.
     private(set) var replaced: [SnapshotID: SnapshotID] = [:]
-    /// Names that were found, and in how many snapshots of their roots.
+    /// The names found, with the number of snapshots that have each.
     private(set) var names: [RelativePath: Int] = [:]
-    /// Chunks of the contents that were found.
+    /// The chunks of the contents found.
     private(set) var contents: Set<ChunkID> = []
 
-    /// A snapshot that another one may follow, as it was and as it is.
+    /// A snapshot that may be the parent of a later one, before and after the rewrite.
     private struct Known {
         let id: SnapshotID
         let oldTree: ChunkID
@@ -36,37 +36,37 @@ struct HistoryRewrite {
         nodes = StoredNodes(store)
     }
 
-    /// Makes those of `snapshots` anew that need it.
+    /// Rewrites each of `snapshots` that needs it.
     ///
     /// - Parameters:
-    ///   - snapshots: of one root, in their order.
+    ///   - snapshots: those of one root, in their order.
     ///   - isDryRun: whether only to find them.
     mutating func run(_ snapshots: [ListedSnapshot], isDryRun: Bool) throws {
         var known: [SnapshotID: Known] = [:]
-        for record in snapshots {
+        for listed in snapshots {
             if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
-            let snapshot = try store.snapshot(record.id)
+            let snapshot = try store.snapshot(listed.id)
             let parent = snapshot.parent.flatMap { known[$0] }
             let found = try search.entries(in: snapshot.tree)
             for entry in found { try recordContent(of: entry) }
-            // What follows one that had it tells that it went.
+            // The changes of this snapshot list the removal.
             let isFollowing = parent.map { $0.oldTree != $0.newTree } ?? false
             guard try !found.isEmpty || isFollowing || search.touches(snapshot) else {
-                known[record.id] = Known(id: record.id, oldTree: snapshot.tree, newTree: snapshot.tree)
+                known[listed.id] = Known(id: listed.id, oldTree: snapshot.tree, newTree: snapshot.tree)
                 continue
             }
             if isDryRun {
-                replaced[record.id] = record.id
+                replaced[listed.id] = listed.id
                 count(found)
                 continue
             }
             var new = snapshot
-            new.label = record.label
+            new.label = listed.label
             if let parent { new.parent = parent.id }
             let written = try write(new, without: found, parent)
-            known[record.id] = Known(id: written.id, oldTree: snapshot.tree, newTree: written.tree)
+            known[listed.id] = Known(id: written.id, oldTree: snapshot.tree, newTree: written.tree)
             count(found)
-            if written.id != record.id { replaced[record.id] = written.id }
+            if written.id != listed.id { replaced[listed.id] = written.id }
         }
     }
 
@@ -98,7 +98,7 @@ struct HistoryRewrite {
             new.totals = found.reduce(into: old.totals) { $0.remove($1) }
             try setChanges(of: &new, from: old.tree, found, parent)
             let id = SnapshotID(ChunkID(hashing: new.encoded()))
-            // It may have been made before an early end.
+            // An interrupted run may have stored it already.
             if try store.catalogue.hasSnapshot(id) {
                 commit.abandon()
             } else {
@@ -121,7 +121,7 @@ struct HistoryRewrite {
         return tree
     }
 
-    /// Says of a snapshot, which had the tree `old`, how it differs from the one before, as that is now.
+    /// Sets the changes of a snapshot, which had the tree `old`, against its parent as it is now.
     private func setChanges(
         of snapshot: inout Snapshot, from old: ChunkID, _ found: [Entry], _ parent: Known?
     ) throws {
@@ -136,7 +136,7 @@ struct HistoryRewrite {
             return
         }
         var tally = ChangeTally(parent: nil)
-        // The new trees are not in the archive yet.
+        // The new trees are not in the archive yet, so compare the old ones without the purged entries.
         var diff = try TreeDiff(left: parent.oldTree, right: old, in: nodes)
         while let next = try diff.next() {
             let left = try next.left.flatMap { try matcher.matches($0) ? nil : $0 }
@@ -148,7 +148,7 @@ struct HistoryRewrite {
 }
 
 extension Totals {
-    /// Counts `entry` no more.
+    /// Subtracts `entry`.
     fileprivate mutating func remove(_ entry: Entry) {
         switch entry.kind {
         case .file: files -= min(files, 1)

@@ -1,5 +1,5 @@
-// Removing something from all history: snapshots are made anew without it, then every segment that holds anything which
-// nothing needs is written anew, then every byte is looked at.
+// Purging: rewrites snapshots without the target, rewrites every segment that holds anything unneeded, then verifies
+// every byte.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,9 +11,9 @@ internal import SnapshotTree
 public import SystemPackage
 
 extension Archive {
-    /// What removing `target` from all history would do.
+    /// Returns what purging `target` would do.
     ///
-    /// - Throws: `ArchiverError`: `noSuchPath` where no snapshot has any of it.
+    /// - Throws: `ArchiverError`: `noSuchPath` if no snapshot has any of it.
     public func plannedPurge(
         of target: PurgeTarget, isCancelled: @escaping @Sendable () -> Bool = { false },
         progress: OperationProgress? = nil
@@ -25,20 +25,20 @@ extension Archive {
         }
     }
 
-    /// Removes `target` from all history, for good: no command brings it back.
+    /// Removes `target` from all history, for good: no command restores it.
     ///
-    /// Snapshots that have it are made anew without it, at the same time and with the same label; their ids change. What is
-    /// forgotten goes as a whole where it has it or tells that it was removed. The directory itself is not touched: what is
-    /// there still is captured again.
+    /// Snapshots that have it are replaced by ones without it, with the same time and label and new ids. A forgotten
+    /// snapshot that has it, or that lists its removal, is removed completely. The directory itself is not touched: the
+    /// next capture captures again what is still there.
     ///
-    /// It can be ended at any moment, by killing the process, too: nothing else is lost, and the same call does the rest.
+    /// The purge can be cancelled or killed at any moment: nothing else is lost, and the same call finishes the work.
     ///
     /// - Parameters:
-    ///   - directory: the archive's; nil for `defaultDirectory`.
-    ///   - isCancelled: asked now and then whether to end early.
-    ///   - progress: counters that are moved forward meanwhile: entries that were looked at, then bytes of segments.
-    /// - Throws: `ArchiverError`: `noSuchPath` where no snapshot has any of it, `inUse` while another process has the archive
-    ///   open, `damaged` where it cannot be told what is needed, `noSpace`, `readOnly`, `cancelled` after an early end.
+    ///   - directory: the archive's directory; nil for `defaultDirectory`.
+    ///   - isCancelled: polled; true ends the purge early.
+    ///   - progress: counters: first entries visited, then bytes of segments.
+    /// - Throws: `ArchiverError`: `noSuchPath` if no snapshot has any of it, `inUse` while another process has the
+    ///   archive open, `damaged` if damage hides what is still needed, `noSpace`, `readOnly`, `cancelled`.
     public static func purge(
         _ target: PurgeTarget, in directory: FilePath? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }, progress: OperationProgress? = nil
@@ -48,7 +48,7 @@ extension Archive {
             let use = try SoleUse(of: directory)
             let store = try use.open()
             try store.requireWritable()
-            // Of what an earlier call has replaced, some may be out of the catalogue, and the rest in it.
+            // An interrupted call may have left some of the replaced snapshots in the catalogue, and others not.
             try Reclaimer(store).tidy()
             var purge = try Purge(target, isDryRun: false, store, isCancelled, progress)
             try purge.find()
@@ -69,9 +69,9 @@ private struct Purge {
     private let isCancelled: @Sendable () -> Bool
     private let progress: OperationProgress?
     private var rewrite: HistoryRewrite
-    /// Records that are to be in no segment afterwards.
+    /// Records that no segment may hold afterwards.
     private var gone: Set<ChunkID> = []
-    /// What is forgotten and can be brought back no more: the rest of it goes, too.
+    /// Forgotten records that cannot be brought back any more: their remains are removed, too.
     private var lost: Set<ChunkID> = []
     private(set) var result: PurgeResult
 
@@ -90,7 +90,7 @@ private struct Purge {
         result = PurgeResult(isDryRun: isDryRun)
     }
 
-    /// Finds what is to be removed and, unless this is a dry run, makes snapshots anew without it.
+    /// Finds the target and, unless this is a dry run, rewrites the snapshots that have it.
     mutating func find() throws {
         let segments = try store.catalogue.segments()
         result.segmentsBefore = segments.map(\.path).sorted()
@@ -103,11 +103,11 @@ private struct Purge {
         try findStates()
         result.replaced = try replaced()
         result.names = rewrite.names.sorted { $0.key < $1.key }.map { (path: $0.key, snapshots: $0.value) }
-        // One that was killed late has left nothing that is listed, and perhaps files.
+        // A purge that was killed late leaves nothing listed, but perhaps files.
         if result.replaced.isEmpty, gone.isEmpty, !UnfinishedPurge(store.layout).exists {
             throw ArchiverError(
-                .noSuchPath, "no snapshot has anything of that kind",
-                remedy: "'archiver find' lists the names that ever were, 'archiver grep' finds what was in files")
+                .noSuchPath, "no snapshot has anything to purge",
+                remedy: "'archiver find' searches all names of all snapshots, 'archiver grep' the contents")
         }
         try findStillThere()
     }
@@ -123,13 +123,13 @@ private struct Purge {
 
     // MARK: Finding
 
-    /// What stands in the place of what, also of an earlier call that ended too soon.
+    /// Returns the replacements, with those of an interrupted earlier call.
     private mutating func replaced() throws -> [SnapshotID: SnapshotID] {
         var replaced = rewrite.replaced
         if result.isDryRun { return replaced }
         for (old, new) in try UnfinishedPurge(store.layout).replaced() where replaced[old] == nil {
             let new = rewrite.replaced[new] ?? new
-            // One that ended before it forgot anything has changed nothing.
+            // The earlier call ended before it forgot this snapshot.
             guard try !store.catalogue.hasSnapshot(old), try store.catalogue.hasSnapshot(new) else { continue }
             replaced[old] = new
             result.earlier += 1
@@ -137,7 +137,7 @@ private struct Purge {
         return replaced
     }
 
-    /// Finds forgotten snapshots and saved states that have it; what an earlier call has replaced, in any case.
+    /// Finds the forgotten snapshots and saved states that have the target, and all that an earlier call replaced.
     private mutating func findForgotten() throws {
         var search = rewrite.search
         for forgotten in try store.catalogue.forgotten() where try store.catalogue.location(of: forgotten.id) != nil {
@@ -155,14 +155,15 @@ private struct Purge {
         }
     }
 
-    /// Whether something forgotten has what is to be removed; nil where a part of it is in no segment any more, and nobody
-    /// knows what was in that.
+    /// Whether a forgotten record has the target.
+    ///
+    /// - Returns: nil if a part of the record is lost, so that the answer is unknown.
     private func isTouched(_ id: ChunkID, _ search: inout PurgeSearch) throws -> Bool? {
         do {
             switch try store.forgottenValue(id) {
-            case .snapshot(let record):
-                let root = try store.catalogue.root(path: record.rootPath, machine: record.machine)
-                return try root.map(isMeant) ?? true && search.touches(store.snapshot(record.id))
+            case .snapshot(let listed):
+                let root = try store.catalogue.root(path: listed.rootPath, machine: listed.machine)
+                return try root.map(isMeant) ?? true && search.touches(store.snapshot(listed.id))
             case .state(let state):
                 guard case .content = target else { return false }
                 return try search.touches(store.stateRecord(state.id))
@@ -195,7 +196,7 @@ private struct Purge {
 
     // MARK: Removing
 
-    /// Forgets what was made anew and what has nothing else in it, and has it in no segment any more.
+    /// Forgets the replaced snapshots and every other record with the target, and removes them from all segments.
     mutating func remove() throws {
         try UnfinishedPurge(store.layout).begin(replacing: result.replaced)
         var records = RecordRewrite(store, result.replaced)
@@ -230,7 +231,7 @@ private struct Purge {
         }
     }
 
-    /// Removes what was cut off damaged segments: nobody knows what is in it.
+    /// Removes the salvaged ends of damaged segments: their contents are unknown.
     private func removeSalvage() throws {
         let path = store.layout.salvage
         let folder: Descriptor
@@ -247,7 +248,7 @@ private struct Purge {
 
     // MARK: Verifying
 
-    /// Looks at every byte of the archive, as if nothing were known of it.
+    /// Verifies every byte of the archive from scratch.
     mutating func verify(_ cleaned: ArchiveStore) throws {
         let segments = try cleaned.catalogue.segments()
         result.segmentsAfter = segments.map(\.path).sorted()
@@ -258,7 +259,7 @@ private struct Purge {
         result.verification = found
     }
 
-    /// Writes down what was done.
+    /// Writes the certificate.
     mutating func certify(_ cleaned: ArchiveStore) throws {
         result.certificate = try PurgeCertificate(target, result, digest: rewrite.search.matcher.content)
             .write(to: cleaned.layout)

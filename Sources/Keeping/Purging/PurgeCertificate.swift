@@ -1,4 +1,4 @@
-// What was removed from all history, written down for whoever asks later.
+// The certificate of a purge: what was purged, kept in the archive for later questions.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,7 +7,7 @@ internal import FoundationEssentials
 internal import Roots
 internal import SystemPackage
 
-/// What was asked for, what was done, and what a look at every byte found.
+/// What was asked for, what was done, and what the verification found.
 struct PurgeCertificate: Encodable {
     private struct Asked: Encodable {
         var root: String?
@@ -42,7 +42,9 @@ struct PurgeCertificate: Encodable {
     private let verification: Verified
     private let beyondReach: [String]
 
-    /// - Parameter digest: what was looked for; nil where that was names.
+    /// A certificate of a finished purge.
+    ///
+    /// - Parameter digest: of the content that was purged; nil if names were.
     init(_ target: PurgeTarget, _ result: PurgeResult, digest: ContentDigest?) {
         time = Timestamp.now.rfc3339
         var asked = Asked(root: target.root.map { String(decoding: $0.path.bytes, as: UTF8.self) })
@@ -64,7 +66,7 @@ struct PurgeCertificate: Encodable {
         beyondReach = PurgeResult.beyondReach
     }
 
-    /// Writes it into the archive's directory.
+    /// Writes the certificate into the archive's directory, and returns its path.
     func write(to layout: ArchiveLayout) throws -> FilePath {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,4 +1,4 @@
-// Finds what is to be removed: in trees, each node read once, whichever snapshots have it.
+// Finds the entries to purge; each tree node is read once, however many snapshots share it.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,13 +6,13 @@ internal import FileIO
 internal import Roots
 internal import SnapshotTree
 
-/// Looks for entries that are to be removed.
+/// Searches trees, snapshots and saved states for a purge's target.
 struct PurgeSearch {
     private let store: ArchiveStore
     private let nodes: StoredNodes
     private let progress: OperationProgress?
     private(set) var matcher: PurgeMatcher
-    /// Nodes that were read, and whether anything in them or below is to be removed.
+    /// The nodes read so far, and whether each, or a node below it, has an entry to purge.
     private(set) var visited: [ChunkID: Bool] = [:]
 
     init(_ target: PurgeTarget, in store: ArchiveStore, _ progress: OperationProgress?) throws {
@@ -22,10 +22,10 @@ struct PurgeSearch {
         matcher = try PurgeMatcher(target, in: store)
     }
 
-    /// Nodes with something that is to be removed, in themselves or below.
+    /// The nodes that have an entry to purge, in themselves or below.
     var touchedNodes: [ChunkID] { visited.filter(\.value).map(\.key) }
 
-    /// The entries of a tree that are to be removed, in walk order.
+    /// Returns the entries of a tree to purge, in walk order.
     mutating func entries(in tree: ChunkID) throws -> [Entry] {
         guard try isTouched(tree, level: nil) else { return [] }
         var found: [Entry] = []
@@ -33,16 +33,16 @@ struct PurgeSearch {
         return found
     }
 
-    /// Whether a snapshot tells of anything that is to be removed, in its tree or in its own lists.
+    /// Whether a snapshot names anything to purge, in its tree or in its own lists.
     mutating func touches(_ snapshot: Snapshot) throws -> Bool {
-        // Its lists do not say what is a directory: what looks like a file to a pattern for directories may be one.
+        // The lists do not say which paths are directories, so each counts as a file.
         let isNamed =
             snapshot.changedPaths.contains { matcher.names($0.path, isDirectory: false) }
             || snapshot.problems.contains { matcher.names($0.path, isDirectory: false) }
         return try isNamed || isTouched(snapshot.tree, level: nil)
     }
 
-    /// Whether a saved state is to be removed.
+    /// Whether a saved state belongs to the target.
     mutating func touches(_ state: StateRecord) throws -> Bool { try matcher.matches(state.content) }
 
     private mutating func isTouched(_ id: ChunkID, level: Int?) throws -> Bool {

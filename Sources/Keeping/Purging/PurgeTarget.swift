@@ -1,4 +1,4 @@
-// What is to be removed from all history.
+// The target of a purge, and how entries are matched with it.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -10,16 +10,16 @@ public import Roots
 internal import SnapshotTree
 public import SystemPackage
 
-/// What is to be removed from all history.
+/// The target of a purge.
 public enum PurgeTarget: Sendable, Hashable {
-    /// What is at these paths of a root, directories with all that is in them; not the root itself.
+    /// These paths of a root, directories with everything in them; not the root itself.
     case paths([RelativePath], of: ArchivedRoot)
-    /// What a gitignore(5) pattern selects in a root, directories with all that is in them.
+    /// The paths of a root that a gitignore(5) pattern matches, directories with everything in them.
     case pattern([UInt8], of: ArchivedRoot)
-    /// All files with exactly the bytes of this one, in all roots and under all names, and saved states likewise.
+    /// All files with exactly the bytes of this one, in all roots and under all names, and such saved states.
     case content(of: FilePath)
 
-    /// The root that it is about; nil for all.
+    /// The root to purge from; nil for all.
     var root: ArchivedRoot? {
         switch self {
         case .paths(_, let root), .pattern(_, let root): root
@@ -28,7 +28,7 @@ public enum PurgeTarget: Sendable, Hashable {
     }
 }
 
-/// Tells of entries whether they are to be removed.
+/// Decides whether an entry belongs to the target.
 struct PurgeMatcher {
     private enum Rule {
         case paths([RelativePath])
@@ -38,10 +38,12 @@ struct PurgeMatcher {
 
     private let store: ArchiveStore
     private let rule: Rule
-    /// What contents of the right size came to.
+    /// The results for contents of the right size.
     private var equal: [Content: Bool] = [:]
 
-    /// - Throws: `ArchiverError` where the target makes no sense or cannot be read.
+    /// A matcher for `target`.
+    ///
+    /// - Throws: `ArchiverError` if the target is invalid or cannot be read.
     init(_ target: PurgeTarget, in store: ArchiveStore) throws {
         self.store = store
         switch target {
@@ -55,7 +57,7 @@ struct PurgeMatcher {
         case .pattern(let bytes, _):
             guard let pattern = NamePattern(bytes) else {
                 throw ArchiverError(
-                    .unsuitableSettings, "'\(String(decoding: bytes, as: UTF8.self))' is no pattern for names",
+                    .unsuitableSettings, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern for names",
                     remedy: "write it as in a .gitignore file: '*.key', '/docs/*.md', 'cache/'")
             }
             rule = .pattern(pattern)
@@ -64,7 +66,7 @@ struct PurgeMatcher {
         }
     }
 
-    /// What is looked for; nil where that is names.
+    /// The content to purge; nil if the target is names.
     var content: ContentDigest? {
         if case .content(let digest) = rule { return digest }
         return nil
@@ -78,7 +80,7 @@ struct PurgeMatcher {
         }
     }
 
-    /// Whether the content is what is looked for; never where names are.
+    /// Whether the content is the one to purge; false if the target is names.
     mutating func matches(_ content: Content) throws -> Bool {
         guard case .content(let digest) = rule else { return false }
         return try matches(content, digest)
@@ -92,7 +94,7 @@ struct PurgeMatcher {
         return isEqual
     }
 
-    /// Whether what is at `path` is meant by its name, or by that of a directory that it is in.
+    /// Whether the target names `path` or a directory above it.
     func names(_ path: RelativePath, isDirectory: Bool) -> Bool {
         switch rule {
         case .content: return false
@@ -108,12 +110,12 @@ struct PurgeMatcher {
     }
 }
 
-/// What a file's bytes come to.
+/// The digest of a file's bytes.
 struct ContentDigest: Hashable {
     let byteCount: UInt64
     /// SHA-256 (FIPS 180-4).
     let hash: [UInt8]
-    /// The first bytes, by which others are found that have them in their midst.
+    /// The first bytes, to find other data that contains them.
     let beginning: [UInt8]
 
     private static let beginningLimit = 4096
@@ -135,7 +137,7 @@ struct ContentDigest: Hashable {
         }
         if count == 0 {
             throw ArchiverError(
-                .unsuitableSettings, "\(path) is empty: nothing can be told by its content", path: path)
+                .unsuitableSettings, "\(path) is empty: it cannot be found by its content", path: path)
         }
         (self.byteCount, self.hash, self.beginning) = (count, Array(hash.finalize()), beginning)
     }

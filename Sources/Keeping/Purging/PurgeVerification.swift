@@ -1,11 +1,11 @@
-// After a purge: is anything of it left in the archive?
+// Verifies after a purge that nothing of the target is left in the archive.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Roots
 
-/// Unpacks every block of an archive and looks for what must not be there.
+/// Unpacks every block of an archive and reports anything that the purge should have removed.
 struct PurgeVerification {
     private let store: ArchiveStore
     private let progress: OperationProgress?
@@ -21,10 +21,13 @@ struct PurgeVerification {
         search = try PurgeSearch(target, in: store, progress)
     }
 
+    /// Verifies the archive.
+    ///
     /// - Parameters:
     ///   - gone: records that must not be there.
     ///   - nodes: nodes that must not be there.
     ///   - contents: chunks of contents that must not be there unless something else has the same bytes.
+    ///   - found: the result to add to.
     mutating func run(
         gone: Set<ChunkID>, nodes: [ChunkID], contents: Set<ChunkID>, _ found: inout PurgeResult.Verification
     ) throws {
@@ -35,7 +38,7 @@ struct PurgeVerification {
         for segment in try store.catalogue.segments() {
             do { try visit(segment, unwanted, &found) } catch let error as StorageError {
                 guard error.code == .damaged || error.code == .newerFormat else { throw error }
-                add("\(error.message): what is in it is not known", &found)
+                add("\(error.message): its contents are unknown", &found)
             }
         }
         try visitSnapshots(&found)
@@ -48,7 +51,7 @@ struct PurgeVerification {
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
         for place in scan.damage + scan.unfinished {
-            add("\(place.message(in: file.path)): what is in it is not known", &found)
+            add("\(place.message(in: file.path)): its contents are unknown", &found)
         }
         for offset in Set(scan.chunks.map(\.offset)).sorted() {
             let place = BlockLocation(segment: segment.number, offset: offset)
@@ -61,7 +64,7 @@ struct PurgeVerification {
                 }
                 let bytes = try store.read(chunk.id, at: place)
                 guard let digest = search.matcher.content, digest.isIn(bytes) else { continue }
-                add("the bytes are in the midst of others, in chunk \(chunk.id.hex.prefix(8)) of \(file.path)", &found)
+                add("the bytes are inside other data, in chunk \(chunk.id.hex.prefix(8)) of \(file.path)", &found)
             }
         }
     }
@@ -69,9 +72,9 @@ struct PurgeVerification {
     private mutating func visitSnapshots(_ found: inout PurgeResult.Verification) throws {
         for root in try store.catalogue.roots() {
             if let wanted = target.root, wanted.path.bytes != root.path || wanted.machine != root.machine { continue }
-            for record in try store.catalogue.snapshots(Catalogue.SnapshotFilter(of: root.number)) {
-                if try search.touches(store.snapshot(record.id)) {
-                    add("snapshot \(record.id.short) tells of it", &found)
+            for listed in try store.catalogue.snapshots(Catalogue.SnapshotFilter(of: root.number)) {
+                if try search.touches(store.snapshot(listed.id)) {
+                    add("snapshot \(listed.id.short) still names it", &found)
                 }
             }
         }
@@ -83,10 +86,10 @@ struct PurgeVerification {
 }
 
 extension ContentDigest {
-    /// Bytes that are too few to be told from others by chance.
+    /// Shorter contents are not searched for: they occur by chance.
     private static let leastBytes = 16
 
-    /// Whether `bytes` have the content, or its first bytes, anywhere.
+    /// Whether `bytes` contain the content, or its first bytes, anywhere.
     fileprivate func isIn(_ bytes: [UInt8]) -> Bool {
         guard beginning.count >= ContentDigest.leastBytes, bytes.count >= beginning.count else { return false }
         return bytes.firstRange(of: beginning) != nil

@@ -1,14 +1,14 @@
-// Operations, notes and pins of snapshots that others have taken the place of.
+// Moves operations, notes and pins from replaced snapshots to their replacements.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 
-/// Makes records anew that name snapshots which are no more, or what is to be removed.
+/// Rewrites the records that name replaced snapshots, and drops those of operations on purged paths.
 struct RecordRewrite {
     private let store: ArchiveStore
     private let replaced: [SnapshotID: SnapshotID]
-    /// The records that are to be removed.
+    /// The records to remove.
     private(set) var gone: Set<ChunkID> = []
 
     init(_ store: ArchiveStore, _ replaced: [SnapshotID: SnapshotID]) {
@@ -16,7 +16,9 @@ struct RecordRewrite {
         self.replaced = replaced
     }
 
-    /// - Parameter isPurged: whether an operation is about nothing but what is to be removed.
+    /// Rewrites the records.
+    ///
+    /// - Parameter isPurged: whether an operation concerns nothing but the purge's target.
     mutating func run(isPurged: (OperationRecord) throws -> Bool) throws {
         try rewritePins()
         try rewriteNotes()
@@ -34,7 +36,7 @@ struct RecordRewrite {
     private mutating func rewriteNotes() throws {
         for note in try store.catalogue.notes() {
             guard let old = note.record.snapshot, let new = replaced[old] else { continue }
-            // Where the root lay then, and not where it is now.
+            // The record has the root's path of that time, the catalogue has the present one.
             let record = try store.record(note.id, as: NoteRecord.self)
             _ = try store.enter(
                 NoteRecord(

@@ -1,4 +1,4 @@
-// A mark in the archive that a purge has begun: one that was killed may have left files behind in which nobody looks.
+// The mark of a purge that has begun: if it was killed, the next one knows what is left to do.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,13 +6,13 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// A purge that has begun to remove and has not ended: what stands in the place of which snapshot.
+/// A purge that has begun to remove and has not finished, with the replacement of each snapshot.
 ///
-/// Nobody else could tell afterwards: what was replaced is forgotten, and a part of it may be in no segment any more.
+/// The catalogue cannot tell: the replaced snapshots are forgotten, and parts of them may be in no segment any more.
 struct UnfinishedPurge {
     private let folder: FilePath
     private static let name = "unfinished"
-    /// Some eight million snapshots.
+    /// Enough for some eight million snapshots.
     private static let byteLimit = 1 << 30
 
     private var path: FilePath { folder.appending(UnfinishedPurge.name) }
@@ -22,9 +22,9 @@ struct UnfinishedPurge {
     /// Whether there is one.
     var exists: Bool { path.withPlatformString { access($0, F_OK) == 0 } }
 
-    /// What it has put in the place of which snapshot; empty where there is none.
+    /// Returns the replacement of each snapshot; empty if there is no unfinished purge.
     ///
-    /// - Throws: `StorageError` of the code `damaged` where the file says something else.
+    /// - Throws: `StorageError` of the code `damaged` if the file is malformed.
     func replaced() throws -> [SnapshotID: SnapshotID] {
         guard exists else { return [:] }
         var replaced: [SnapshotID: SnapshotID] = [:]
@@ -34,15 +34,15 @@ struct UnfinishedPurge {
             let ids = line.split(separator: UInt8(ascii: " ")).map { ChunkID(hex: String(decoding: $0, as: UTF8.self)) }
             guard ids.count == 2, let old = ids[0], let new = ids[1] else {
                 throw StorageError(
-                    .damaged, path, "\(path) does not say which snapshots a purge has replaced",
-                    remedy: "remove it and purge again: what can be undone may then be listed twice")
+                    .damaged, path, "\(path) does not list the snapshots that a purge has replaced",
+                    remedy: "remove it and purge again; undoable operations may then be listed twice")
             }
             replaced[SnapshotID(old)] = SnapshotID(new)
         }
         return replaced
     }
 
-    /// Notes it, durably.
+    /// Writes the mark, durably.
     func begin(replacing replaced: [SnapshotID: SnapshotID]) throws(FileError) {
         try Directory.create(folder, permissions: 0o700, durable: true)
         let lines = replaced.map { "\($0.key.hex) \($0.value.hex)\n" }.sorted()
@@ -50,7 +50,7 @@ struct UnfinishedPurge {
             directory: folder, name: UnfinishedPurge.name, contents: Array(lines.joined().utf8))
     }
 
-    /// It has ended.
+    /// Removes the mark, durably.
     func end() throws(FileError) {
         let result = path.withPlatformString { unlink($0) }
         if result != 0, Errno.current != .noSuchFileOrDirectory { throw FileError("remove", path, .current) }

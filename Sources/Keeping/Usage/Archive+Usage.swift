@@ -1,4 +1,4 @@
-// Asking what takes the space in an archive.
+// What takes the space in an archive, by root, by path and by day.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,14 +7,14 @@ internal import FileIO
 public import Roots
 
 extension Archive {
-    /// What takes the space, by root or by path.
+    /// Returns what takes the space, by root or by path.
     ///
-    /// All nodes of all snapshots are read, each once. What several use is no one's own. Blocks hold several chunks: each
-    /// counts with its share of the packed bytes.
+    /// All tree nodes of all snapshots are read, each once. Chunks with several users count as shared. A block holds
+    /// several chunks; each counts with its share of the packed bytes.
     ///
     /// - Parameters:
-    ///   - grouping: how the bytes are told apart.
-    ///   - progress: counts the entries that were looked at.
+    ///   - grouping: how to split the bytes.
+    ///   - progress: counts the entries visited.
     public func usage(
         by grouping: ArchiveUsage.Grouping = .root, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> ArchiveUsage {
@@ -22,11 +22,11 @@ extension Archive {
             var survey = UsageSurvey(store, nodes, by: grouping, progress)
             var going: Set<ChunkID> = []
             let now = Timestamp.now
-            for record in try store.catalogue.roots() {
-                let root = ArchivedRoot(record)
-                let rows = try store.catalogue.thinningRows(root: record.number)
-                try survey.visit(rows.map(\.id), of: root, number: record.number)
-                going.formUnion(try plan(root, record.number, .usual, now: now).going.map(\.id.chunk))
+            for listed in try store.catalogue.roots() {
+                let root = ArchivedRoot(listed)
+                let rows = try store.catalogue.thinningRows(root: listed.number)
+                try survey.visit(rows.map(\.id), of: root, number: listed.number)
+                going.formUnion(try plan(root, listed.number, .usual, now: now).going.map(\.id.chunk))
             }
             try survey.visitStates()
             var kept = ChunkSet()
@@ -46,9 +46,9 @@ extension Archive {
         }
     }
 
-    /// What the snapshots of each day added, the first day first.
+    /// Returns what the snapshots of each day added, the first day first.
     ///
-    /// - Parameter root: of this root only; nil for all.
+    /// - Parameter root: count this root only; nil for all.
     public func dailyUsage(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [DailyUsage] {
         try facing {
             var days: [Int64: (snapshots: Int, bytes: UInt64)] = [:]
@@ -71,7 +71,7 @@ extension Archive {
     private static let secondsADay: Int64 = 86_400
     private static let lookBackSeconds: Int64 = 30 * secondsADay
 
-    /// By how many bytes the archive grew a day of late.
+    /// Returns the recent growth of the archive in bytes per day.
     private func dailyBytes() throws -> UInt64 {
         let now = Timestamp.now.seconds
         let recent = try snapshots(SnapshotQuery(since: Timestamp(seconds: now - Archive.lookBackSeconds)))

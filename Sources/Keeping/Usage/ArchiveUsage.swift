@@ -1,58 +1,58 @@
-// What takes the space in an archive.
+// The answer to what takes the space in an archive.
 
 public import FileIO
 public import Roots
 
-/// What the bytes of an archive are for.
+/// How the bytes of an archive are used.
 public struct ArchiveUsage: Sendable {
-    /// How the bytes are told apart.
+    /// How to split the bytes.
     public enum Grouping: Sendable, Hashable {
-        /// By root, and by what programs have saved.
+        /// By root; saved states count as one.
         case root
-        /// By what is directly in a directory of a root.
+        /// By the entries directly in a directory of a root.
         ///
         /// - Parameters:
-        ///   - root: whose snapshots count.
+        ///   - root: the root whose snapshots are counted.
         ///   - directory: relative to the root.
         case path(root: ArchivedRoot, directory: RelativePath)
     }
 
-    /// Whose bytes they are.
+    /// The user of some bytes.
     public enum Owner: Sendable, Hashable {
         case root(ArchivedRoot)
-        /// A file, or a directory with all that is in it; relative to the root.
+        /// A file, or a directory with everything in it; the path is relative to the root.
         case path(RelativePath, isDirectory: Bool)
-        /// What programs have saved.
+        /// The saved states of programs.
         case states
-        /// What lies elsewhere in the root, in other roots, or is a program's.
+        /// Anything outside the directory asked for: the rest of the root, other roots, saved states.
         case elsewhere
-        /// What several of the others use.
+        /// Chunks that several owners use.
         case shared
-        /// Names, times and what else is known of entries, and the snapshots themselves.
+        /// Names and metadata of entries, and the snapshots themselves.
         case records
     }
 
     /// The bytes of one owner.
     public struct Item: Sendable, Hashable {
         public let owner: Owner
-        /// Bytes of segments that nobody else needs.
+        /// Bytes in segments that no other owner needs.
         public let ownBytes: UInt64
-        /// How many versions of files there are.
+        /// How many versions of files it has.
         public let versions: Int
     }
 
-    /// By their bytes, the largest first.
+    /// The owners, the largest first.
     public let items: [Item]
-    /// Bytes of segments that nothing needs which is listed; what was forgotten is among them.
+    /// Bytes in segments that nothing listed needs, those of forgotten snapshots included.
     public let unneededBytes: UInt64
-    /// The room that the archive takes and has.
+    /// The room that the archive uses and may use.
     public let room: ArchiveRoom
-    /// How many snapshots `RetentionPolicy.usual` would let go, and the bytes that would come free.
+    /// How many snapshots `RetentionPolicy.usual` would forget, and the bytes that this would free.
     public let thinning: (snapshots: Int, bytes: UInt64)
-    /// By how many bytes the archive grew a day, in the last 30 days or since its first snapshot.
+    /// The growth of the archive in bytes per day, over the last 30 days or since its first snapshot.
     public let dailyBytes: UInt64
 
-    /// In how many days the budget, or the disk, is used up at that rate; nil where nothing grows.
+    /// In how many days the budget or the disk is used up at that rate; nil if the archive does not grow.
     public var daysLeft: UInt64? {
         guard dailyBytes > 0 else { return nil }
         let least = room.budget.minFree(of: room.totalBytes)
@@ -64,9 +64,9 @@ public struct ArchiveUsage: Sendable {
 
 /// What the snapshots of one day added to an archive.
 public struct DailyUsage: Sendable, Hashable {
-    /// When the day began, in UTC.
+    /// The start of the day, in UTC.
     public let day: Timestamp
     public let snapshots: Int
-    /// What they added when they were made.
+    /// The bytes that they added when they were made.
     public let storedBytes: UInt64
 }

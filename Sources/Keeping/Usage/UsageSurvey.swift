@@ -1,4 +1,4 @@
-// Finds out what each chunk is used for: each node of what is listed is visited once.
+// Finds the user of each chunk; visits each tree node of the listed snapshots once.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,7 +6,7 @@ internal import FileIO
 internal import Roots
 internal import SnapshotTree
 
-/// Whose chunks they are, and what of them a policy would keep.
+/// Attributes chunks to their owners.
 struct UsageSurvey {
     private let store: ArchiveStore
     private let nodes: StoredNodes
@@ -16,11 +16,11 @@ struct UsageSurvey {
     private(set) var versions = [0, 0]
     private(set) var uses: [ChunkID: ChunkUse] = [:]
     private var numbers: [ArchiveUsage.Owner: Int] = [.shared: UsageSurvey.shared, .records: UsageSurvey.records]
-    /// Nodes and lists that were visited, by root: the same node may be part of several.
+    /// The nodes visited, by root: several roots may share a node.
     private var visited: Set<Visit> = []
-    /// Versions of files that were counted: node after node repeats what did not change.
+    /// The versions of files counted so far: unchanged entries occur in many nodes.
     private var counted: Set<Int> = []
-    /// The owner of the entry before: neighbours mostly have the same.
+    /// The owner of the entry before: neighbours mostly have the same owner.
     private var last: (prefix: [UInt8], number: Int)?
 
     private struct Visit: Hashable {
@@ -51,7 +51,7 @@ struct UsageSurvey {
         }
     }
 
-    /// Visits what programs have saved.
+    /// Visits the saved states.
     mutating func visitStates() throws {
         let owner = number(of: grouping == .root ? .states : .elsewhere)
         for id in try store.catalogue.stateIDs() {

@@ -1,9 +1,9 @@
-// State values as JSON: no number loses a digit on the way.
+// Converts state values from and to JSON without losing digits of numbers.
 
 internal import Foundation
 internal import Mementos
 
-/// A state value that JSON was decoded to, or that is encoded as JSON.
+/// A state value that is decoded from JSON or encoded as JSON.
 struct JSONValue {
     let value: StateValue
 

@@ -1,4 +1,4 @@
-// Decoding a state: its parts are brought to the versions of their types, whatever decoder reads them.
+// Decodes a state with any decoder, and migrates its parts to the versions of their types.
 
 internal import ArchiveFormat
 
@@ -14,11 +14,11 @@ extension PartContent: Decodable where Value: Decodable {
     }
 }
 
-/// A decoder that decodes with another one; what is in the value is decoded as parts.
+/// A decoder that wraps another one and decodes nested values as parts.
 struct PartDecoder: DecoderAround {
     let decoder: any Decoder
     let coding: StateCoding
-    /// Whether the version that stands with the value is known.
+    /// Whether the value's version has already been read.
     var isMarked = false
     var codingPath: [any CodingKey] { decoder.codingPath }
     var userInfo: [CodingUserInfoKey: Any] { decoder.userInfo }

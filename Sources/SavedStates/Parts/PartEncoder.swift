@@ -1,4 +1,4 @@
-// Encoding a state: its parts carry their versions, whatever encoder writes them.
+// Encodes a state with any encoder, and adds versions to its parts.
 
 internal import ArchiveFormat
 
@@ -9,7 +9,7 @@ struct Part<Value> {
     init(_ value: Value) { self.value = value }
 }
 
-/// A value that is encoded without the version of its type, which is known otherwise; its parts have theirs.
+/// A value that is encoded without the version of its type, which is stored elsewhere; its parts have their versions.
 struct PartContent<Value> {
     let value: Value
 
@@ -34,10 +34,10 @@ extension PartContent: Encodable where Value: Encodable {
     }
 }
 
-/// An encoder that encodes with another one; what is in the value is encoded as parts.
+/// An encoder that wraps another one and encodes nested values as parts.
 private struct PartEncoder: EncoderAround {
     let base: any Encoder
-    /// Whether a version will stand with the value: a value that has no members becomes one.
+    /// Whether a version is stored with the value; a value without members then becomes the member `@state`.
     var isMarked = false
     var codingPath: [any CodingKey] { base.codingPath }
     var userInfo: [CodingUserInfoKey: Any] { base.userInfo }

@@ -1,18 +1,18 @@
-// The keys of versions in states, and all other keys beside them.
+// The coding keys in states: the two reserved ones for versions, and the program's own.
 
 package import ArchiveFormat
 internal import Mementos
 
-/// A coding key as it stands in a state.
+/// A coding key as it is written in a state.
 ///
-/// Keys of a program's own that look like the two keys of versions have one more `@` before them.
+/// A program's own key that looks like one of the two reserved keys is written with one more `@`.
 struct PartKey: CodingKey {
     let stringValue: String
     let intValue: Int?
 
-    /// Of a part's version, beside its members.
+    /// The key of a part's version, beside its members.
     static let version = PartKey(stringValue: "@stateVersion")
-    /// Of a part that has no members, beside its version.
+    /// The key of the content of a part without members, beside its version.
     static let content = PartKey(stringValue: "@state")
 
     init(stringValue: String) {
@@ -30,14 +30,14 @@ struct PartKey: CodingKey {
         intValue = key.intValue
     }
 
-    /// The program's own key; nil where it is none.
+    /// The program's own key; nil if this is a reserved key.
     func key<Key: CodingKey>(_ type: Key.Type) -> Key? {
         if let intValue { return Key(intValue: intValue) }
         if !PartKey.isReserved(stringValue) { return Key(stringValue: stringValue) }
         return stringValue.hasPrefix("@@") ? Key(stringValue: String(stringValue.dropFirst())) : nil
     }
 
-    /// Whether `text` is one of the two keys, with any number of `@` before it.
+    /// Whether `text` is a reserved key with any number of `@`.
     private static func isReserved(_ text: String) -> Bool {
         guard text.utf8.first == UInt8(ascii: "@") else { return false }
         return ["stateVersion", "state"].contains(text.drop { $0 == "@" })
@@ -53,7 +53,7 @@ extension StateKey {
 }
 
 extension StateValue {
-    /// The part without the version that stands with it.
+    /// The part without its version.
     var unmarked: StateValue {
         if let content = self[.content] { return content }
         var value = self
@@ -63,7 +63,7 @@ extension StateValue {
 }
 
 extension StateContent {
-    /// A whole state, with its version as a part has it.
+    /// The content of a state, with its version stored like that of a part.
     package init(_ bytes: [UInt8], version: Int) throws(FormatError) {
         try self.init(version > 1 ? StateContent.marked(bytes, version) : bytes)
     }

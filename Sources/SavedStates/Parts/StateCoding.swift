@@ -1,21 +1,21 @@
-// Encoding states, decoding them, and migrating old ones on the way, parts of them as well.
+// Encodes states, decodes them, and migrates old states and their parts.
 
 internal import Foundation
 package import Mementos
 
-/// How states of one form are encoded and decoded.
+/// Encodes and decodes states of one form.
 package struct StateCoding: Sendable {
     let form: StateForm
-    /// Where decoded states are from, for errors.
+    /// The source of decoded states, for errors.
     var source = StateSource.file("")
 
-    /// - Parameter source: where what is decoded comes from, for errors.
+    /// - Parameter source: the source of decoded states, for errors.
     package init(form: StateForm, source: StateSource = .file("")) {
         self.form = form
         self.source = source
     }
 
-    /// The version that `type` writes.
+    /// The version with which `type` is saved.
     package static func version(of type: any Any.Type) -> Int {
         max(1, (type as? any VersionedState.Type)?.version ?? 1)
     }
@@ -28,7 +28,7 @@ package struct StateCoding: Sendable {
     /// The bytes of `state` with its version.
     func encodeMarked(_ state: some Encodable) throws -> [UInt8] { try form.encode(Part(state)) }
 
-    /// The state that `bytes` of `version` are.
+    /// Decodes the state of `version` in `bytes`, migrating it if needed.
     package func decode<State: Decodable>(
         _ type: State.Type, from bytes: [UInt8], version: Int
     ) throws(StateError) -> State {
@@ -38,7 +38,7 @@ package struct StateCoding: Sendable {
         }
     }
 
-    /// The state that `bytes` are, of the version that they say.
+    /// Decodes the state in `bytes`, which include its version.
     func decodeMarked<State: Decodable>(_ type: State.Type, from bytes: [UInt8]) throws(StateError) -> State {
         try decoding { try form.decode(Part<State>.self, from: bytes, userInfo: userInfo).value }
     }
@@ -49,7 +49,7 @@ package struct StateCoding: Sendable {
 
     // MARK: Versions
 
-    /// The value of `type` that `old` of `version` becomes.
+    /// Migrates the value `old` of `version` to `type`.
     private func migrated<Value: Decodable>(
         _ type: Value.Type, from version: Int, _ old: () throws -> StateValue
     ) throws -> Value {
@@ -70,12 +70,12 @@ package struct StateCoding: Sendable {
 
     // MARK: Parts
 
-    /// The part before `decoder`, of whatever version it says.
+    /// Decodes a part, migrating it from its version if needed.
     func part<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         let known = StateCoding.version(of: type)
         guard known > 1 else {
             do { return try content(type, from: decoder) } catch let error as DecodingError {
-                // What is of a newer version need not have the shape that this program knows.
+                // A newer version may have a shape that this program does not know: report the version instead.
                 if let members = try? decoder.container(keyedBy: PartKey.self) { try checkIsUnmarked(members) }
                 throw error
             }
@@ -92,7 +92,7 @@ package struct StateCoding: Sendable {
             .migrated(type, from: version) { try form.value(of: decoder).unmarked }
     }
 
-    /// The value before `decoder`, which has the form of its type.
+    /// Decodes a value of the present version of its type.
     func content<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         if StateCoding.isPlain(type) { return try decoder.singleValueContainer().decode(type) }
         return try Value(from: PartDecoder(decoder: decoder, coding: self))
@@ -102,7 +102,9 @@ package struct StateCoding: Sendable {
         try form.decode(PartContent<Value>.self, from: bytes, userInfo: userInfo).value
     }
 
-    /// - Throws: `StateError.newerVersion` where a version stands with what is to be of a type without versions.
+    /// Checks that a value of a type without versions has no version.
+    ///
+    /// - Throws: `StateError.newerVersion` if it has one.
     func checkIsUnmarked(_ members: KeyedDecodingContainer<PartKey>) throws {
         guard let version = try members.decodeIfPresent(Int.self, forKey: .version), version > 1 else { return }
         throw StateError.newerVersion(source.part(at: members.codingPath), version: version, known: 1)
@@ -110,7 +112,7 @@ package struct StateCoding: Sendable {
 
     // MARK: Plain values
 
-    /// Whether values of the type have no parts, or a form that the coders know themselves.
+    /// Whether values of the type have no parts, or the coders encode them specially.
     static func isPlain(_ type: any Any.Type) -> Bool { plain.contains(ObjectIdentifier(type)) }
 
     private static let plain = Set(
@@ -120,17 +122,17 @@ package struct StateCoding: Sendable {
             Date.self, Decimal.self, URL.self,
         ] as [any Any.Type]).map { ObjectIdentifier($0) })
 
-    // MARK: On the way
+    // MARK: Passing the coding to decoders
 
     private static let key = CodingUserInfoKey(rawValue: "archiver.states")
 
     private var userInfo: [CodingUserInfoKey: any Sendable] { StateCoding.key.map { [$0: self] } ?? [:] }
 
-    /// The coding that `decoder` was made for.
+    /// The coding that created `decoder`.
     static func of(_ decoder: any Decoder) throws -> StateCoding {
         guard let coding = key.flatMap({ decoder.userInfo[$0] }) as? StateCoding else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "parts are decoded within states only"))
+                .init(codingPath: decoder.codingPath, debugDescription: "parts can be decoded only within states"))
         }
         return coding
     }

@@ -1,4 +1,4 @@
-// The two forms that a state has: CBOR in an archive, JSON in a file.
+// The two forms of a state: CBOR in an archive, JSON in a file.
 
 internal import ArchiveFormat
 internal import Foundation
@@ -47,7 +47,7 @@ package enum StateForm: Sendable {
         }
     }
 
-    /// What `decoder`, one of this form, has before it.
+    /// Decodes the value at which `decoder`, a decoder of this form, is positioned.
     func value(of decoder: any Decoder) throws -> StateValue {
         switch self {
         case .cbor: StateValue(try CBORValue(of: decoder))

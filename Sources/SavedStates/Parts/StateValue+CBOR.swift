@@ -1,4 +1,4 @@
-// State values, which migrations alter, as CBOR items.
+// Converts state values, which migrations change, from and to CBOR items.
 
 internal import ArchiveFormat
 internal import Mementos
@@ -23,7 +23,7 @@ extension StateValue {
 }
 
 extension StateKey {
-    /// The key that `item` is; `Codable` values have no others but texts and integers.
+    /// The key for `item`; `Codable` values have only text and integer keys.
     fileprivate init(_ item: CBORValue) {
         switch item {
         case .unsigned(let value): self = .integer(Int64(clamping: value))

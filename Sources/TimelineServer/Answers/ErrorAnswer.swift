@@ -1,11 +1,11 @@
-// What is answered where something cannot be done.
+// The answers to requests that fail.
 
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A request that is not carried out.
+/// A request that is refused.
 struct Refusal: Error {
     let status: Int
     let code: String
@@ -38,7 +38,7 @@ struct ErrorAnswer: Encodable {
             case let error as ArchiverError:
                 Detail(message: error.message, remedy: error.remedy, code: error.code.rawValue)
             case let error as HTTPError:
-                Detail(message: error.body ?? "there is nothing at that address", remedy: nil, code: "http")
+                Detail(message: error.body ?? "no such address", remedy: nil, code: "http")
             default: Detail(message: "\(error)", remedy: nil, code: "system")
             }
     }

@@ -1,4 +1,4 @@
-// Snapshots, roots and names as the page gets them.
+// Snapshots, roots and names as the page receives them.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,7 +7,7 @@ internal import Crypto
 internal import FileIO
 internal import Timeline
 
-/// A name as text, with its bytes where these are no UTF-8.
+/// A path as text, with its bytes if they are not UTF-8.
 struct NameAnswer: Encodable {
     let path: String
     let pathBytes: String?
@@ -57,7 +57,7 @@ struct RootAnswer: Encodable {
     let first: SnapshotAnswer?
     let latest: SnapshotAnswer?
 
-    /// What a root is called in URLs: it says nothing to others.
+    /// Returns the name of a root in URLs, which does not reveal its path.
     static func id(_ root: ArchivedRoot) -> String {
         let digest = SHA256.hash(data: root.path.bytes + [0] + Array(root.machine.hex.utf8))
         return digest.prefix(8).map { byte in
@@ -78,7 +78,7 @@ extension FileKind {
     }
 }
 
-/// What a file's content is called: the same for the same bytes, so that they are fetched once.
+/// Names for contents: equal bytes mostly have the same name, so that the browser fetches them once.
 enum ContentName {
     static func of(_ entry: Entry) -> String? {
         guard entry.kind == .file else { return nil }

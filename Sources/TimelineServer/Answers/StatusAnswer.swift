@@ -1,4 +1,4 @@
-// How a root stands, what altered it, and what its history takes.
+// A root's status, its operations, and the space that its history takes.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -15,22 +15,22 @@ struct StatusAnswer: Encodable {
     let root: String
     let isWatched: Bool
     let watchedUntil: Int64?
-    let concerns: [Problem]
+    let findings: [Problem]
 
-    /// How long a watcher may take to answer.
+    /// How long to wait for a watcher's answer.
     private static let patience: Duration = .seconds(2)
 
     init(_ root: ArchivedRoot, _ context: ServerContext) throws {
         self.root = RootAnswer.id(root)
         guard root.isHere else {
-            (isWatched, watchedUntil, concerns) = (false, nil, [])
+            (isWatched, watchedUntil, findings) = (false, nil, [])
             return
         }
         let status = try context.archive.status(of: root.path, patience: StatusAnswer.patience)
         let own = status.roots.first { $0.root == root }
         isWatched = own?.isWatched ?? false
         watchedUntil = own?.isWatched == true ? Timestamp.now.milliseconds : own?.lastWatched?.milliseconds
-        concerns = (status.concerns + (own?.concerns ?? [])).map { Problem(message: $0.message, remedy: $0.remedy) }
+        findings = (status.findings + (own?.findings ?? [])).map { Problem(message: $0.message, remedy: $0.remedy) }
     }
 }
 
@@ -67,14 +67,14 @@ struct OperationsAnswer: Encodable {
 }
 
 extension OperationRecord {
-    /// What happened, as a sentence without its subject.
+    /// The operation as a sentence without its subject.
     var text: String {
         let what = path.isRoot ? "everything" : "\(path)"
         let state = snapshot.map { " as of \($0.short)" } ?? ""
         switch kind {
         case .restore: return "restored \(what)\(state)"
-        case .undo: return "undid what changed \(what)"
-        case .redo: return "did again what changed \(what)"
+        case .undo: return "undid a change of \(what)"
+        case .redo: return "redid a change of \(what)"
         default: return name.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue
         }
     }

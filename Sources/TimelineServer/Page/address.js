@@ -1,11 +1,11 @@
-// The fragment of the page's URL: the one-time token on arrival, and afterwards what is looked at, so that it can be
-// kept as a link.
+// The fragment of the page's URL: the one-time token on arrival, and afterwards the position, so that it can be
+// bookmarked.
 
 import { settled } from "./elements.js";
 
 const read = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
-/** Takes the token out of the URL before anything else can see it. */
+/** Removes the token from the URL before anything else can read it, and returns it. */
 export function takeToken() {
   const { token, ...rest } = read();
   if (token) history.replaceState(null, "", fragment(rest));
@@ -38,7 +38,7 @@ export class Address extends EventTarget {
     return read();
   }
 
-  /** A new path or view is a step that the browser's back button takes back; a new moment is not. */
+  /** Writes the position. A new path or view adds a step to the browser's history; a new moment does not. */
   write = settled(200, (fields) => {
     const text = fragment(fields);
     if (text === location.hash) return;

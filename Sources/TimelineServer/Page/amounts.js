@@ -1,4 +1,4 @@
-// Numbers and sizes as people read them, in the units of the command line.
+// Numbers and sizes for display, in the units of the command line.
 
 const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 

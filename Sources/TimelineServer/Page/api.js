@@ -1,5 +1,5 @@
-// The server's answers. Those about a snapshot never change and are asked for once; the others are asked for again, and
-// the last answer stands in while the server is gone.
+// Requests to the server. Answers about snapshots never change and are cached; others are requested again, and the last
+// answer is used while the server is unreachable.
 
 import { pause } from "./elements.js";
 import { Memory } from "./memory.js";
@@ -16,11 +16,11 @@ export class ApiError extends Error {
   }
 }
 
-/** The request did not reach the server, and nothing is remembered. */
+/** The request did not reach the server, and no answer is cached. */
 export class OfflineError extends Error {
   constructor() {
-    super("The server does not answer, and this was not looked at before.");
-    this.remedy = "The page tries again by itself. If the server has ended, run archiver browse again.";
+    super("The server does not answer, and this was not shown before.");
+    this.remedy = "The page retries automatically. If the server has ended, run archiver browse again.";
   }
 }
 
@@ -42,7 +42,7 @@ export class Api extends EventTarget {
     return this.#session;
   }
 
-  /** Exchanges the one-time token, or goes on with the session that this tab has. */
+  /** Exchanges the one-time token, or continues this tab's session; null if there is neither. */
   static async open(token) {
     if (token) {
       const response = await fetch(base + "session", {
@@ -67,7 +67,7 @@ export class Api extends EventTarget {
     return base + name + (text ? "?" + text : "");
   }
 
-  /** `isFixed`: the answer is of snapshots only, and the same for ever. */
+  /** `isFixed`: the answer concerns only snapshots, so it never changes. */
   async get(name, query = {}, { isFixed = false, signal } = {}) {
     const url = this.url(name, query);
     const remembered = this.#answers.get(url);
@@ -90,7 +90,7 @@ export class Api extends EventTarget {
     return response.json();
   }
 
-  /** Hands each line of a streamed answer to `hear`, as it comes. */
+  /** Calls `hear` with each line of a streamed answer as it arrives. */
   async lines(name, query, hear, signal) {
     const response = await this.request(this.url(name, query), { signal });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

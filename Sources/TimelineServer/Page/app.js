@@ -1,4 +1,4 @@
-// Starts the page: exchanges the token, opens what the link names, and listens to what happens.
+// Starts the page: exchanges the token, opens the link's position, and listens for events.
 
 import "./timeline.js";
 import { takeToken } from "./address.js";
@@ -21,7 +21,7 @@ async function start() {
   } catch (error) {
     return stop(error.message, error.remedy ?? "Run archiver browse again.");
   }
-  if (!api) return stop("This tab has no session.", "Run archiver browse again: it opens a page that has one.");
+  if (!api) return stop("This tab has no session.", "Run archiver browse again to open a new page.");
   api.addEventListener("expired", () => stop("This session is over.", "Run archiver browse again."));
 
   const page = new Page(api);

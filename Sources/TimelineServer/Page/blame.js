@@ -1,4 +1,4 @@
-// Which snapshot brought each line of a file. The margin is a button: it leads to that moment and what it changed.
+// Which snapshot introduced each line of a file. The margin is a button that opens that moment's diff.
 
 import { button, element, notice } from "./elements.js";
 import { brief, moment } from "./dates.js";
@@ -17,7 +17,7 @@ export class Blame {
   async load(signal) {
     const { api, position } = this.#page;
     const { item } = position;
-    if (!item) return this.box.replaceChildren(notice("Choose a file: each of its lines is shown with the snapshot that brought it."));
+    if (!item) return this.box.replaceChildren(notice("Choose a file to see which snapshot introduced each of its lines."));
     const answer = await api.get("blame", { snapshot: position.holder, ...pathQuery(item) }, { isFixed: true, signal });
     if (signal.aborted) return;
     this.#lines?.disconnect();

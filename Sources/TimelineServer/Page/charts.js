@@ -5,7 +5,7 @@ import { table } from "./dialogs.js";
 
 const size = { width: 560, height: 150, left: 58, bottom: 20, top: 8 };
 
-/** points: {label, value}. `isArea` draws one area (growth), else a bar for each. */
+/** Draws points of {label, value}: with `isArea` as one area (growth), otherwise as bars. */
 export function chart(title, points, written, { isArea = false, head = "Day", unit = "Amount" } = {}) {
   const most = Math.max(1, ...points.map((point) => point.value));
   const wide = size.width - size.left;
@@ -33,7 +33,7 @@ export function chart(title, points, written, { isArea = false, head = "Day", un
   return figure(title, picture, () => table(title, [head, unit], points.map((point) => [point.label, written(point.value)])));
 }
 
-/** Bars beside names, longest first: they are a table already. */
+/** A table of names with bars, the longest first. */
 export function ranking(title, rows, heads) {
   const most = Math.max(1, ...rows.map((row) => row.value));
   const list = table(title, heads, rows.map((row) => {

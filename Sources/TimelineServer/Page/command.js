@@ -1,4 +1,4 @@
-// The command that does on a command line what the page shows.
+// The command that prints on a command line what the page shows.
 
 import { byId } from "./elements.js";
 import { shellWord } from "./names.js";
@@ -26,7 +26,7 @@ export function showCommand(page) {
   byId("copy").addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(command.textContent);
-      say("The command is copied.");
+      say("Command copied.");
     } catch {
       getSelection().selectAllChildren(command);
       say("Press Ctrl+C to copy the command.");

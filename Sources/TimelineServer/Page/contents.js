@@ -1,11 +1,11 @@
-// Bytes of files, by content id: what was looked at once is shown again without the server.
+// The contents of files, cached by content id: what was shown once can be shown again without the server.
 
 import { ApiError, OfflineError } from "./api.js";
 import { Memory } from "./memory.js";
 import { pathQuery } from "./names.js";
 
 export const textLimit = 1 << 20;
-// Twice as high as a row of a list shows it, for fine screens.
+// Twice the height in a row of a list, for high-resolution screens.
 const smallHeight = 44;
 
 const types = {
@@ -28,7 +28,7 @@ export class Contents {
     this.#api = api;
   }
 
-  /** The beginning of a file: {id, size, bytes, isWhole}; null where the snapshot has no such file. */
+  /** The beginning of a file: {id, size, bytes, isWhole}; null if the snapshot has no such file. */
   beginning(snapshot, item, signal) {
     return this.#load("begin", snapshot, item, { Range: `bytes=0-${textLimit - 1}` }, signal, async (response) => {
       const bytes = new Uint8Array(await response.arrayBuffer());
@@ -38,7 +38,7 @@ export class Contents {
     });
   }
 
-  /** An image as something `<img>` can show: {id, url, size}. Scripts in an SVG do not run there. */
+  /** An image for `<img>`: {id, url, size}. Scripts in an SVG do not run there. */
   image(snapshot, item, signal) {
     return this.#load("image", snapshot, item, {}, signal, async (response) => {
       const blob = await imageOf(response, item);
@@ -46,7 +46,7 @@ export class Contents {
     });
   }
 
-  /** A small picture of an image: {id, bitmap}; bitmap is null where the browser cannot make one. */
+  /** A small picture of an image: {id, bitmap}; bitmap is null if the browser cannot make one. */
   small(snapshot, item) {
     return this.#load("small", snapshot, item, {}, undefined, async (response) => {
       const bitmap = await smallBitmap(await imageOf(response, item)).catch(() => null);
@@ -54,7 +54,7 @@ export class Contents {
     });
   }
 
-  /** The small picture, where it was made already. */
+  /** The small picture if it is cached. */
   knownSmall(snapshot, item) {
     const id = item.content ?? this.#ids.get(this.#api.url(`content/${snapshot}`, pathQuery(item)));
     return id ? this.#kept.get(`small ${id}`) : undefined;
@@ -85,7 +85,7 @@ export class Contents {
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;
       if (error instanceof ApiError && error.status === 416) return { id: "", size: 0, bytes: new Uint8Array(), isWhole: true };
-      // The tree may already have told which content it is.
+      // The tree's answer may already have the content's id.
       const other = error instanceof OfflineError && item.content && this.#kept.get(`${form} ${item.content}`);
       if (other) return other;
       throw error;
@@ -93,7 +93,7 @@ export class Contents {
   }
 }
 
-/** The lines of a text, or null if it is not one. */
+/** Decodes a text; null if the bytes are not text. */
 export function textOf(bytes, isWhole) {
   if (bytes.subarray(0, 8192).includes(0)) return null;
   const text = new TextDecoder("utf-8").decode(bytes, { stream: !isWhole });
@@ -108,7 +108,8 @@ async function imageOf(response, item) {
 async function smallBitmap(image) {
   const options = { resizeHeight: smallHeight, resizeQuality: "medium" };
   if (image.type !== "image/svg+xml") return createImageBitmap(image, options);
-  // Browsers make no bitmap of a drawing's bytes, but of one that they show. Scripts do not run there either.
+  // Browsers cannot make a bitmap of an SVG blob, but of an image element that shows it. Scripts do not run there
+  // either.
   const drawing = new Image();
   drawing.src = URL.createObjectURL(image);
   try {

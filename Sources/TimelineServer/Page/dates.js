@@ -1,4 +1,4 @@
-// Times as the page writes them: local, 24 hours, the same words in every browser.
+// Times as the page shows them: local, 24 hours, the same words in every browser.
 
 export const second = 1000;
 export const minute = 60 * second;
@@ -23,7 +23,7 @@ export function date(time, hasYear = true) {
 /** "Mon 23 Nov 2026, 14:05:07" */
 export const moment = (time) => `${date(time)}, ${clock(time)}`;
 
-/** As short as it can be: the time of day for today, the date otherwise. */
+/** A short form: the time of day for today, the date otherwise. */
 export function brief(time) {
   const now = Date.now();
   if (startOfDay(time) === startOfDay(now)) return clock(time);
@@ -39,7 +39,7 @@ export function startOfDay(time) {
   return date.getTime();
 }
 
-/** The first instant of the day after, also where a day has 23 or 25 hours. */
+/** Returns the first instant of the next day, also if the day has 23 or 25 hours. */
 export function endOfDay(time) {
   const date = new Date(time);
   date.setHours(24, 0, 0, 0);
@@ -53,7 +53,7 @@ export function span(milliseconds) {
   return `${Math.round(milliseconds / day)} days`;
 }
 
-/** "Mon 23 Nov 2026" or "22 Nov – 23 Nov 2026": what a view from one time to another is of. */
+/** Describes a view's span: "Mon 23 Nov 2026" or "22 Nov – 23 Nov 2026". */
 export function range(from, to) {
   if (startOfDay(from) === startOfDay(to - 1)) return date(from);
   const first = new Date(from);

@@ -1,4 +1,4 @@
-// The right side: what is selected, its place among its versions, and one of four views of it.
+// The right pane: the selected entry, its place among its versions, and one of four views of it.
 
 import { byId, element, notice, settled } from "./elements.js";
 import { isAborted } from "./api.js";
@@ -32,7 +32,7 @@ export class Detail {
     page.position.addEventListener("change", ({ detail }) => {
       if (detail.has("view")) this.#tabs();
       if (detail.has("item") || detail.has("root") || detail.has("b")) this.#title();
-      // What is shown is not of this position any more.
+      // The pane still shows the old position.
       this.#panes[this.view].box.setAttribute("aria-busy", "true");
       this.#refreshSoon();
     });
@@ -75,7 +75,7 @@ export class Detail {
     this.#place(request.signal);
     const pane = this.#panes[this.view];
     pane.box.setAttribute("aria-busy", "true");
-    // Another path's content does not stand in for this one's.
+    // Do not show another path's content while this one's is loading.
     const key = `${position.root} ${position.item?.pathBytes ?? position.item?.path ?? ""}`;
     const isOther = pane.shown !== key;
     const late = setTimeout(() => isOther && pane.box.replaceChildren(notice("Loading…")), 150);
@@ -92,7 +92,7 @@ export class Detail {
     pane.box.setAttribute("aria-busy", "false");
   }
 
-  /** "version 12 of 45", and whether there is one on either side. */
+  /** Shows "version 12 of 45", and enables the buttons for earlier and later versions. */
   async #place(signal) {
     const { position, walk } = this.#page;
     const text = byId("version-place");
@@ -106,7 +106,7 @@ export class Detail {
       if (index < 0) text.textContent = list.length ? `before the first of ${whole} versions` : "no version";
       else text.textContent = `version ${number(list.length - index)} of ${whole}` +
         (isExact ? "" : `, from ${brief(list[index].snapshot.time)}`);
-      text.title = index >= 0 ? "This version was captured " + moment(list[index].snapshot.time) : "";
+      text.title = index >= 0 ? "Captured " + moment(list[index].snapshot.time) : "";
       byId("version-earlier").disabled = !(list.at(-1)?.snapshot.time < position.b.time) && !hasMore;
       byId("version-later").disabled = !(list[0]?.snapshot.time > position.b.time);
       this.#page.showVersions(list.map((version) => version.snapshot.time));

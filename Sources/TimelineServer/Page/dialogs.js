@@ -1,8 +1,8 @@
-// Dialogs of one make: a title, a way to close, content. Escape closes, and focus returns to where it was.
+// Dialogs of one form: a title, a close button, content. Escape closes them, and focus returns to where it was.
 
 import { button, element } from "./elements.js";
 
-/** Shows a dialog until it is closed; `actions` stand at its end. */
+/** Shows a dialog until it is closed; `actions` are the buttons in its footer. */
 export function openDialog(id, title, content, actions = [], className = "") {
   const dialog = element("dialog", { id, class: className, "aria-labelledby": `${id}-title` });
   const close = button("Close", () => dialog.close(), { class: "close" });

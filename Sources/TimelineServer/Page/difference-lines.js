@@ -1,11 +1,11 @@
-// The lines of a difference: numbered, with changed words marked. Removed lines are <del> and added ones <ins>, so that
-// they are told apart without colour.
+// The lines of a diff: numbered, with changed words marked. Removed lines are <del> and added ones <ins>, so that they
+// differ by more than colour.
 
 import { element } from "./elements.js";
 import { escapedLine } from "./names.js";
 import { wordDifference } from "./wording.js";
 
-/** Hunks as one list of {sign, text, left?, right?, runs?}; a new hunk begins with the sign "@". */
+/** Flattens hunks into a list of {sign, text, left?, right?, runs?}; the sign "@" stands for skipped lines. */
 export function diffRows(hunks) {
   const rows = [];
   let end = 0;
@@ -24,7 +24,7 @@ export function diffRows(hunks) {
   return rows;
 }
 
-// A run of removed lines followed by as many added ones: they are taken as the same lines, changed.
+// Removed lines followed by as many added ones count as the same lines, changed.
 function markWords(rows, first) {
   for (let index = first; index < rows.length;) {
     if (rows[index].sign !== "-") {
@@ -58,7 +58,7 @@ export const unifiedLine = (row) => element(tags[row.sign], {
   class: names[row.sign], "data-left": row.left ?? "", "data-right": row.right ?? "",
 }, ...textNodes(row));
 
-/** Rows of two cells; removed and added lines of one change stand beside each other. */
+/** Returns rows of two cells; removed and added lines of one change are side by side. */
 export function sideRows(rows) {
   const found = [];
   const cell = (row, side) => (row

@@ -1,4 +1,4 @@
-// What differs between A and B in one file: lines (unified or side by side), or two images, or only sizes.
+// The differences of one file between A and B: lines (unified or side by side), two images, or only sizes.
 
 import { button, element, notice } from "./elements.js";
 import { bytes, counted, signedBytes } from "./amounts.js";
@@ -36,9 +36,9 @@ export class Difference {
     const { left, right } = answer;
     this.#lines?.disconnect();
     this.#lines = null;
-    if (!left && !right) return [notice("Neither at A nor at B.", lastChangeButton(this.#page))];
+    if (!left && !right) return [notice("It is neither at A nor at B.", lastChangeButton(this.#page))];
     if (answer.kind === "same") {
-      return [notice("The same at A and B.", element("p", { class: "actions" }, lastChangeButton(this.#page)))];
+      return [notice("It is the same at A and B.", element("p", { class: "actions" }, lastChangeButton(this.#page)))];
     }
     const isImage = typeOf(item.path) === "image" && !(answer.kind === "text" && !item.path.toLowerCase().endsWith(".svg"));
     if (isImage) return this.#images(item, signal);
@@ -72,7 +72,7 @@ export class Difference {
       this.box, isSplit ? "lines diff split" : "lines diff");
     return [
       head, this.#lines.element,
-      answer.isTruncated ? element("p", { class: "facts", text: "Only the beginning of a long difference. The command below prints all of it." }) : "",
+      answer.isTruncated ? element("p", { class: "facts", text: "Only the beginning of a long diff. The command below prints all of it." }) : "",
     ];
   }
 }
@@ -83,6 +83,6 @@ function sizes(left, right) {
   return `${bytes(left.size)} → ${bytes(right.size)} (${signedBytes(right.size - left.size)})`;
 }
 
-/** Where nothing differs: the way to where something does. */
+/** A button to a moment that changed the file. */
 const lastChangeButton = (page) =>
   button("Go to its last change", () => page.step("last-change", 0), { class: "primary", id: "last-change" });

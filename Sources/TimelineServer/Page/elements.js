@@ -1,4 +1,4 @@
-// Makes elements without markup: names and contents only ever become text nodes, so none of them can run.
+// Makes elements without parsing markup: names and contents only become text nodes, so none of them can run.
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
@@ -24,10 +24,10 @@ export const byId = (id) => document.getElementById(id);
 export const button = (text, onclick, properties = {}) =>
   element("button", { type: "button", onclick, ...properties }, text);
 
-/** What a pane shows instead of content, with what to do about it. */
+/** A message that a pane shows instead of content, with further elements such as buttons. */
 export const notice = (text, ...more) => element("div", { class: "notice" }, element("p", { text }), ...more);
 
-/** Calls `run` once, `delay` after the last of several calls. */
+/** Debounces: calls `run` once, `delay` milliseconds after the last of several calls. */
 export function settled(delay, run) {
   let timer = 0;
   const call = (...values) => {

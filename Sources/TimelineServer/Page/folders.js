@@ -1,5 +1,5 @@
-// What the tree shows, as a flat list of rows: opened directories of a snapshot, the changes between two moments, or
-// what is deleted. It knows nothing of the page.
+// The rows of the tree as a flat list: the open directories of a snapshot, the changes between two moments, or the
+// deleted entries. It does not depend on the page.
 
 import { pathQuery } from "./names.js";
 
@@ -16,7 +16,7 @@ export class Folders {
     this.#api = api;
   }
 
-  /** All entries at B, as far as directories are open: rows of {item, level, isOpen} or {more, level}. */
+  /** Returns all entries at B in open directories: rows of {item, level, isOpen} or {more, level}. */
   async all(b, a, signal) {
     this.#pages = this.#moment === b + a ? this.#pages : new Map();
     this.#moment = b + a;
@@ -69,7 +69,7 @@ export class Folders {
     return { rows, counts: answer.counts, isTruncated: answer.isTruncated };
   }
 
-  /** Everything that is gone by now, with where it was last; `hear` gets the rows as they are found. */
+  /** Returns all deleted entries, each with its last snapshot; `hear` receives the rows as they are found. */
   async deleted(root, hear, signal) {
     const rows = [];
     const stop = new AbortController();

@@ -1,4 +1,4 @@
-// The help: how the page is used, what the marks mean, and the keys.
+// The help: how to use the page, what the marks mean, and the keys.
 
 import { element } from "./elements.js";
 import { openDialog } from "./dialogs.js";
@@ -6,10 +6,10 @@ import { keysOf, treeKeys } from "./keys.js";
 
 const paragraphs = [
   "The bars show when files changed. Click a bar, or use the arrow keys, to choose the moment B. Everything below shows the directory as it was at B.",
-  "A is the moment that B is compared with. It is B's parent (the snapshot before) until you keep another one: press a, or hold Shift and click.",
-  "Select a file: the diamonds on the timeline are its versions, and ← and → walk along them. Diff shows what each version changed.",
-  "Search finds names and lines of all versions, deleted ones too. A result leads to the moment at which it was last there.",
-  "Restore shows a plan first. Apply writes it. Undo takes it back.",
+  "A is the moment that B is compared with: B's parent (the snapshot before), until you fix another one. Press a, or hold Shift and click.",
+  "Select a file: the diamonds on the timeline are its versions, and ← and → step through them. Diff shows what each version changed.",
+  "Search finds names and lines of all versions, deleted ones too. A result opens the last moment that has it.",
+  "Restore shows a plan first. Apply carries it out. Undo reverses it.",
 ];
 
 export function openHelp(page) {
@@ -19,7 +19,7 @@ export function openHelp(page) {
   openDialog("help-dialog", "Help", [
     ...paragraphs.map((text) => element("p", { text })),
     element("h3", { text: "Marks" }),
-    list([["◆", "a label"], ["↶", "a restore or an undo"], ["▨", "a gap: not watched, changes may have been seen late"],
+    list([["◆", "a label"], ["↶", "a restore or an undo"], ["▨", "a gap: not watched, changes may have been captured late"],
       ["+ ~ −", "added, changed, removed"]]),
     element("h3", { text: "Keys" }), list(rows.slice(0, -treeKeys.length)),
     element("h3", { text: "Keys in the tree" }), list(treeKeys),

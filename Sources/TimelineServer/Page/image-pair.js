@@ -1,4 +1,4 @@
-// Two versions of an image: side by side, or one over the other with a slider between them.
+// Two versions of an image: side by side, or on top of each other with a slider between them.
 
 import { button, element } from "./elements.js";
 import { bytes } from "./amounts.js";
@@ -16,7 +16,7 @@ export function imagePair(left, right) {
   if (!left || !right) return [beside];
 
   const upper = element("img", { class: "upper", alt: "" });
-  const lower = element("img", { alt: "The image at A on the left of the border and at B on the right" });
+  const lower = element("img", { alt: "The image at A to the left of the border, at B to the right" });
   upper.src = left.url;
   lower.src = right.url;
   const stack = element("div", { class: "swipe" }, lower, upper);
@@ -33,7 +33,7 @@ export function imagePair(left, right) {
   const choices = [button("Side by side", () => choose(false)), button("Swipe", () => choose(true))];
   choose(false);
   return [
-    element("div", { class: "diff-head" }, element("span", { class: "summary", text: "The image is another one at B." }),
+    element("div", { class: "diff-head" }, element("span", { class: "summary", text: "The image differs between A and B." }),
       element("span", { class: "segments", role: "group", "aria-label": "Layout" }, ...choices)),
     beside, over,
   ];

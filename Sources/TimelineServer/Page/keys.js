@@ -1,20 +1,20 @@
-// What each key does. Everything on the page can be done with these and Tab.
+// The keys. Everything on the page can be done with them and Tab.
 
 import { byId } from "./elements.js";
 
-/** [shown, keys, words, run]; a key is written with "Shift+" where that matters. */
+/** [shown, keys, words, run]; "Shift+" is part of a key's name where it matters. */
 export const keysOf = (page) => [
-  ["←", ["ArrowLeft"], "earlier: a version of what is selected, else a snapshot", () => page.step("moment", -1)],
+  ["←", ["ArrowLeft"], "earlier: a version of the selected entry, else a snapshot", () => page.step("moment", -1)],
   ["→", ["ArrowRight"], "later", () => page.step("moment", 1)],
-  ["Shift + ←", ["Shift+ArrowLeft"], "the session before", () => page.step("session", -1)],
-  ["Shift + →", ["Shift+ArrowRight"], "the session after", () => page.step("session", 1)],
+  ["Shift + ←", ["Shift+ArrowLeft"], "the previous session", () => page.step("session", -1)],
+  ["Shift + →", ["Shift+ArrowRight"], "the next session", () => page.step("session", 1)],
   ["Page Up", ["PageUp"], "a day earlier", () => page.step("day", -1)],
   ["Page Down", ["PageDown"], "a day later", () => page.step("day", 1)],
   ["Home", ["Home"], "the first snapshot", () => page.step("end", -1)],
   ["End", ["End"], "the latest snapshot", () => page.step("end", 1)],
-  ["[", ["["], "the version before of what is selected", () => page.step("version", -1)],
-  ["]", ["]"], "the version after", () => page.step("version", 1)],
-  ["a", ["a"], "compare from here: A stays at this moment; again: A is B's parent", () => page.togglePin()],
+  ["[", ["["], "the previous version of the selected entry", () => page.step("version", -1)],
+  ["]", ["]"], "the next version", () => page.step("version", 1)],
+  ["a", ["a"], "compare from here: A stays at this moment; again to release A", () => page.togglePin()],
   ["p", ["p"], "preview", () => page.show("preview")],
   ["d", ["d"], "diff from A to B", () => page.show("diff")],
   ["h", ["h"], "history", () => page.show("history")],
@@ -27,7 +27,7 @@ export const keysOf = (page) => [
   ["−", ["-"], "zoom out", () => page.timeline.zoomBy(3)],
   ["/", ["/"], "search", () => page.search.focus()],
   ["?", ["?"], "help", () => page.openHelp()],
-  ["Esc", ["Escape"], "close, end a search, or select nothing", () => page.escape()],
+  ["Esc", ["Escape"], "close, stop a search, or clear the selection", () => page.escape()],
 ];
 
 export const treeKeys = [
@@ -44,7 +44,7 @@ export function listenForKeys(page) {
     if (document.querySelector("dialog[open]")) return;
     const target = event.target;
     if (target instanceof HTMLElement && target.closest("input, textarea, select, audio, video")) return;
-    // Where text scrolls, the keys that scroll it stay its own.
+    // Scrollable text keeps the keys that scroll it.
     const isReading = target instanceof HTMLElement && target.closest("[role=tabpanel]") !== null;
     if (isReading && ["PageUp", "PageDown", "Home", "End"].includes(event.key)) return;
     const isNamed = event.key.length > 1;

@@ -1,4 +1,4 @@
-// Gives the moment B a label.
+// Labels the moment B.
 
 import { button, byId, element } from "./elements.js";
 import { moment } from "./dates.js";
@@ -8,7 +8,7 @@ import { complain, say } from "./messages.js";
 export function openLabel(page) {
   const { b } = page.position;
   if (!b) return;
-  if (page.api.isReadOnly) return say("This page is read-only: it was started with --read-only.");
+  if (page.api.isReadOnly) return say("This page is read-only: started with --read-only.");
   const input = element("input", { id: "label-text", type: "text", maxlength: 200, autocomplete: "off" });
   input.value = b.label ?? "";
   const save = async () => {

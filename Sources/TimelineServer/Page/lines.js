@@ -1,5 +1,5 @@
-// Many lines of text that may wrap: they are made in chunks while they are in view, and leave an empty box of the same
-// height when they are not.
+// Many lines of text that may wrap: they are rendered in chunks while in view, and replaced by an empty box of the same
+// height when not.
 
 import { element } from "./elements.js";
 
@@ -11,7 +11,7 @@ export class Lines {
   #observer;
   element;
 
-  /** `render(index)` gives the element of one line. `scroller` is the element that scrolls. */
+  /** `render(index)` returns the element of one line. `scroller` is the element that scrolls. */
   constructor(count, render, scroller, className = "lines") {
     this.#count = count;
     this.#render = render;
@@ -48,7 +48,7 @@ export class Lines {
     }
   }
 
-  /** Brings a line into view, near the middle. */
+  /** Scrolls a line to the middle of the view. */
   reveal(index) {
     const chunk = Math.floor(index / this.#size);
     this.#set(chunk, true);

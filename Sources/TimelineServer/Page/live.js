@@ -1,5 +1,5 @@
-// What happens while the page is open. One tab holds the server's stream and tells the others: a browser allows few
-// connections to one place. When that tab closes, another one goes on after the last event it heard.
+// Events while the page is open. One tab reads the server's stream and forwards it to the others, as a browser allows
+// few connections to one host. When that tab closes, another one continues after the last event it received.
 
 import { pause } from "./elements.js";
 
@@ -15,7 +15,7 @@ export class Live extends EventTarget {
     super();
     this.#api = api;
     this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
-    // Without locks (a page that is not a secure context) each tab has its own stream.
+    // Without locks (in an insecure context) each tab has its own stream.
     if (navigator.locks) navigator.locks.request(lockName, () => this.#lead());
     else this.#lead();
   }

@@ -1,4 +1,4 @@
-// Remembers what was fetched, up to a number of bytes; what was used least recently goes first.
+// A cache of fetched values, limited in bytes; the least recently used value is evicted first.
 
 export class Memory {
   #limit;
@@ -6,7 +6,7 @@ export class Memory {
   #entries = new Map();
   #forget;
 
-  /** `forget` hears of each value that goes, so that it can give back what belongs to it. */
+  /** `forget` is called with each evicted value, to release its resources. */
   constructor(limitBytes, forget = () => {}) {
     this.#limit = limitBytes;
     this.#forget = forget;

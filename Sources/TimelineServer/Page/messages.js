@@ -1,11 +1,11 @@
-// One line about what just happened, with what can be done about it. It goes by itself, but not from under the pointer.
+// A short message with actions. It closes after a while, but not while the pointer or the focus is on it.
 
 import { button, byId, element } from "./elements.js";
 
 const box = byId("message");
 let timer = 0;
 
-/** `actions`: [text, run, properties?]. A message without actions goes by itself. */
+/** Shows a message. `actions`: [text, run, properties?]; a message with actions stays longer. */
 export function say(text, ...actions) {
   clearTimeout(timer);
   const close = () => box.replaceChildren();

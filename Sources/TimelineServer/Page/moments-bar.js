@@ -1,4 +1,4 @@
-// The line between the timeline and the tree: the two moments in words, and the buttons that move them.
+// The bar between the timeline and the tree: the two moments, and the buttons that move them.
 
 import { byId } from "./elements.js";
 import { churn } from "./amounts.js";
@@ -28,6 +28,6 @@ export function writeMoments({ position, aSnapshot }) {
   byId("pin-a").textContent = pinnedA ? "Release A" : "Compare from here";
 }
 
-/** "14:05:07, 3 changed, before the cut": what the slider says. */
+/** The slider's spoken value: "14:05:07, 3 changed, before the cut". */
 export const spoken = (b) =>
   [moment(b.time).split(", ").reverse().join(", "), churn(b), b.label ? shortened(b.label, 60) : ""].filter(Boolean).join(", ");

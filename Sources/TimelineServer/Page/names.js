@@ -1,9 +1,9 @@
-// Names and paths as people see them: escaped as the command line escapes them, shortened in the middle, never in charge
-// of the layout.
+// Names and paths for display: escaped as the command line escapes them, shortened in the middle, and unable to break
+// the layout.
 
 import { element } from "./elements.js";
 
-// Control characters, and those that break lines or reorder text.
+// Control characters, and characters that break lines or reorder text.
 const harmful = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/gu;
 const encoder = new TextEncoder();
 
@@ -11,7 +11,7 @@ const hex = (text) => [...encoder.encode(text)].map((byte) => "\\x" + byte.toStr
 
 export const escaped = (text) => text.replace(harmful, hex);
 
-/** A line of a file: tabs stay. */
+/** Escapes a line of a file, except tabs. */
 export const escapedLine = (text) => text.replace(harmful, (found) => (found === "\t" ? found : hex(found)));
 
 export function shortened(text, length = 60) {
@@ -25,7 +25,7 @@ export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 export const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 export const isBelow = (path, folder) => folder === "" || path === folder || path.startsWith(folder + "/");
 
-/** A name that keeps its end (and so its extension) however narrow the column is. */
+/** Makes an element for a name; its end, with the extension, stays visible in a narrow column. */
 export function nameElement(text, className = "name", tail = 10) {
   const letters = [...escaped(text)];
   const shown = element("bdi", { class: className, dir: "auto" });
@@ -40,14 +40,14 @@ export function nameElement(text, className = "name", tail = 10) {
   return shown;
 }
 
-/** A word for a shell: bare if it is harmless, quoted otherwise. */
+/** Quotes a word for a shell if necessary. */
 export function shellWord(text) {
   if (/^[\w@%+=:,./~-]+$/.test(text) && !text.startsWith("~") && !text.startsWith("-")) return text;
   if (text.search(harmful) < 0) return "'" + text.replaceAll("'", "'\\''") + "'";
   return "$'" + escaped(text.replace(/['\\]/g, "\\$&")) + "'";
 }
 
-/** How a request names a path: by its bytes if it is not UTF-8. */
+/** The query parameter for a path: its bytes if it is not UTF-8. */
 export const pathQuery = (item) =>
   item?.pathBytes ? { pathBytes: item.pathBytes } : { path: item?.path ?? "" };
 

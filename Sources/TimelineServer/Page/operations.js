@@ -1,4 +1,4 @@
-// What was restored, and undo and redo of it.
+// The list of restores, and undo and redo.
 
 import { byId, element, notice } from "./elements.js";
 import { moment } from "./dates.js";
@@ -10,7 +10,7 @@ import { showProblems } from "./restore.js";
 export class Operations {
   #page;
   #list = { operations: [], canUndo: false, canRedo: false };
-  /** What this page did last, how many operations that was, and the word for taking it back. */
+  /** The last action of this page, its number of operations, and the name of its reversal. */
   #last = { back: null, operation: null, steps: 1 };
 
   constructor(page) {
@@ -30,7 +30,7 @@ export class Operations {
     byId("undo").disabled = !this.#list.canUndo;
     byId("redo").disabled = !this.#list.canRedo;
     const last = this.#list.operations.find((operation) => !operation.isUndone);
-    byId("undo").title = last ? `Undo: ${escaped(last.text)} (u)` : "There is nothing to undo.";
+    byId("undo").title = last ? `Undo: ${escaped(last.text)} (u)` : "Nothing to undo.";
   }
 
   undo() {
@@ -41,12 +41,12 @@ export class Operations {
     return this.#reverse("redo", ["Undo", () => this.undo(), { id: "message-undo" }]);
   }
 
-  /** `done`: an answer; `back`: undo or redo. A restore of several paths is one operation each, taken back together. */
+  /** `back`: undo or redo. A restore of several paths is several operations, which are undone together. */
   remember(back, { operation, steps }) {
     this.#last = { back, operation, steps };
   }
 
-  // Something else may have been done since, on a command line as well: then what was done last is one step.
+  // If something else was done since, for example on a command line, undo one step only.
   async #stepsBack(name) {
     await this.load();
     const { back, operation, steps } = this.#last;
@@ -55,7 +55,7 @@ export class Operations {
 
   async #reverse(name, back) {
     const { api, position } = this.#page;
-    if (api.isReadOnly) return say("This page is read-only: it was started with --read-only.");
+    if (api.isReadOnly) return say("This page is read-only: started with --read-only.");
     if (!position.root) return;
     try {
       const done = await api.post(name, { root: position.root, steps: await this.#stepsBack(name) });

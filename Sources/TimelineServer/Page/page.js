@@ -1,4 +1,4 @@
-// The page: holds its parts together and carries out what a person asks for.
+// The page: connects its parts and carries out the user's actions.
 
 import { byId, element, notice, settled } from "./elements.js";
 import { Address } from "./address.js";
@@ -72,14 +72,14 @@ export class Page {
     openLabel(this);
   }
 
-  /** Goes where a link leads: {root, b, a, path, pathBytes, view}. */
+  /** Opens the position of a link: {root, b, a, path, pathBytes, view}. */
   async openAddress(fields) {
     const current = await this.roots.load();
     const root = this.roots.list.some((root) => root.id === fields.root) ? fields.root : current;
     if (!root) return this.detail.refresh();
     if (root !== this.position.root) await this.openRoot(root, false);
     const b = fields.b ? await this.walk.withID(fields.b).catch(() => null) : this.latest;
-    if (fields.b && !b) say(`No snapshot ${fields.b} is in the archive any more. This is the latest one.`);
+    if (fields.b && !b) say(`Snapshot ${fields.b} is no longer in the archive. This is the latest one.`);
     const pinnedA = fields.a && b ? await this.walk.withID(fields.a).catch(() => null) : null;
     const item = fields.path ? { path: fields.path, pathBytes: fields.pathBytes, kind: fields.kind ?? "file" } : null;
     this.position.go({
@@ -104,14 +104,14 @@ export class Page {
 
   emptyNotice() {
     return notice("No snapshot yet: run archiver watch DIR.", element("p", { class: "muted" },
-      "Every change of the directory is captured from then on, and appears here by itself."));
+      "From then on, every change of the directory is captured and appears here."));
   }
 
-  /** Selects an entry; one that is deleted is shown where it was last. */
+  /** Selects an entry; a deleted one is shown at its last moment. */
   select(item, last = null) {
     if (item && last) return this.openAt({ ...item, change: undefined }, last, null);
     this.position.go({ item });
-    // The view that had the focus may be gone.
+    // The focused view may be hidden now.
     if (!item && byId("detail").contains(document.activeElement)) this.tree.focus();
   }
 
@@ -119,7 +119,7 @@ export class Page {
     this.position.go({ item: change, view: change.kind === "file" ? "diff" : this.position.view });
   }
 
-  /** A search result: an entry at a moment (null: the latest one), with words to scroll to. */
+  /** Opens a search result: an entry at a moment (null: the latest one), and a line to scroll to. */
   openAt(item, snapshot, find) {
     const b = snapshot ?? this.latest;
     this.position.go({ item, b, pinnedA: null, isFollowing: b.id === this.latest?.id, view: "preview", find });
@@ -204,7 +204,7 @@ export class Page {
     this.#mark();
   }
 
-  /** After something was captured, restored or labelled. */
+  /** Refreshes the page after a capture, a restore or a label. */
   async changed() {
     this.walk.forget();
     this.operations.load();
@@ -213,10 +213,10 @@ export class Page {
     if (latest) this.arrived(latest);
   }
 
-  // A generator may write many times a second.
+  // A program may write many times a second.
   #redrawSoon = settled(200, (isFresh) => this.timeline.reload(isFresh).catch(complain));
 
-  /** A new snapshot: the view follows it if it is at the latest moment, else it is counted. */
+  /** Handles a new snapshot: the view follows it if it shows the latest moment; otherwise it is counted. */
   arrived(snapshot) {
     if (this.latest?.id === snapshot.id) return;
     const isFirst = this.latest === null;

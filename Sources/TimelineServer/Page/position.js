@@ -1,25 +1,25 @@
-// What is looked at: a root, two moments of it, a path, and how the path is shown. Everything on the page follows this.
+// The position: a root, two of its moments, a path, and the view of it. The whole page follows its changes.
 
 import { samePlace } from "./names.js";
 
 export class Position extends EventTarget {
   root = null;
-  /** The moment that is shown, and whether it is to stay the latest one. */
+  /** The moment that is shown, and whether it follows the latest snapshot. */
   b = null;
   isFollowing = true;
-  /** The moment to compare with; null: the parent of B. */
+  /** The moment to compare with; null for the parent of B. */
   pinnedA = null;
-  /** {path, pathBytes?, kind, change?, content?, size?}, or null for the whole root. */
+  /** The selected entry: {path, pathBytes?, kind, change?, content?, size?}; null for the whole root. */
   item = null;
   view = "preview";
-  /** Words that the preview scrolls to, after a search. */
+  /** A line of a search result that the preview scrolls to. */
   find = null;
 
   get aID() {
     return this.pinnedA?.id ?? this.b?.parent ?? "none";
   }
 
-  /** The snapshot that holds the path: for one that B removed, the one compared with. */
+  /** The snapshot that holds the path: B, or A if the path was removed in B. */
   get holder() {
     const isGone = this.item?.change === "removed" && this.aID !== "none";
     return isGone ? this.aID : this.b?.id;
@@ -34,13 +34,13 @@ export class Position extends EventTarget {
       changed.add(name);
     }
     const isMoved = changed.has("b") || changed.has("pinnedA");
-    // What was known of the path at another moment is not true of this one; the tree tells it again.
+    // Facts about the path at another moment no longer apply; the tree supplies new ones.
     if (isMoved && this.item && !changed.has("item")) {
       const { path, pathBytes, kind, target } = this.item;
       this.item = { path, pathBytes, kind, target };
       changed.add("item");
     }
-    // Words that were looked for belong to the place they were found at.
+    // The searched words belong to the place where they were found.
     const isElsewhere = changed.has("b") || !samePlace(this.item, before);
     if (this.find && !changed.has("find") && isElsewhere) this.find = null;
     if (changed.size) this.dispatchEvent(new CustomEvent("change", { detail: changed }));

@@ -1,4 +1,4 @@
-// A file as it was: text, image, sound, film, or bytes. For a directory or the whole root: what changed in it.
+// A file as it was: text, image, sound, film, or bytes. For a directory or the whole root: its changes.
 
 import { button, element, notice } from "./elements.js";
 import { bytes, churn, counted, marks } from "./amounts.js";
@@ -27,21 +27,21 @@ export class Preview {
     const top = this.box.scrollTop;
     this.box.dataset.path = item?.path ?? "";
     this.box.replaceChildren(...this.#gone(item, b), ...shown.nodes);
-    // Versions of one file are compared by eye: the place stays.
+    // Keep the scroll position, so that versions of one file can be compared by eye.
     this.box.scrollTop = isSame ? top : 0;
     if (shown.found >= 0) this.#lines.reveal(shown.found);
   }
 
   #gone(item) {
     if (item?.change !== "removed") return [];
-    return [element("p", { class: "strip removed" }, "Not there at B: removed. Shown as it was at A.")];
+    return [element("p", { class: "strip removed" }, "Removed at B. Shown as it was at A.")];
   }
 
   async #file(signal) {
     const { contents, position } = this.#page;
     const { item } = position;
     if (item.kind === "symlink") return { nodes: [notice("A symbolic link to:", nameElement(item.target ?? "?", "target"))] };
-    if (item.kind === "other") return { nodes: [notice("Not a file with content: a device, a socket or a pipe.")] };
+    if (item.kind === "other") return { nodes: [notice("Not a regular file: a device, a socket or a pipe.")] };
     const holder = position.holder;
     const type = typeOf(item.path);
     if (type === "image") {
@@ -103,7 +103,7 @@ export class Preview {
       `${text} (${brief(version.snapshot.time)})`, () => this.#page.goTo(version.snapshot), { class: "primary" });
     return {
       nodes: [notice("Not there at this moment.", element("p", { class: "actions" },
-        link(before, "Go to the last version before"), link(after, "Go to the first version after")))],
+        link(before, "Go to the last version before"), link(after, "Go to the next version")))],
     };
   }
 
@@ -123,7 +123,7 @@ export class Preview {
         heading,
         rows.length ? element("ul", { class: "changes" }, ...rows) : notice(
           "Nothing differs here between A and B.", element("p", { class: "muted" }, "Choose a file on the left, or another moment above.")),
-        rest > 0 ? element("p", { class: "facts", text: `${counted(rest, "more change")}: the list on the left, under Changed, has them.` }) : "",
+        rest > 0 ? element("p", { class: "facts", text: `${counted(rest, "more change")}: see Changed in the list on the left.` }) : "",
       ],
     };
   }

@@ -1,4 +1,4 @@
-// A restore: first the plan, then the change, then a way back. Nothing is written before Apply.
+// Restoring: shows the plan first, then applies it, then offers undo. Nothing is written before Apply.
 
 import { button, byId, element } from "./elements.js";
 import { bytes, counted, marks, number } from "./amounts.js";
@@ -21,14 +21,14 @@ export class Restore {
     page.position.addEventListener("change", () => this.show());
   }
 
-  /** What a restore would be of: the chosen entries, else the selected one, else everything. */
+  /** The entries to restore: the chosen ones, else the selected one, else everything. */
   get items() {
     const { tree, position } = this.#page;
     if (tree.chosen.size) return [...tree.chosen.values()];
     return [position.item ?? { path: "", kind: "directory" }];
   }
 
-  // Entries that B no longer has come from A.
+  // Entries that B no longer has are restored from A.
   get #holder() {
     const { position } = this.#page;
     const { size } = this.#page.tree.chosen;
@@ -49,7 +49,7 @@ export class Restore {
     byId("restore").hidden = api.isReadOnly;
     byId("restore").disabled = !isPossible;
     byId("restore").textContent = `Restore ${this.name}…`;
-    // Everything is seldom what is meant: then the button does not ask to be pressed.
+    // Restoring everything is rarely intended, so the button is not highlighted then.
     byId("restore").classList.toggle("primary", tree.chosen.size > 0 || position.item !== null);
     byId("clear-chosen").hidden = tree.chosen.size === 0;
     const archive = byId("archive");
@@ -62,11 +62,11 @@ export class Restore {
   }
 
   async plan() {
-    if (this.#page.api.isReadOnly) return say("This page is read-only: it was started with --read-only.");
+    if (this.#page.api.isReadOnly) return say("This page is read-only: started with --read-only.");
     if (!this.#page.position.b || this.#dialog?.open) return;
     const items = this.items;
     const hasBytes = items.some((item) => item.pathBytes);
-    // By bytes if any name needs it: then all of them.
+    // If one path needs its bytes, send the bytes of all.
     const paths = hasBytes
       ? { pathBytes: items.map((item) => item.pathBytes ?? base64url(item.path)) } : { paths: items.map((item) => item.path) };
     try {
@@ -90,7 +90,7 @@ export class Restore {
       warning ? element("p", { class: "strip changed", role: "alert", text: warning }) : "",
       element("p", { class: "summary", id: "plan-summary", text: plan.nothingToDo
         ? "Nothing to do: the directory is already like this."
-        : `${number(written)} written, ${number(removed)} removed, ${bytes(size)}. Nothing is changed before Apply. The state before is captured first: Undo brings it back.` }),
+        : `${number(written)} written, ${number(removed)} removed, ${bytes(size)}. Nothing is changed before Apply. The present state is captured first, so that Undo can restore it.` }),
       plan.actions.length ? element("ul", { class: "plan-list", tabindex: "0", "aria-label": "Plan" }, ...plan.actions.map(action)) : "",
       plan.isTruncated ? element("p", { class: "facts", text: `The first ${plan.actions.length} are shown.` }) : "",
       element("p", {}, element("span", { class: "muted", text: "The same on a command line: " }), element("code", { class: "wrap", text: plan.command })),

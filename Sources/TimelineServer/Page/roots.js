@@ -1,4 +1,4 @@
-// The root chooser at the top: every directory that the archive remembers.
+// The root chooser at the top: every directory that has snapshots in the archive.
 
 import { byId, element } from "./elements.js";
 import { number } from "./amounts.js";

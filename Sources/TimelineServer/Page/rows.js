@@ -1,5 +1,5 @@
-// A list or tree of any length of which only the rows in view exist. One row is active; the keyboard moves it, and
-// assistive technology hears of it by aria-activedescendant.
+// A list or tree of any length; only the rows in view exist. One row is active: the keyboard moves it, and
+// aria-activedescendant announces it to assistive technology.
 
 import { element } from "./elements.js";
 
@@ -14,7 +14,7 @@ export class Rows {
   #prefix = `row-${(made += 1)}-`;
   active = -1;
 
-  /** `render(index)` gives an element with the right role; `onactive(index)` hears of moves by keyboard or pointer. */
+  /** `render(index)` returns an element with the right role; `onactive(index)` is called when a row becomes active. */
   constructor(box, height, render, { onactive = () => {}, onkey = () => false } = {}) {
     this.#box = box;
     this.#height = height;

@@ -1,4 +1,4 @@
-// The arithmetic of the timeline: zoom steps, the width of a bar, and where the axis is labelled.
+// The arithmetic of the timeline: zoom steps, bar widths, and the labels of the axis.
 
 import { clock, date, day, hour, minute, months, second } from "./dates.js";
 
@@ -18,11 +18,11 @@ const widths = [
   hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day, 91 * day, 364 * day,
 ];
 
-/** The least round width that makes at most `count` bars of `span`. */
+/** Returns the smallest round width that makes at most `count` bars of `span`. */
 export const barWidth = (span, count) =>
   widths.find((width) => span / width <= count) ?? Math.ceil(span / count / (364 * day)) * 364 * day;
 
-/** Local midnight is a border of bars, at least where summer time does not change. */
+/** Rounds down to a bar's start; local midnight is one, except on days when summer time changes. */
 export function alignedDown(time, width) {
   const offset = new Date(time).getTimezoneOffset() * minute;
   return Math.floor((time - offset) / width) * width + offset;
@@ -33,7 +33,7 @@ const steps = [
   minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour,
 ];
 
-/** The labelled instants from `from` to `to`, about `count` of them: {time, text, isMajor}. */
+/** Returns the labelled instants from `from` to `to`, about `count` of them: {time, text, isMajor}. */
 export function ticks(from, to, count) {
   const rough = (to - from) / count;
   const step = steps.find((step) => step >= rough);

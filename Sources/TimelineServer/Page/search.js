@@ -1,4 +1,4 @@
-// Search across time: names and lines of all versions, shown as they are found. A result leads to its moment.
+// Search in all versions: names and lines, shown as they are found. A result opens its moment.
 
 import { button, byId, element, settled } from "./elements.js";
 import { isAborted } from "./api.js";
@@ -92,7 +92,7 @@ export class Search {
     const stop = new AbortController();
     signal.addEventListener("abort", () => stop.abort());
     let count = 0;
-    group.count.textContent = "searching… (Esc ends it)";
+    group.count.textContent = "searching… (Esc to stop)";
     const end = (text) => (group.count.textContent = text);
     try {
       await this.#page.api.lines("search", { root: this.#page.position.root, q: words, kind }, (found) => {
@@ -105,11 +105,11 @@ export class Search {
         group.list.append(element("li", {}, render(found)));
         if (count < most) return;
         stop.abort();
-        end(`the first ${most}: more words find fewer`);
+        end(`the first ${most}; add words to narrow the search`);
       }, stop.signal);
     } catch (error) {
       if (isAborted(error)) {
-        if (signal.aborted && count < most) end(counted(count, "result") + ", ended");
+        if (signal.aborted && count < most) end(counted(count, "result") + ", stopped");
       } else end(error.message);
     }
   }
@@ -128,7 +128,7 @@ export class Search {
     const result = button("", () => this.#go(found, found.last, found.text), { class: "result" });
     const place = found.text.toLowerCase().indexOf(words.toLowerCase());
     const text = element("span", { class: "text" });
-    // A long line is shown around what was found.
+    // Show only the part of a long line around the match.
     const start = Math.max(0, place - 50);
     const cut = (from, to) => escapedLine(found.text.slice(from, to));
     if (place < 0) text.append(cut(0, 240));

@@ -1,12 +1,12 @@
-// Small pictures of images beside their names in lists. They are made when a row stays in view, one after the other, and
-// kept by content.
+// Small pictures of images beside their names in lists. They are made one after the other when a row stays in view, and
+// cached by content.
 
 import { typeOf } from "./contents.js";
 import { element } from "./elements.js";
 
-// A larger file is not fetched for that.
+// Larger files are not fetched.
 const limit = 8 << 20;
-// Rows that are scrolled past are gone by then, in milliseconds.
+// Milliseconds to wait, so that rows scrolled past are skipped.
 const patience = 120;
 
 export class SmallPictures {
@@ -17,7 +17,7 @@ export class SmallPictures {
     this.#contents = contents;
   }
 
-  /** What stands in the row of `item`; nothing for what is no image. */
+  /** Returns the picture for the row of `item`; nothing if it is not an image. */
   of(snapshot, item) {
     if (item.kind !== "file" || item.size > limit || typeOf(item.path) !== "image") return "";
     const canvas = element("canvas", { class: "small", width: 0, height: 0, "aria-hidden": "true" });

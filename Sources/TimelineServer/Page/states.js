@@ -1,4 +1,5 @@
-// Saved states of programs: titles, versions of one, its value, and the fields that differ from the version before.
+// Saved states of programs: titles, the versions of a title, a value, and the fields that differ from the version
+// before.
 
 import { button, element, notice } from "./elements.js";
 import { bytes, counted } from "./amounts.js";
@@ -27,10 +28,10 @@ export async function openStates(page) {
     const fields = difference?.fields ?? [];
     const cell = (text) => (text == null ? element("span", { class: "muted", text: "not there" }) : element("code", { text: escaped(text) }));
     value.replaceChildren(
-      element("h3", { text: before ? `What differs from ${brief(before.time)}` : "The first version" }),
+      element("h3", { text: before ? `Differences from ${brief(before.time)}` : "The first version" }),
       fields.length ? table("Differing fields", ["Field", "Before", "Then"], fields.map((field) =>
         [element("code", { text: escaped(field.field) }), cell(field.left), cell(field.right)]))
-        : element("p", { class: "muted", text: before ? "No field differs." : "There is none to compare with." }),
+        : element("p", { class: "muted", text: before ? "No field differs." : "There is no earlier version to compare with." }),
       element("h3", { text: `Value of ${moment(version.time)}` }),
       element("pre", {}, ...text.split("\n").flatMap((line) => [escapedLine(line), "\n"])),
       element("p", { class: "facts" }, element("code", { text: `archiver cat ${version.short}` })));

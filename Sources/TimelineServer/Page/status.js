@@ -1,4 +1,4 @@
-// The chip at the top: whether the directory is watched, up to which moment, and whether the server answers.
+// The status chip at the top: whether the directory is watched, until which moment, and whether the server answers.
 
 import { byId, element } from "./elements.js";
 import { clock, moment } from "./dates.js";
@@ -37,7 +37,7 @@ export class Status {
     if (this.#page.api.isOffline) return ["offline", "offline"];
     const status = this.#status;
     if (!status) return ["unknown", "…"];
-    if (status.concerns.length) return ["concern", status.concerns.length === 1 ? "1 concern" : `${status.concerns.length} concerns`];
+    if (status.findings.length) return ["finding", status.findings.length === 1 ? "1 finding" : `${status.findings.length} findings`];
     if (!status.isWatched) return ["idle", "not watched"];
     return ["watched", status.watchedUntil ? `watched to ${clock(status.watchedUntil)}` : "watched"];
   }
@@ -47,14 +47,14 @@ export class Status {
     const status = this.#status;
     const parts = [];
     if (api.isOffline) {
-      parts.push(element("p", { text: "The server does not answer. What was looked at before can still be shown; the page tries again by itself. If the server has ended, run archiver browse again." }));
+      parts.push(element("p", { text: "The server does not answer. Anything shown before can be shown again. The page retries automatically; if the server has ended, run archiver browse again." }));
     }
     if (status) {
       parts.push(element("p", { text: status.isWatched
         ? `Watched. Every change is captured${status.watchedUntil ? ` up to ${moment(status.watchedUntil)}` : ""}.`
-        : "Not watched: changes are not captured now. Run archiver watch in this directory." }));
-      for (const concern of status.concerns) {
-        parts.push(element("div", { class: "strip changed" }, element("p", { text: concern.message }), element("p", { class: "muted", text: concern.remedy })));
+        : "Not watched: changes are not being captured. Run archiver watch in this directory." }));
+      for (const finding of status.findings) {
+        parts.push(element("div", { class: "strip changed" }, element("p", { text: finding.message }), element("p", { class: "muted", text: finding.remedy })));
       }
     }
     const { archive, version } = api.details;

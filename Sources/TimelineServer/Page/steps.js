@@ -1,4 +1,4 @@
-// One step in time at a time. Keys that are held down do not pile up: the last of them counts.
+// Steps through time, one at a time. Held keys do not pile up: only the last step waits.
 
 import { isAborted } from "./api.js";
 import { complain, say } from "./messages.js";

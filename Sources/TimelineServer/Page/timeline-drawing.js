@@ -1,12 +1,12 @@
-// Draws the timeline as SVG. Bars of one shade are one path, so the number of nodes does not grow with what is shown.
-// Height tells the same as the shade, and removals hang below the line: nothing is told by colour alone.
+// Draws the timeline as SVG. All bars of one shade are one path, so the number of nodes stays constant.
+// Height says the same as shade, and removals hang below the line: nothing depends on colour alone.
 
 import { svg } from "./elements.js";
 import { clock } from "./dates.js";
 import { escaped, shortened } from "./names.js";
 import { ticks } from "./scale.js";
 
-/** Where things are, in pixels from the top. */
+/** The layout, in pixels from the top. */
 export const height = { lane: 22, top: 26, base: 84, bottom: 100, versions: 84, sessions: 106, axis: 128, whole: 138 };
 
 const shades = 4;
@@ -60,13 +60,13 @@ function drawBars(picture, contents, x) {
   const up = Array(shades).fill("");
   let down = "";
   const most = Math.max(4, ...contents.buckets.map((bucket) => Math.max(bucket.added + bucket.changed, bucket.removed)));
-  // Logarithmic: one saved file stays visible beside a generator's thousand.
+  // Logarithmic, so that one saved file stays visible beside a program's thousand.
   const part = (count) => Math.log1p(count) / Math.log1p(most);
   for (const bucket of contents.buckets) {
     const left = round(x(bucket.start) + 0.5);
     const wide = round(Math.max(2, x(bucket.start + contents.width) - x(bucket.start) - 1));
     const churn = bucket.added + bucket.changed;
-    // A snapshot without changed files (permissions, a label) is still a moment.
+    // A snapshot without changed files (only permissions, say) gets a bar, too.
     const tall = round(churn ? 4 + part(churn) * (height.base - height.top - 4) : bucket.removed ? 0 : 2);
     const shade = Math.min(shades - 1, Math.floor(part(churn) ** 2 * shades));
     if (tall) up[shade] += `M${left} ${height.base}v${-tall}h${wide}v${tall}z`;
@@ -87,7 +87,7 @@ function drawSessions(picture, view, contents, x) {
   picture.append(svg("path", { class: "sessions", d: path }));
 }
 
-/** Spans in view as pixels; those that touch become one, so that their number stays bounded. */
+/** Returns the spans in view in pixels; adjacent ones are merged, which bounds their number. */
 function merged(spans, view, x) {
   const found = [];
   for (const span of [...spans].sort((one, other) => one.from - other.from)) {
@@ -115,7 +115,7 @@ function drawMarks(picture, view, contents, x) {
   }
 }
 
-/** Marks that stand too close together are one flag with their number. */
+/** Draws marks that are close together as one flag with their number. */
 function drawFlag(picture, marks, at, end, x) {
   for (const mark of marks) {
     picture.append(svg("path", { class: `mark-line ${mark.name}`, d: `M${round(x(mark.time))} ${height.lane - 4}V${height.base}` }));
@@ -123,7 +123,7 @@ function drawFlag(picture, marks, at, end, x) {
   const labels = marks.filter((mark) => mark.text).map((mark) => mark.text);
   const first = marks.find((mark) => mark.text) ?? marks[0];
   const room = Math.floor((end - at - 22) / 6.6);
-  // Three letters of a label tell nothing: its sign stands alone, and its words are in the line below.
+  // If the room fits only a few letters, show just the sign: the line below has the label.
   const words = [shortened(labels[0] ?? "", Math.max(8, Math.min(room, 40))), marks.length > 1 ? `(${marks.length})` : ""].filter(Boolean).join(" ");
   const text = room >= words.length && words ? " " + words : "";
   picture.append(svg("text", { class: `flag ${first.name}`, x: at, y: 14, "text-anchor": "start" },
@@ -154,7 +154,7 @@ function drawMoments(picture, view, marks, x) {
   const b = marks.b === null ? null : pill("B", marks.b);
   const a = marks.a === null ? null : pill("A", marks.a);
   const isIn = (moment) => moment && moment.at >= -1 && moment.at <= view.width + 1;
-  // Near each other, A stands to the left of B.
+  // If A and B overlap, put them side by side in the order of their times.
   if (isIn(a) && isIn(b) && Math.abs(a.left - b.left) < a.wide + 2) {
     const isBefore = marks.a <= marks.b;
     a.left = isBefore ? b.left - a.wide - 2 : b.left + b.wide + 2;
@@ -170,7 +170,7 @@ function drawMoments(picture, view, marks, x) {
   }
 }
 
-/** The strip below: all there is, and the part in view. */
+/** Draws the strip below: the whole history, and the part in view. */
 export function drawOverview(view, extent, contents, marks, versions) {
   const tall = 20;
   const picture = svg("svg", { width: view.width, height: tall, focusable: "false" });

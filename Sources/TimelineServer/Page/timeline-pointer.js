@@ -1,5 +1,5 @@
-// The pointer on the timeline: a click chooses a moment (with Shift: A), dragging moves time, the wheel too, and with Ctrl
-// it zooms. The markers of A and B can be dragged.
+// The pointer on the timeline: a click chooses B (with Shift: A), dragging and the wheel scroll, Ctrl and the wheel
+// zoom. The markers of A and B can be dragged.
 
 import { settled } from "./elements.js";
 import { height } from "./timeline-drawing.js";
@@ -59,7 +59,7 @@ export function listenToPointer(timeline) {
   strip.addEventListener("pointermove", jump);
 }
 
-// A click means the mark, the version or the whole bar below the pointer, not the exact instant.
+// A click chooses the mark, the version or the end of the bar below the pointer rather than the exact instant.
 function meant(timeline, time, y) {
   const { contents, versions } = timeline;
   const nearest = (times, reach) => {

@@ -1,4 +1,4 @@
-// The timeline's data source: one root of the server's archive; and what a place on the timeline is in words.
+// The timeline's data source, which reads one root of the server's archive, and the hints for places on the timeline.
 
 import { churn, counted } from "./amounts.js";
 import { clock, date, day, minute } from "./dates.js";
@@ -29,13 +29,13 @@ export class RootSource {
     return { buckets, labels, restores, gaps, work, width: bucketMilliseconds || width };
   }
 
-  /** Those of a span, newest first unless `order` is "oldest". */
+  /** The sessions of a span, newest first unless `order` is "oldest". */
   async sessions(span) {
     return (await this.#api.get("sessions", { root: this.#root, ...span })).sessions;
   }
 }
 
-/** The words beside the pointer. */
+/** The hint beside the pointer. */
 export function hint(time, bucket, contents) {
   const gap = contents?.gaps.find((gap) => time >= gap.from && time <= gap.to);
   const end = gap ? `, gap: ${gap.reason}` : "";

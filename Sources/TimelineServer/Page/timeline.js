@@ -1,7 +1,7 @@
-// <archiver-timeline>: a horizontal scroller through time. It knows no server and no page: a data source tells it what
-// there is in a span, a delegate hears what was chosen. What it draws is a few paths, however many snapshots there are.
+// <archiver-timeline>: a horizontal scroller through time, independent of server and page: a data source supplies the
+// contents of a span, a delegate receives the choices. It draws a few paths, however many snapshots there are.
 //
-// dataSource: { async extent() → {first, last, recent: where the first view begins},
+// dataSource: { async extent() → {first, last, recent: the start of the first view},
 //               async contents(from, to, width, signal) → {buckets, width, labels, restores, gaps, work} }
 // delegate:   { choose(time, isA), hint(time, bucket, contents) → text }
 
@@ -17,7 +17,7 @@ const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
 export class ArchiverTimeline extends HTMLElement {
   dataSource = null;
   delegate = null;
-  /** Times of the two moments, and of the versions of what is selected. */
+  /** The times of the two moments, and those of the versions of the selected entry. */
   marks = { a: null, b: null };
   versions = [];
 
@@ -56,7 +56,7 @@ export class ArchiverTimeline extends HTMLElement {
     listenToPointer(this);
   }
 
-  /** Everything anew, for another root or after something was captured; the view stays unless `isFresh`. */
+  /** Reloads everything, for another root or after a capture; the view stays unless `isFresh`. */
   async reload(isFresh = false) {
     if (isFresh) {
       this.#contents = this.#overview = this.#extent = null;
@@ -72,7 +72,7 @@ export class ArchiverTimeline extends HTMLElement {
     await this.#loadOverview();
   }
 
-  // The first view: the last few sessions, in the closest zoom step that holds them.
+  // The first view: the last few sessions, at the closest zoom step that shows them all.
   #begin(first, last, recent) {
     const steps = zooms.map((zoom) => zoom.span).reverse().filter((span) => span >= hour);
     const wanted = (last - recent) * 1.15;
@@ -87,13 +87,13 @@ export class ArchiverTimeline extends HTMLElement {
     this.scroller.setAttribute("aria-valuetext", text);
   }
 
-  /** Draws again; with a time, moves so that it is in view. */
+  /** Redraws; with a time, scrolls it into view. */
   show(time = null) {
     this.tip.hidden = true;
     if (!this.#extent) return this.#draw();
     const span = this.#to - this.#from;
     if (time !== null && (time < this.#from + span * 0.04 || time > this.#to - span * 0.06)) {
-      // One step past the edge scrolls a little; a leap puts the moment in the middle.
+      // A step just past the edge scrolls a little; a longer one centres the moment.
       const isNear = time > this.#from - span && time < this.#to + span;
       const place = !isNear ? 0.5 : time < this.#from + span / 2 ? 0.3 : 0.7;
       return this.#move(time - span * place, time + span * (1 - place));
@@ -113,7 +113,7 @@ export class ArchiverTimeline extends HTMLElement {
     this.#zoomAround((this.#to - this.#from) * factor, centre);
   }
 
-  // The moment that is looked at stays where it is, if it is in view.
+  // B stays in place if it is in view.
   #centre() {
     const b = this.marks.b;
     return b !== null && b >= this.#from && b <= this.#to ? b : (this.#from + this.#to) / 2;
@@ -124,7 +124,7 @@ export class ArchiverTimeline extends HTMLElement {
     const wanted = Math.min(longest, Math.max(leastSpan, span));
     const place = (centre - this.#from) / (this.#to - this.#from);
     let from = centre - wanted * place;
-    // Room before the first and after the latest moment is wasted.
+    // Do not show much empty space before the first or after the latest moment.
     if (this.#extent && this.#extent.first !== null) {
       const { first, last } = this.#extent;
       from = Math.min(from, Math.max(last - wanted * 0.93, first - wanted * 0.04));
@@ -149,12 +149,12 @@ export class ArchiverTimeline extends HTMLElement {
     else this.#motion = requestAnimationFrame(step);
   }
 
-  /** Moves by pixels, as if time were dragged. */
+  /** Scrolls by pixels. */
   panBy(pixels) {
     this.panTo((this.#from + this.#to) / 2 + (pixels / this.#width) * (this.#to - this.#from));
   }
 
-  /** Brings a time into the middle, at once. */
+  /** Centres a time without animation. */
   panTo(centre) {
     cancelAnimationFrame(this.#motion);
     const { first, last } = this.#extent ?? { first: null };
@@ -169,7 +169,7 @@ export class ArchiverTimeline extends HTMLElement {
 
   #loadSoon = settled(70, () => this.#load());
 
-  // Asks for a view's width more on both sides, so that scrolling shows bars at once.
+  // Loads almost a view's width more on both sides, so that scrolling shows bars immediately.
   async #load() {
     if (!this.dataSource || !this.#extent || this.#extent.first === null || !this.#width) return this.#draw();
     const span = this.#to - this.#from;

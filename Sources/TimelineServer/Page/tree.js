@@ -1,5 +1,5 @@
 // The tree at B: changed, all or deleted entries. Up and down select, Enter opens a directory, Space chooses for a
-// restore. Left and right are not the tree's: they move through time.
+// restore. Left and right are left to the page: they move through time.
 
 import { byId, element, settled } from "./elements.js";
 import { bytes, marks } from "./amounts.js";
@@ -66,7 +66,7 @@ export class Tree extends EventTarget {
 
   #reloadSoon = settled(40, (isOther) => this.reload(isOther || this.filter !== "deleted"));
 
-  /** `hasRows`: false where only the count beside Changed can be another one. */
+  /** `hasRows`: false if only the count beside Changed may differ. */
   async reload(hasRows = true) {
     const { api, position } = this.#page;
     this.#request?.abort();
@@ -84,7 +84,7 @@ export class Tree extends EventTarget {
       if (this.filter === "all") this.#show(await this.#folders.all(b, a, signal));
       if (this.filter === "changed") {
         const { rows, isTruncated } = await this.#folders.changed(b, a, signal);
-        this.#show(isTruncated ? [...rows, { level: 1, note: "More changed than is shown here." }] : rows);
+        this.#show(isTruncated ? [...rows, { level: 1, note: "There are more changes than shown." }] : rows);
       }
       if (this.filter === "deleted") {
         this.#show(await this.#folders.deleted(position.root, (rows) => this.#show(rows), signal));
@@ -117,7 +117,7 @@ export class Tree extends EventTarget {
     return {
       all: "This directory is empty at B.",
       changed: "No file differs between A and B.",
-      deleted: "No deleted file: everything that was captured is still there.",
+      deleted: "No deleted files: everything that was captured is still there.",
     }[this.filter];
   }
 
@@ -126,7 +126,8 @@ export class Tree extends EventTarget {
     return item ? this.#rows.findIndex((row) => row.item && samePlace(row.item, item)) : -1;
   }
 
-  // The selected path keeps its row when the moment changes; the row's news (gone, another size) become the item's.
+  // The selected path keeps its row when the moment changes; the item takes over the row's facts (removed, another
+  // size).
   async #follow() {
     const { item } = this.#page.position;
     if (item && this.filter === "all" && this.#indexOfItem() < 0) {
@@ -178,7 +179,7 @@ export class Tree extends EventTarget {
     this.dispatchEvent(new Event("choose"));
   }
 
-  // The snapshot that holds an entry of the tree.
+  // Returns the id of the snapshot that holds an entry of the tree.
   #holder(item) {
     const { aID, b } = this.#page.position;
     return item.change === "removed" ? aID : b?.id;

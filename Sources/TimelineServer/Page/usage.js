@@ -1,4 +1,4 @@
-// What the archive takes: growth, churn by day and by hour of the day, and the paths that take the most.
+// The space that the archive uses: growth, churn by day and by hour of the day, and the largest paths.
 
 import { element, notice } from "./elements.js";
 import { bytes, counted, number } from "./amounts.js";
@@ -21,7 +21,7 @@ export async function openUsage(page) {
   }
 }
 
-// 400 buckets of an hour: the last sixteen days.
+// 384 buckets of an hour: the last sixteen days.
 async function lastHours(page, root) {
   const to = alignedDown(Date.now(), hour) + hour;
   const { buckets } = await page.api.get("timeline", { root, from: to - 384 * hour, to, buckets: 384 });
@@ -38,10 +38,10 @@ function content(usage, hours) {
   const growth = usage.days.map((each) => ({ label: label(each.day), value: (sum += each.storedBytes) }));
   const recent = withEmptyDays(usage.days).slice(-90);
   const { room } = usage;
-  const meter = element("meter", { min: 0, max: room.totalBytes, value: room.usedBytes, "aria-label": "Part of the disk that the archive takes" });
+  const meter = element("meter", { min: 0, max: room.totalBytes, value: room.usedBytes, "aria-label": "Part of the disk that the archive uses" });
   const days = usage.dailyBytes > 0 ? Math.floor(room.freeBytes / usage.dailyBytes) : null;
   return [
-    element("p", { class: "summary" }, `The archive takes ${bytes(room.usedBytes)}; ${bytes(room.freeBytes)} of ${bytes(room.totalBytes)} are free. `,
+    element("p", { class: "summary" }, `The archive uses ${bytes(room.usedBytes)}; ${bytes(room.freeBytes)} of ${bytes(room.totalBytes)} are free. `,
       `It grows by ${bytes(usage.dailyBytes)} a day`, days !== null && days < 3650 ? `: there is room for ${counted(days, "day")}.` : "."),
     meter,
     chart("Growth", thinned(growth, 120), bytes, { isArea: true, unit: "Stored in all" }),
@@ -55,7 +55,7 @@ function content(usage, hours) {
   ];
 }
 
-/** Every so many points, and always the last one. */
+/** Reduces points to about `count`, keeping the last one. */
 function thinned(points, count) {
   const step = Math.ceil(points.length / count);
   return points.filter((_, index) => (points.length - 1 - index) % step === 0);

@@ -1,4 +1,4 @@
-// The history of a path: one row a version, newest first, with how its size changed. A large cut shows as a long bar.
+// The history of a path: one row per version, newest first, with its change of size. A large cut shows as a long bar.
 
 import { element, notice } from "./elements.js";
 import { bytes, marks, signedBytes } from "./amounts.js";

@@ -1,4 +1,4 @@
-// Earlier and later: along snapshots, along the versions of what is selected, by sessions and by days.
+// Neighbouring moments: by snapshot, by version of the selected entry, by session and by day.
 
 import { endOfDay, startOfDay } from "./dates.js";
 import { pathQuery, samePlace } from "./names.js";
@@ -42,7 +42,7 @@ export class Walk {
     return this.at(0);
   }
 
-  /** The neighbour of `from`; null at the end. A run of neighbours is kept, for keys that are held down. */
+  /** Returns the neighbour of `from`; null at the end. A run of neighbours is cached, for held keys. */
   async snapshot(from, step) {
     let place = this.#near.findIndex((each) => each.id === from.id);
     if (place < 0 || !this.#near[place + step]) {
@@ -53,7 +53,7 @@ export class Walk {
     return this.#near[place + step] ?? null;
   }
 
-  /** All versions known of a path, newest first. `count` asks for at least as many. */
+  /** Returns the versions of a path, newest first: at least `count`, if there are so many. */
   async versions(item, count = 200, signal) {
     const known = this.#versions;
     if (samePlace(known.item, item) && (known.limit >= count || (known.list.length && !known.hasMore))) return known;
@@ -62,13 +62,13 @@ export class Walk {
     return this.#versions;
   }
 
-  /** After something was captured or labelled. */
+  /** Clears the cache, after a capture or a label. */
   forget() {
     this.#near = [];
     this.#versions = { item: null, list: [], limit: 0, hasMore: false };
   }
 
-  /** The neighbouring version of `item`: a snapshot, or null. */
+  /** Returns the snapshot of the neighbouring version of `item`, or null. */
   async version(item, from, step) {
     for (let count = 200; ; count *= 5) {
       const { list, hasMore } = await this.versions(item, count);
@@ -79,14 +79,14 @@ export class Walk {
     }
   }
 
-  /** The version that is there at `from`: the one that last changed it. */
+  /** Returns the version at `from`: the one that last changed it. */
   async versionAt(item, from) {
     const { list } = await this.versions(item);
     return list.find((version) => version.snapshot.time <= from.time) ?? null;
   }
 
   async session(from, step) {
-    // The first one may be the one that `from` is in.
+    // The first session may be the one that contains `from`.
     const sessions = await this.#source.sessions(
       step < 0 ? { to: from.time, limit: 2 } : { from: from.time, order: "oldest", limit: 2 });
     const found = sessions.find((session) =>

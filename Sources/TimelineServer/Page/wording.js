@@ -1,10 +1,10 @@
-// Which words of a changed line are different. The lines that differ come from the server; this only marks them.
+// Marks the words of a changed line that differ. The differing lines come from the server.
 
 const limit = 600;
 
 const wordsOf = (text) => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
-/** Two lines as runs of {text, isMarked}; null where marking would say nothing. */
+/** Returns two lines as runs of {text, isMarked}; null if marking would not help. */
 export function wordDifference(left, right) {
   const one = wordsOf(left);
   const other = wordsOf(right);
@@ -14,7 +14,7 @@ export function wordDifference(left, right) {
   let end = 0;
   while (end < one.length - start && end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
   const kept = common(one.slice(start, one.length - end), other.slice(start, other.length - end));
-  // Lines that have little more than spaces in common are other lines.
+  // Lines that share few words are different lines.
   const isWord = (word) => word.trim() !== "";
   const words = Math.max(one.filter(isWord).length, other.filter(isWord).length);
   const same = one.filter((word, index) => isWord(word) &&
@@ -26,7 +26,7 @@ export function wordDifference(left, right) {
   return { left: runs(one, kept.left), right: runs(other, kept.right) };
 }
 
-/** The longest common sequence, as flags for both sides. */
+/** Returns the longest common subsequence, as flags for both sides. */
 function common(one, other) {
   const wide = other.length + 1;
   const table = new Uint16Array((one.length + 1) * wide);

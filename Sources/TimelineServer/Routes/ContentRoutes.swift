@@ -1,4 +1,4 @@
-// Files as they were: whole, in part, and directories as archives of tar.
+// The contents of files, complete or in part, and directories as tar files.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -12,7 +12,7 @@ internal import NIOCore
 struct ContentRoutes {
     let context: ServerContext
 
-    /// Bytes that are read and sent at once.
+    /// The bytes read and sent per piece.
     private static let pieceBytes: UInt64 = 256 << 10
 
     func add(to api: RouterGroup<BasicRequestContext>) {
@@ -31,12 +31,12 @@ struct ContentRoutes {
     private func content(_ id: String, _ query: Query, _ request: Request) async throws -> Response {
         let path = try query.path()
         let entry = try await Blocking.run { try context.entry(path, in: context.snapshot(id)) }
-        guard entry.kind == .file, let name = ContentName.of(entry) else { throw Refusal.bad("'\(path)' is no file") }
+        guard entry.kind == .file, let name = ContentName.of(entry) else { throw Refusal.bad("not a file: '\(path)'") }
         let tag = "\"\(name)\""
         var headers: HTTPFields = [
             .eTag: tag, .acceptRanges: "bytes", .cacheControl: "private, max-age=31536000, immutable",
             .contentType: MediaKind.of(entry.path),
-            // Nothing that an archive holds is run.
+            // A browser must not run anything from an archive.
             .contentSecurityPolicy: "sandbox; default-src 'none'",
         ]
         if query["download"] != nil { headers[.contentDisposition] = Disposition.attachment(entry.path) }
@@ -62,7 +62,7 @@ struct ContentRoutes {
             while place < range.upperBound {
                 let piece = place..<min(place + ContentRoutes.pieceBytes, range.upperBound)
                 let bytes = try await Blocking.run { try archive.read(entry, range: piece) }
-                guard UInt64(bytes.count) == UInt64(piece.count) else { throw Refusal.notFound("the file has ended") }
+                guard UInt64(bytes.count) == UInt64(piece.count) else { throw Refusal.notFound("truncated file") }
                 try await writer.write(ByteBuffer(bytes: bytes))
                 place = piece.upperBound
             }
@@ -95,9 +95,11 @@ struct ContentRoutes {
     }
 }
 
-/// A range of bytes as a request names it (RFC 9110, 14.2).
+/// A range of bytes in a request (RFC 9110, 14.2).
 enum ByteRange {
-    /// - Returns: nil where it is to be passed over, empty where no byte of the file is in it.
+    /// Parses a range.
+    ///
+    /// - Returns: nil if the header must be ignored, an empty range if no byte of the file is in it.
     static func parse(_ text: String, size: UInt64) -> Range<UInt64>? {
         guard text.hasPrefix("bytes="), !text.contains(",") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
@@ -114,7 +116,7 @@ enum ByteRange {
     }
 }
 
-/// What a browser may take a file for, by the end of its name: only what it shows and does not run.
+/// The media type of a file, by the end of its name: only types that a browser shows and does not run.
 enum MediaKind {
     private static let kinds = [
         "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",

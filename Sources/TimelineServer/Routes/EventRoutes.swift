@@ -1,4 +1,4 @@
-// News as they come: server-sent events (WHATWG HTML, 9.2).
+// Sends events as they happen: server-sent events (WHATWG HTML, 9.2).
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,9 +11,9 @@ internal import NIOCore
 struct EventRoutes {
     let context: ServerContext
 
-    /// How often the archive is asked for news; watchers in other processes write to it.
+    /// How often to poll the archive for news: watchers in other processes write to it.
     private static let interval: Duration = .milliseconds(300)
-    /// After so many questions without news a comment shows that the stream is alive, and which roots are watched is looked at.
+    /// Every so many polls, a comment shows that the stream is alive, and the set of watched roots is checked.
     private static let quietTurns = 50
 
     func add(to api: RouterGroup<BasicRequestContext>) {
@@ -43,13 +43,13 @@ struct EventRoutes {
     }
 }
 
-/// What a stream of events has told, and what there is to tell.
+/// What a stream of events has sent, and what is new.
 private struct News: Sendable {
     private let context: ServerContext
-    /// The last snapshot of each root that was told of; nil where a root had none.
+    /// The last snapshot of each root that was sent; nil if a root had none.
     private var latest: [ArchivedRoot: ListedSnapshot] = [:]
     private var operations: [ArchivedRoot: OperationID?] = [:]
-    /// The roots that were watched when that was looked at.
+    /// The roots that were watched at the last check; nil before the first.
     private var watched: Set<ArchivedRoot>?
 
     private static let limit = 200
@@ -63,7 +63,9 @@ private struct News: Sendable {
         let root: String
     }
 
-    /// - Parameter last: the id of the last event that the page has, which is a snapshot's.
+    /// The news since an event.
+    ///
+    /// - Parameter last: the id of the last event that the page received, which is a snapshot's.
     init(_ context: ServerContext, since last: String?) throws {
         self.context = context
         let known = last.flatMap { try? context.snapshot($0) }
@@ -103,9 +105,9 @@ private struct News: Sendable {
         return text
     }
 
-    /// Tells how a root stands that is watched now, or no more.
+    /// Adds the status of each root whose watcher has started or stopped.
     ///
-    /// No watcher is asked otherwise: it captures before it answers.
+    /// Other watchers are not asked: a watcher captures before it answers.
     private mutating func addStatus(to text: inout String) throws {
         let present = Set(try context.archive.rootSummaries().filter(\.isWatched).map(\.root))
         for root in present.symmetricDifference(watched ?? present) {

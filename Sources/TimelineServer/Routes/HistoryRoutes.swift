@@ -1,4 +1,4 @@
-// Roots, the timeline, snapshots, sessions, operations, and how all that stands.
+// Roots, the timeline, snapshots, sessions, operations, status and usage.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -143,8 +143,7 @@ struct HistoryRoutes {
             }, work: HistoryRoutes.work(try timeline.sessions(from: from, to: to), apart: found.milliseconds))
     }
 
-    /// When there was work; sessions that are closer to each other than a bucket is long become one, so that their number is
-    /// bounded.
+    /// Returns the spans of work; sessions closer together than a bucket are merged, which bounds their number.
     private static func work(_ sessions: [WorkSession], apart: Int64) -> [TimelineAnswer.Work] {
         var found: [TimelineAnswer.Work] = []
         for session in sessions {
@@ -193,7 +192,7 @@ struct HistoryRoutes {
         } else {
             place = .end
         }
-        // One more tells whether there are more.
+        // Request one more to know whether there are more.
         let found = try timeline.moments(place, limit: limit + 1)
         guard found.count > limit else { return answer(found) }
         if case .after = place { return answer(Array(found.prefix(limit)), hasMore: true) }
@@ -228,7 +227,7 @@ struct HistoryRoutes {
         switch query["order"] ?? "newest" {
         case "newest": listed = found.suffix(limit).reversed()
         case "oldest": listed = Array(found.prefix(limit))
-        default: throw Refusal.bad("'order' is 'newest' or 'oldest'")
+        default: throw Refusal.bad("'order' must be 'newest' or 'oldest'")
         }
         let answers = listed.map { session in
             Sessions.Session(

@@ -1,4 +1,4 @@
-// The page's own files, which are part of the program.
+// The page's own files, which are embedded in the program.
 
 internal import HTTPTypes
 internal import Hummingbird

@@ -1,4 +1,4 @@
-// Restoring with a plan first, taking back, and labels.
+// Restoring by plans, undoing and redoing, and labels.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -50,7 +50,7 @@ struct RestoreRoutes {
         func relativePaths() throws -> [RelativePath] {
             let plain = try (paths ?? []).map { try Query.path(Array($0.utf8)) }
             let others = try (pathBytes ?? []).map { text in
-                guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'pathBytes' is no base64url") }
+                guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'pathBytes' is not base64url") }
                 return try Query.path(bytes)
             }
             return plain + others
@@ -101,7 +101,7 @@ struct RestoreRoutes {
             nothingToDo = plan.actions.isEmpty
             let root = ShellText.quoted("\(plan.snapshot.root.path)")
             let commands = plan.paths.map { path in
-                // From the top of the root, wherever the user stands.
+                // Relative to the root, so that it works in any directory.
                 let word = path.isRoot ? "" : "::/\(path)"
                 return "archiver restore \(ShellText.quoted("\(plan.snapshot.id.short)\(word)")) --root \(root)"
             }
@@ -117,7 +117,7 @@ struct RestoreRoutes {
 
         var text = ""
         var operation: String?
-        /// How many times to undo.
+        /// How many operations there are to undo.
         var steps = 0
         var written = 0
         var removed = 0
@@ -141,11 +141,11 @@ struct RestoreRoutes {
 
     private func apply(_ name: String) async throws -> Response {
         guard let plan = plans.remove(name) else {
-            throw Refusal.notFound("there is no such plan any more: plan again")
+            throw Refusal.notFound("the plan has expired; plan again")
         }
         let present = try await Blocking.run { try RestorePlan(plan.snapshot, plan.paths, in: context.archive) }
         guard present.digest == plan.digest else {
-            let refusal = Refusal(409, "changed", "the directory has changed since: this is what would be done now")
+            let refusal = Refusal(409, "changed", "the directory has changed since; here is a new plan")
             let conflict = Conflict(
                 error: ErrorAnswer(refusal).error, plan: PlanAnswer(present, named: plans.add(present)))
             return JSONAnswer.response(conflict, status: .conflict)
@@ -160,7 +160,7 @@ struct RestoreRoutes {
         }
     }
 
-    // MARK: Taking back
+    // MARK: Undoing and redoing
 
     private struct Reversal: Decodable {
         let root: String
@@ -216,7 +216,7 @@ extension RestoreAction.Kind {
     }
 }
 
-/// Words as a shell takes them.
+/// Quotes words for a shell.
 enum ShellText {
     static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy {

@@ -1,4 +1,4 @@
-// Searching all of a history, for names and for lines.
+// Searches a whole history for names and for lines.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -10,7 +10,7 @@ internal import NIOCore
 struct SearchRoutes {
     let context: ServerContext
 
-    /// The most that one search gives.
+    /// The most results of one search.
     private static let limit = 5000
 
     func add(to api: RouterGroup<BasicRequestContext>) {
@@ -18,8 +18,8 @@ struct SearchRoutes {
             let query = try Query(request)
             let text = try query.required("q")
             let kind = query["kind"] ?? "names"
-            guard kind == "names" || kind == "content" else { throw Refusal.bad("'kind' is names or content") }
-            guard kind == "names" || !text.isEmpty else { throw Refusal.bad("there is nothing to search for") }
+            guard kind == "names" || kind == "content" else { throw Refusal.bad("'kind' must be 'names' or 'content'") }
+            guard kind == "names" || !text.isEmpty else { throw Refusal.bad("the search text is empty") }
             let root = try await Blocking.run { try context.root(query) }
             return Response(
                 status: .ok, headers: [.contentType: "application/x-ndjson; charset=utf-8"],
@@ -62,7 +62,7 @@ struct SearchRoutes {
 
     private func names(_ text: String, _ root: ArchivedRoot) throws -> [[UInt8]] {
         let pins = try context.pins()
-        // A word without a sign of a pattern is looked for anywhere in a name.
+        // Text without wildcards matches anywhere in a name.
         let pattern = text.contains(where: { "*?[/".contains($0) }) ? text : text.isEmpty ? "*" : "*\(text)*"
         let found = try context.archive.names(matching: Array(pattern.utf8), in: root)
         let lines = try found.prefix(SearchRoutes.limit).map { found in
@@ -107,7 +107,7 @@ struct SearchRoutes {
 }
 
 extension ServerContext {
-    /// The last snapshot that had what `gone` has no more.
+    /// Returns the snapshot before `gone`, the last one with the line.
     fileprivate func lastWith(_ gone: ListedSnapshot) throws -> ListedSnapshot {
         try archive.neighbours(of: gone, isLater: false, limit: 1).first ?? gone
     }

@@ -1,4 +1,4 @@
-// Opening a session.
+// Opens sessions.
 
 internal import ArchiverKit
 internal import Hummingbird
@@ -23,7 +23,7 @@ struct SessionRoutes {
             let opening = try await JSONAnswer.value(Opening.self, of: request)
             guard let session = context.access.session(for: opening.token) else {
                 throw Refusal(
-                    401, "tokenUsed", "the address was opened before, or is of another server",
+                    401, "tokenUsed", "the address was used before, or belongs to another server",
                     remedy: "run 'archiver browse' again")
             }
             return JSONAnswer.response(

@@ -1,4 +1,4 @@
-// What programs have saved.
+// Saved states: titles, versions, values and differences.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,7 +11,7 @@ struct StateRoutes {
     let context: ServerContext
 
     private static let limit = 500
-    /// Bytes of a value that are shown.
+    /// The bytes of a value that are shown at most.
     private static let valueLimit = 1 << 20
     private static let fieldLimit = 2000
 
@@ -100,7 +100,7 @@ struct StateRoutes {
     private static func differences(_ query: Query, _ context: ServerContext) throws -> Differences {
         let sides = try ["a", "b"].map { try context.archive.content(of: state(query.required($0), context)).value() }
         guard let left = sides[0], let right = sides[1] else {
-            throw Refusal.bad("these states hold too much to be compared field by field")
+            throw Refusal.bad("these states are too large to compare field by field")
         }
         let all = try StateComparison.differences(from: left, to: right)
         let fields = try all.prefix(fieldLimit).map { difference in
@@ -112,7 +112,7 @@ struct StateRoutes {
     }
 
     private static func state(_ id: String, _ context: ServerContext) throws -> ListedState {
-        guard id.count >= 4, id.allSatisfy(\.isHexDigit) else { throw Refusal.bad("that is no id") }
+        guard id.count >= 4, id.allSatisfy(\.isHexDigit) else { throw Refusal.bad("'\(id.prefix(80))' is not an id") }
         guard case .state(let state) = try context.archive.selected(SnapshotSelector(id), of: nil, orElsewhere: true)
         else { throw Refusal.notFound("there is no such state") }
         return state

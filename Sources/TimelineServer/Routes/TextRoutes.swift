@@ -1,4 +1,4 @@
-// The versions of a path, the lines of a file, and how two versions differ.
+// The versions of a path, the lines of a file, and the differences of two versions.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -106,7 +106,7 @@ struct TextRoutes {
         let path = try query.path()
         let entry = try context.entry(path, in: snapshot)
         guard entry.kind == .file, let text = try bytes(entry, context), !TextLines.isBinary(text) else {
-            throw Refusal.bad("'\(path)' is no text whose lines can be followed")
+            throw Refusal.bad("'\(path)' is not a text file, or is too large to follow its lines")
         }
         let versions = try context.archive.history(of: path, in: snapshot.root, HistoryQuery(through: snapshot))
         let lines = try Blame(context.archive).lines(versions)
@@ -125,7 +125,7 @@ struct TextRoutes {
         return BlamedLines(lines: answers, snapshots: snapshots, isTruncated: lines.count > lineLimit)
     }
 
-    /// The content of a file; nil where it is too large for a comparison of lines.
+    /// Returns the content of a file; nil if it is too large to compare lines.
     private static func bytes(_ entry: Entry, _ context: ServerContext) throws -> [UInt8]? {
         guard entry.size <= Blame.limit else { return nil }
         return try context.archive.read(entry, range: 0..<entry.size)

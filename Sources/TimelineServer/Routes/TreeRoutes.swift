@@ -1,4 +1,4 @@
-// Directories of snapshots, and what differs between two of them.
+// Directories of snapshots, and the differences of two snapshots.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -66,7 +66,7 @@ struct TreeRoutes {
         let path = try query.path()
         let older = try query["against"].map(context.snapshot)
         let last = try query["cursor"].map { text throws(Refusal) in
-            guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'cursor' is not one that was given") }
+            guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'cursor' is invalid") }
             return try Query.path(bytes)
         }
         let present = try context.archive.entry(at: path, in: snapshot)
@@ -80,7 +80,7 @@ struct TreeRoutes {
         let isWhole = entries.count < entryLimit
         guard let older else { return listing(entries.map { .init($0, nil) }, entries.last, isWhole: isWhole) }
         let (changes, gone) = try changes(at: path, from: older, to: snapshot, context)
-        // What is gone is shown where it was.
+        // Removed entries are shown where they were.
         let end = isWhole ? nil : entries.last?.path
         let between = gone.filter { entry in
             last.map { $0 < entry.path } ?? true && (end.map { entry.path < $0 } ?? true)
@@ -96,7 +96,7 @@ struct TreeRoutes {
         Listing(entries: items, cursor: isWhole ? nil : last.map { Base64URL.encoded($0.path.bytes) })
     }
 
-    /// How what lies directly in a directory differs, and what is gone of it.
+    /// Returns the changes of the entries directly in a directory, and the entries removed from it.
     private static func changes(
         at path: RelativePath, from older: ListedSnapshot, to snapshot: ListedSnapshot, _ context: ServerContext
     ) throws -> ([RelativePath: String], [Entry]) {
@@ -119,7 +119,7 @@ struct TreeRoutes {
         return (changes, gone)
     }
 
-    // MARK: What differs
+    // MARK: Differences
 
     private struct Changes: Encodable {
         struct Change: Encodable {

@@ -1,4 +1,4 @@
-// Snapshots on their way to those who have subscribed to them at a control socket.
+// Sends snapshots to the subscribers at a control socket.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,8 +9,8 @@ internal import WatchControl
 
 /// One subscription: wakes the thread that writes to the subscriber.
 ///
-/// What is written comes from the catalogue, at the pace of the subscriber: nothing is kept for one who is slow, nothing
-/// gets lost, and no capture waits.
+/// The snapshots are read from the catalogue at the subscriber's pace: nothing is buffered for a slow one, nothing is
+/// lost, and no capture waits.
 final class ControlFeed: Sendable {
     private struct State {
         var isAwake = true
@@ -20,10 +20,10 @@ final class ControlFeed: Sendable {
     private let state = Locked(State())
     private let news = DispatchSemaphore(value: 0)
 
-    /// How long until it is looked whether the subscriber is still there, and for snapshots that others have made.
+    /// How often to check whether the subscriber is still connected, and whether other processes have made snapshots.
     private static let patience = DispatchTimeInterval.seconds(5)
 
-    /// Says that there is something new; never waits.
+    /// Wakes the thread because there is something new; never waits.
     func wake(andEnd hasEnded: Bool = false) {
         let isFirst = state.withLock { state in
             defer { state.isAwake = true }
@@ -33,11 +33,11 @@ final class ControlFeed: Sendable {
         if isFirst { news.signal() }
     }
 
-    /// Writes snapshots as they come, until the subscriber is gone or the watching has ended.
+    /// Writes new snapshots, until the subscriber disconnects or watching ends.
     ///
     /// - Parameters:
     ///   - start: the last snapshot that the subscriber knows.
-    ///   - next: some of the snapshots behind one, in their order.
+    ///   - next: returns some of the snapshots after a given one, in their order.
     func run(
         on connection: ControlServer.Connection, from start: ListedSnapshot?,
         _ next: (ListedSnapshot?) throws -> [ListedSnapshot]
@@ -71,10 +71,10 @@ final class ControlFeeds: Sendable {
 
     private let state = Locked(State())
 
-    /// Subscribers at once: each has a thread, and one of the server's connections.
+    /// The most subscribers: each takes a thread, and one of the server's connections.
     private static let limit = 32
 
-    /// - Returns: nil where there are as many as there may be.
+    /// - Returns: nil if the limit is reached.
     func add() -> ControlFeed? {
         state.withLock { state in
             guard state.feeds.count < ControlFeeds.limit else { return nil }

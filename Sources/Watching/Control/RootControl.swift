@@ -1,4 +1,4 @@
-// What the watcher of a root answers to those who ask it.
+// Answers the requests that other processes send to a root's watcher.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -13,19 +13,19 @@ internal import SystemPackage
 internal import Threading
 internal import WatchControl
 
-/// Listens for questions about one root, and answers them.
+/// Listens for requests about one root, and answers them.
 ///
-/// The root owns its control and passes itself to each call: only an answer that is being found holds the root.
+/// The root owns its control and passes itself to each call, so that only a request in progress holds the root.
 final class RootControl: Sendable {
     private let server = Locked<ControlServer?>(nil)
-    /// Those who want to know of each snapshot.
+    /// The subscriptions to the root's snapshots.
     let feeds = ControlFeeds()
 
-    /// How long an answer may wait for what changed just before the question.
+    /// How long an answer waits for the capture of changes just before the request.
     private static let probeLimit = Duration.seconds(10)
-    /// The most large files that are reported.
+    /// How many large files are reported at most.
     private static let reportedFiles = 20
-    /// Snapshots that are read at once.
+    /// How many snapshots are read at a time.
     private static let step = 256
 
     // MARK: Listening
@@ -45,16 +45,16 @@ final class RootControl: Sendable {
                 return await root.control.answer(request, about: root)
             }
         } catch {
-            // Watching goes on without: some file systems have no sockets.
+            // Some file systems have no sockets: watch without one.
             return root.service.report(
                 .degraded(
-                    root: root.path, message: "the watcher cannot be asked how it is: \(error)",
-                    remedy: "keep the archive on a file system that has sockets"))
+                    root: root.path, message: "the watcher cannot be asked for its status: \(error)",
+                    remedy: "put the archive on a file system that supports sockets"))
         }
         self.server.withLock { $0 = server }
     }
 
-    /// Ends the listening; the socket's name goes with it.
+    /// Stops listening, which also removes the socket's name.
     func stopListening() {
         server.withLock { $0 = nil }
     }
@@ -98,10 +98,11 @@ final class RootControl: Sendable {
 
     // MARK: Status
 
-    /// How the watching stands.
+    /// Returns the status of the watching.
     ///
-    /// The proof that it is alive and complete is the answer itself: everything that the kernel had queued when the
-    /// question came was read, and captured if it could be within a moment.
+    /// The answer itself proves that the watcher is alive and up to date: before answering, it reads every event that
+    /// the kernel had queued at the time of the request, and captures the changes if that takes no longer than
+    /// `probeLimit`.
     func status(of root: WatchedRoot) async -> WatcherStatus {
         let start = ContinuousClock.now
         let isCurrent = await isSettled(root, withLargeFiles: false)
@@ -122,7 +123,7 @@ final class RootControl: Sendable {
         return status
     }
 
-    /// How the directories are watched, in one word.
+    /// Returns the backends in use, joined by "+".
     private static func backends(_ stats: WatchStats?) -> String {
         guard let stats else { return "none" }
         let used = [
@@ -132,28 +133,28 @@ final class RootControl: Sendable {
         return used.isEmpty ? "none" : used.map(\.0).joined(separator: "+")
     }
 
-    /// Whether everything that changed before the call is captured, after a wait of at most `probeLimit`.
+    /// Returns whether everything that changed before the call is captured; waits at most `probeLimit` for that.
     ///
-    /// - Parameter withLargeFiles: whether those that are captured less often count.
+    /// - Parameter withLargeFiles: whether to include files that are captured less often.
     private func isSettled(_ root: WatchedRoot, withLargeFiles: Bool) async -> Bool {
         guard root.journal.phase == .watching else { return false }
         let isDone = await FirstAnswer.isDone(within: RootControl.probeLimit) {
             await root.settle(withLargeFiles: withLargeFiles)
         }
-        // The end of the watching ends the wait as well.
+        // The wait also ends when watching ends.
         return isDone && !root.service.shouldStop
     }
 
     // MARK: Marks and notes
 
-    /// Captures what has changed until now, and marks that state.
+    /// Captures all changes until now, and marks that state.
     ///
-    /// Whoever asked may have gone long before: the mark is made all the same.
+    /// The mark is made even if the client has disconnected.
     private func mark(_ name: String?, of root: WatchedRoot) async -> ControlResponse {
         guard let name else { return .notUnderstood }
         guard await isSettled(root, withLargeFiles: true) else {
             let message = RootControl.unsettled(root)
-            return ControlResponse(failure: WatcherStatus.Trouble(message: message, remedy: "mark again later"))
+            return ControlResponse(failure: Finding(message, remedy: "mark again later"))
         }
         let (archive, path, service) = (root.service.archive, root.path, root.service)
         do {
@@ -174,10 +175,9 @@ final class RootControl: Sendable {
             : "\(root.path) is still being read for the first time"
     }
 
-    /// Writes down `text` about a snapshot of the root.
+    /// Adds a note about a snapshot of the root.
     ///
-    /// - Parameter snapshot: the snapshot's id in hex digits; nil for the latest, which holds what was captured until
-    ///   now.
+    /// - Parameter snapshot: the snapshot's id in hex digits; nil for the latest.
     private func note(_ text: String?, about snapshot: String?, of root: WatchedRoot) async -> ControlResponse {
         guard let text else { return .notUnderstood }
         let (service, archived) = (root.service, ArchivedRoot(here: root.path))
@@ -200,20 +200,20 @@ final class RootControl: Sendable {
     private static func snapshot(_ digits: String, of root: ArchivedRoot) throws(ArchiverError) -> SnapshotID {
         if let id = SnapshotID(hex: digits) { return id }
         throw ArchiverError(
-            .noSuchSnapshot, "'\(digits.prefix(64))' is not the id of a snapshot", remedy: "give all 64 hex digits",
+            .noSuchSnapshot, "'\(digits.prefix(64))' is not the id of a snapshot", remedy: "use all 64 hex digits",
             path: root.path)
     }
 
     // MARK: Feeds
 
-    /// Writes the root's snapshots to a subscriber until it is gone or the watching ends.
+    /// Writes the root's snapshots to a subscriber until it disconnects or watching ends.
     ///
-    /// - Parameter last: the id of the last snapshot that it knows, in hex digits; nil for those from now on.
+    /// - Parameter last: the id of the last snapshot that it knows, in hex digits; nil for new snapshots only.
     private func stream(_ root: WatchedRoot, to connection: ControlServer.Connection, after last: String?) {
         guard let feed = feeds.add() else {
             return connection.respond(
                 ControlResponse(
-                    failure: WatcherStatus.Trouble(message: "too many have subscribed", remedy: "end some of them")))
+                    failure: Finding("there are too many subscribers", remedy: "end some of them")))
         }
         defer { feeds.remove(feed) }
         do throws(ArchiverError) {
@@ -236,7 +236,7 @@ final class RootControl: Sendable {
         if let found, found.isOf(ArchivedRoot(here: path)) { return found }
         throw ArchiverError(
             .noSuchSnapshot, "the archive holds no snapshot \(last.prefix(64)) of \(path)",
-            remedy: "subscribe without one, and list what there is", path: path)
+            remedy: "subscribe without a snapshot, and list those that exist", path: path)
     }
 
     private func snapshots(of root: WatchedRoot, behind last: ListedSnapshot?) throws -> [ListedSnapshot] {

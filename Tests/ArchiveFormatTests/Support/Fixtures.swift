@@ -1,4 +1,4 @@
-// Files of `fixtures/golden-values`: the bytes that version 1 of the format gives, never to be edited.
+// The files of `fixtures/golden-values`: bytes that version 1 of the format wrote. They are never edited.
 
 import ArchiveFormat
 import Foundation
@@ -14,5 +14,5 @@ enum Fixtures {
     }
 }
 
-/// Bytes from hex digits; spaces do not count.
+/// Bytes from hex digits; spaces are ignored.
 func hex(_ text: String) -> [UInt8] { Hex.bytes(text.filter { $0 != " " }) ?? [] }

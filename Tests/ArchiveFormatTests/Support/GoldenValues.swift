@@ -1,4 +1,4 @@
-// The values whose bytes are in `fixtures/golden-values`: each field of the format at least once.
+// The values whose bytes are in `fixtures/golden-values`; every field of the format occurs at least once.
 
 import ArchiveFormat
 import Exclusions
@@ -72,7 +72,7 @@ enum GoldenValues {
         storedBytes: 1234, ownerNames: [0: "root", 1000: "u"], groupNames: [100: "users"], sequence: 300,
         machine: machine)
 
-    /// With all that version 1 knows about exclusions.
+    /// A snapshot with all fields of exclusions that version 1 has.
     static let snapshotWithExclusions = Snapshot(
         time: time, rootPath: Array("/home/u/docs".utf8), host: "host", cause: .audit, tree: id, totals: Totals(),
         changes: ChangeCounts(), storedBytes: 0,
@@ -130,12 +130,12 @@ enum GoldenValues {
         .init(offset: place.offset, header: blockHeader), .init(offset: secondPlace.offset, header: blockHeader),
     ]
 
-    /// The first and the second place in the golden segment.
+    /// The place of the first block in the golden segment.
     static let place = BlockPlace(segment: segmentHeader.segment.prefix, offset: 64)
     private static let secondPlace = BlockPlace(
         segment: segmentHeader.segment.prefix, offset: 64 + blockHeader.blockLength)
 
-    /// Of a segment whose bytes were hashed as nothing.
+    /// The footer of a segment whose content is hashed as if it were empty.
     static let footer = SegmentFooter.encoded(blocks: footerBlocks, segment: place.segment, content: SegmentHash())
 
     static let manifest = ArchiveManifest(id: randomID("000102030405060708090a0b0c0d0e0f"), created: time)
@@ -144,7 +144,7 @@ enum GoldenValues {
         (Hex.bytes(digits) ?? []).withUnsafeBytes { RandomID(exactly: $0) }
     }
 
-    /// Every file of the folder and the bytes that belong in it.
+    /// The expected bytes of every file of the folder.
     static let encodings: [String: [UInt8]] = [
         "leaf.cbor": leaf.encoded(), "inner.cbor": inner.encoded(), "empty-tree.cbor": Node.leaf([]).encoded(),
         "slice-list.cbor": sliceList.encoded(), "snapshot.cbor": snapshot.encoded(),

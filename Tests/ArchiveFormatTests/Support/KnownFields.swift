@@ -1,8 +1,8 @@
-// What a program of version 1 sees of a snapshot, a gap or an operation that a later one wrote.
+// The part of a later program's snapshot, gap, operation or notice that a program of version 1 reads.
 
 import ArchiveFormat
 
-/// Items without what is passed over, and with what is taken for something else.
+/// Removes the fields that version 1 skips, and replaces the values that it reads as others.
 enum KnownFields {
     static func snapshot(_ item: CBORValue) -> CBORValue {
         fields(0...17, of: item) { key, value in
@@ -23,7 +23,7 @@ enum KnownFields {
 
     static func rootNotice(_ item: CBORValue) -> CBORValue { fields(0...6, of: item) { $1 } }
 
-    /// The fields of a map with keys in `keys`, their values replaced by `known`, or left out where that is nil.
+    /// The fields of a map whose keys are in `keys`; `known` replaces their values, or removes them by returning nil.
     private static func fields(
         _ keys: ClosedRange<UInt64>, of item: CBORValue, _ known: (UInt64, CBORValue) -> CBORValue?
     ) -> CBORValue {
@@ -37,7 +37,7 @@ enum KnownFields {
             })
     }
 
-    /// A map that is left out where it says nothing.
+    /// The map without unknown fields; nil if that leaves it empty.
     private static func part(_ keys: ClosedRange<UInt64>, of item: CBORValue) -> CBORValue? {
         let part = fields(keys, of: item) { $1 }
         if case .map(let pairs) = part, pairs.isEmpty { return nil }

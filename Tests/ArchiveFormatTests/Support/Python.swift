@@ -1,10 +1,10 @@
-// Python as an independent implementation of CBOR.
+// Runs Python, whose package cbor2 is an independent implementation of CBOR.
 
 import Foundation
 import TestSupport
 
 enum Python {
-    /// A Python that has the package cbor2: the system's, into which `make test` installs it, or the first in the path.
+    /// A Python with the package cbor2: the system's, where `make test` installs it, or the first one in the path.
     private static let interpreter: String? = ["/usr/bin/python3", "python3"].first {
         (try? run("import cbor2", by: $0, input: "")) != nil
     }
@@ -20,7 +20,7 @@ enum Python {
         return try run(script, by: interpreter, arguments, input: input)
     }
 
-    /// Runs `script` with `input` on its standard input, from files so that neither side waits for the other.
+    /// Runs `script` with `input` on its standard input; uses files so that neither side waits for the other.
     private static func run(
         _ script: String, by interpreter: String, _ arguments: [String] = [], input: String
     ) throws -> String {

@@ -1,4 +1,4 @@
-// Small commits, and what must be read back of them.
+// Small commits and their expected contents.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -6,7 +6,7 @@ import FileIO
 import SystemPackage
 import Testing
 
-/// A commit that was made: its record and all its chunks.
+/// A finished commit: its record and all its chunks.
 struct Commit: Sendable {
     let record: ListedSnapshot
     let snapshot: Snapshot
@@ -16,7 +16,7 @@ struct Commit: Sendable {
 }
 
 extension ArchiveStore {
-    /// Appends each of `contents` as a block of its own, a node, and a snapshot with the time and label `number`.
+    /// Appends each of `contents` in its own block, a node, and a snapshot with the time and label `number`.
     func commit(_ number: Int, _ contents: [[UInt8]], parent: Commit? = nil) throws -> Commit {
         let writer = try beginCommit()
         do {
@@ -55,7 +55,7 @@ extension ArchiveStore {
         return Commit(record: record, snapshot: snapshot, chunks: chunks)
     }
 
-    /// Whether everything of `commit` is there and equal.
+    /// Whether the archive has all of `commit`, unchanged.
     func holds(_ commit: Commit) throws -> Bool {
         guard try catalogue.hasSnapshot(commit.id), try snapshot(commit.id) == commit.snapshot else { return false }
         return try commit.chunks.allSatisfy { id, bytes in try read(id) == bytes }
@@ -83,7 +83,7 @@ extension MachineID {
 }
 
 extension GapRecord {
-    /// A gap of the second `number`, which none other shares.
+    /// A gap at the second `number`, different for each number.
     static func sample(_ number: Int, root: String = "/root") -> GapRecord {
         GapRecord(
             rootPath: Array(root.utf8), host: "host", cause: GapCause.allCases[number % GapCause.allCases.count],
@@ -93,7 +93,7 @@ extension GapRecord {
 }
 
 extension OperationRecord {
-    /// An operation of the second `number`, which none other shares.
+    /// An operation at the second `number`, different for each number.
     static func sample(_ number: Int, root: String = "/root") -> OperationRecord {
         let id = ChunkID(hashing: Array("\(number)".utf8))
         let kind = OperationKind.allCases[number % OperationKind.allCases.count]
@@ -106,7 +106,7 @@ extension OperationRecord {
     }
 }
 
-/// The `StorageError` that `body` throws; nil where it throws none.
+/// The `StorageError` that `body` throws; nil if it throws none.
 func failure<Result>(_ body: () throws -> Result) throws -> StorageError? {
     do {
         _ = try body()

@@ -1,4 +1,4 @@
-// Segments in memory, whose calls can be made to fail and whose power can be cut.
+// Segments in memory, with injected faults and simulated power failures.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -6,9 +6,10 @@ import SystemPackage
 import TestSupport
 import Threading
 
-/// A place of segments that is no directory.
+/// A segment store in memory.
 ///
-/// Its calls are counted. One of them, or all from one on, can be made to fail; and what is durable after each can be had.
+/// It counts its calls. One call, or all from one on, can be made to fail, and the durable contents after each call can
+/// be inspected.
 final class MemorySegments: SegmentStore {
     /// Which calls fail.
     enum Failing: Sendable {
@@ -34,7 +35,7 @@ final class MemorySegments: SegmentStore {
 
     private let state: Locked<State>
 
-    /// - Parameter files: what is there.
+    /// - Parameter files: the initial segments.
     init(_ files: [String: MemoryFile] = [:]) {
         state = Locked(State(files: files))
     }
@@ -43,14 +44,14 @@ final class MemorySegments: SegmentStore {
 
     func fail(_ failing: Failing) { state.withLock { $0.failing = failing } }
 
-    /// Has `body` see what there is after each call; what it is given is the same as what is written to.
+    /// Calls `body` after each call of the store; its argument has the live segments, not copies.
     func afterEachCall(_ body: @escaping @Sendable (Int, [String: MemoryFile]) -> Void) {
         state.withLock { $0.afterCall = body }
     }
 
-    /// Counts a call and does its work, unless that is to fail.
+    /// Counts a call, then does its work or fails.
     ///
-    /// - Parameter half: what is done of the work by a call that fails.
+    /// - Parameter half: the part of the work that a failing call does.
     fileprivate func call<Result>(
         _ path: FilePath, half: () -> Void = {}, _ work: () -> Result
     ) throws(StorageError) -> Result {
@@ -110,7 +111,7 @@ final class MemorySegments: SegmentStore {
     fileprivate func holds(_ file: MemoryFile, as name: String) -> Bool { state.withLock { $0.files[name] === file } }
 }
 
-/// What a segment holds, and what of that is durable.
+/// A segment's contents, and the durable part of them.
 final class MemoryFile: Sendable {
     private enum Change {
         case write([UInt8], at: Int)
@@ -120,7 +121,7 @@ final class MemoryFile: Sendable {
     private struct State {
         var content: [UInt8]
         var durable: [UInt8]
-        /// What was done to `durable` to make it `content`.
+        /// The changes that turn `durable` into `content`.
         var changes: [Change] = []
         var owner: ObjectIdentifier?
     }
@@ -159,7 +160,7 @@ final class MemoryFile: Sendable {
         }
     }
 
-    /// What a power failure leaves: of what is not durable some parts, by chance, in an order of the disk's.
+    /// The contents after a power failure: the durable ones, with a random subset of the later changes in random order.
     func survivor(_ random: inout SeededGenerator) -> MemoryFile {
         var (bytes, changes) = state.withLock { ($0.durable, $0.changes) }
         for change in changes.shuffled(using: &random) where !random.oneIn(3) {
@@ -183,7 +184,7 @@ final class MemoryFile: Sendable {
     }
 }
 
-/// A segment in memory that is open.
+/// An open segment in memory.
 private final class MemorySegment: SegmentBytes {
     private let store: MemorySegments
     private let name: String

@@ -1,9 +1,9 @@
-// Work on several threads at once: calls that block have no place on Swift's own.
+// Runs blocking work on several threads, as it must not block Swift's own.
 
 import Foundation
 import Threading
 
-/// Calls `body` with 0, 1, …, each on a thread of its own, and waits for all.
+/// Calls `body` with 0, 1, …, each on its own thread, and waits for all.
 ///
 /// - Returns: the results, in the order of the numbers.
 func onThreads<Value: Sendable>(

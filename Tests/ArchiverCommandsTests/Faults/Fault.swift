@@ -1,11 +1,11 @@
-// What can happen to a system call, and the tool that makes it happen.
+// The faults of system calls, and the tool that injects them.
 
 import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
 
-/// Something that befalls a system call.
+/// A fault of a system call.
 enum Fault: String, CaseIterable {
     case inputOutputError = "EIO"
     case noSpace = "ENOSPC"
@@ -13,21 +13,21 @@ enum Fault: String, CaseIterable {
     case tooManyFiles = "EMFILE"
     case quota = "EDQUOT"
     case interrupted = "EINTR"
-    /// Half of the bytes are moved.
+    /// Only half of the bytes are read or written.
     case short
     case killedBefore = "kill-before"
     case killedAfter = "kill-after"
     /// Half of the bytes are written, then the program is killed.
     case torn = "tear"
-    /// The disk is full from now on, or fails.
+    /// From this call on, the disk is full, or fails.
     case diskFull = "ENOSPC --lasting"
     case diskFailure = "EIO --lasting"
 
     var words: [String] { ["--fault"] + rawValue.split(separator: " ").map(String.init) }
-    /// Whether the program cannot say how it ended.
+    /// Whether the fault kills the program.
     var isDeadly: Bool { [.killedBefore, .killedAfter, .torn].contains(self) }
 
-    /// Whether the system call `name` can meet it in real life, and something could come of it.
+    /// Whether the fault can happen to the system call `name` in practice and have an effect.
     func canMeet(_ name: String) -> Bool {
         let moves = ["read", "pread64", "write", "pwrite64"]
         let waits = ["openat", "fcntl", "fsync", "fdatasync", "ftruncate"] + moves
@@ -49,7 +49,7 @@ enum Fault: String, CaseIterable {
         name.contains("stat") || ["access", "faccessat", "fcntl", "lseek", "readlink", "readlinkat"].contains(name)
     }
 
-    /// Calls that change something, or may.
+    /// Calls that can change something.
     private static let changing: Set = [
         "openat", "openat2", "write", "pwrite64", "ftruncate", "fsync", "fdatasync", "syncfs", "mkdir", "mkdirat",
         "unlink", "unlinkat", "rmdir", "renameat", "renameat2", "linkat", "symlinkat", "mknodat", "fchmod", "fchmodat",
@@ -57,9 +57,9 @@ enum Fault: String, CaseIterable {
     ]
 }
 
-/// The program `faults`, which runs another one.
+/// The program `faults`, which runs another program with faults.
 enum FaultTool {
-    /// A system call that counts.
+    /// A counted system call.
     struct Call: CustomStringConvertible {
         let number: Int
         let name: String
@@ -72,14 +72,14 @@ enum FaultTool {
     static let path = FilePath(BuiltProgram.path(of: "faults"))
     private static let failed: Int32 = 125
 
-    /// Whether programs can be traced here: not on every processor, nor in every container.
+    /// Whether programs can be traced, which not every processor and container allows.
     static let isUsable: Bool = {
         let outcome = try? ChildProcess.run(
             path, ["run", "--below", "/tmp", "--", "/bin/true"].map { Array($0.utf8) })
         return outcome?.status == 0
     }()
 
-    /// Runs `words`, of which the first is the program; calls on files below `directory` count.
+    /// Runs the program and arguments in `words`; counts calls on files below `directory`.
     static func run(
         _ options: [String], below directory: FilePath, list: FilePath, _ words: [String],
         environment: [String: String]
@@ -97,9 +97,9 @@ enum FaultTool {
         return Int(outcome.text.split(separator: "\n").first ?? "") ?? 0
     }
 
-    /// Makes in `directory` what a power failure behind the change `cut` may leave.
+    /// Creates in `directory` a state that a power failure after the change `cut` can leave.
     ///
-    /// - Returns: what the program had printed by then.
+    /// - Returns: the program's output up to then.
     static func losePower(
         _ recording: FilePath, behind cut: Int, seed: UInt64, in directory: FilePath
     ) throws -> [UInt8] {
@@ -111,7 +111,7 @@ enum FaultTool {
 }
 
 extension FaultTool.Call {
-    /// A line of the list: number, name, path, and whether the call met the fault.
+    /// Parses a line of the list: number, name, path, and whether the fault hit the call.
     fileprivate init?(_ line: String) {
         let fields = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 3, let number = Int(fields[0]) else { return nil }

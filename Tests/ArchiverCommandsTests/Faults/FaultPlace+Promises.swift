@@ -1,13 +1,13 @@
-// What must hold whatever befell the command.
+// The checks that must pass after any fault.
 
 import Foundation
 import Glibc
 import SystemPackage
 
 extension FaultPlace {
-    /// Every announced snapshot is there and restores; what else is listed is one of `states`; the archive is sound.
+    /// Checks that every announced snapshot is listed, every other one restores one of `states`, and `check` passes.
     ///
-    /// - Parameter new: a snapshot that the command announced of the tree as it was before.
+    /// - Parameter new: a snapshot that the command announced, of the tree before it.
     func checkArchive(new: String? = nil, states: [FilePath]) throws {
         let listed = try listed()
         for id in announced + (new.map { [$0] } ?? []) where !listed.contains(id) {
@@ -15,27 +15,27 @@ extension FaultPlace {
         }
         for id in listed where !announced.contains(id) {
             let restored = try restored(id)
-            // A path that could not be read has its last known state.
+            // The snapshot has the last known state of a path that could not be read.
             let excepted = try problems(of: id)
             let differences = try states.map { try difference($0, restored, besides: excepted) }
             if !differences.contains(where: \.isEmpty) {
-                throw Wrong(description: "snapshot \(id.prefix(8)) is no state that there was: \(differences)")
+                throw Wrong(description: "snapshot \(id.prefix(8)) matches none of the expected states: \(differences)")
             }
         }
         try checkSoundness()
     }
 
-    /// Every announced snapshot restores, byte for byte.
+    /// Checks that every announced snapshot restores byte for byte.
     func checkAnnounced() throws {
         for (index, id) in announced.enumerated() {
             let difference = try difference(kept(index), restored(id))
-            if !difference.isEmpty { throw Wrong(description: "snapshot \(index) came back wrong: \(difference)") }
+            if !difference.isEmpty { throw Wrong(description: "snapshot \(index) restores wrongly: \(difference)") }
         }
     }
 
-    /// Every announced snapshot is there, as it was or without `purged`; some may be there both ways.
+    /// Checks that every announced snapshot is listed, unchanged or without `purged`; some may be listed in both forms.
     ///
-    /// - Parameter isPurged: whether none has it any more.
+    /// - Parameter isPurged: whether no snapshot may contain `purged`.
     func checkHistory(without purged: String, isPurged: Bool) throws {
         try checkSoundness()
         let rows = try JSON.array(run("list", "--json", "--root", tree.string).output)
@@ -50,7 +50,7 @@ extension FaultPlace {
             let isLeft = content(tree)[purged] != nil
             let difference = try difference(kept(index), tree, besides: isLeft ? [] : [purged])
             if isLeft && isPurged || !difference.isEmpty {
-                throw Wrong(description: "snapshot \(index) came back wrong: \(isLeft) \(difference)")
+                throw Wrong(description: "snapshot \(index) restores wrongly: \(isLeft) \(difference)")
             }
         }
     }
@@ -60,7 +60,7 @@ extension FaultPlace {
         if check.status != 0 { throw Wrong(description: "check: \(check.text)\(check.errorText)") }
     }
 
-    /// The next capture works, and what is outside was left alone.
+    /// Checks that the next capture works and that files outside are unchanged.
     func checkAfterwards() throws {
         try write("after the fault", "now")
         let outcome = try run("capture", tree.string, "--json")
@@ -74,12 +74,12 @@ extension FaultPlace {
         }
     }
 
-    /// Every file of the tree is what it was in one of two states; all are as `wanted` where the command said so.
+    /// Checks that every file of the tree is as in `old` or `wanted`, and as in `wanted` if the command succeeded.
     func checkTree(_ tree: FilePath, old: FilePath, wanted: FilePath, after outcome: ChildProcess.Outcome) throws {
         if outcome.isDone { try expectEqual(tree, wanted) }
         let (before, after) = (content(old), content(wanted))
         for (path, bytes) in content(tree) where !path.contains(".archiver-") {
-            // Of a new file, a power failure may leave the name alone while the operation is not complete.
+            // Before the operation is complete, a power failure can leave a new file's name without its content.
             if outcome.hasLostPower, before[path] == nil { continue }
             if bytes != before[path], bytes != after[path] {
                 throw Wrong(description: "\(path) is neither old nor new: \(bytes.count) bytes")
@@ -89,10 +89,10 @@ extension FaultPlace {
 
     func expectEqual(_ tree: FilePath, _ wanted: FilePath) throws {
         let difference = try difference(wanted, tree)
-        if !difference.isEmpty { throw Wrong(description: "it said that it is done: \(difference)") }
+        if !difference.isEmpty { throw Wrong(description: "it reported success, but the tree is wrong: \(difference)") }
     }
 
-    /// All that was in the tree before is in some snapshot.
+    /// Checks that every file of the original tree is in a snapshot.
     func checkNothingIsGone() throws {
         var left = content(originalTree)
         for id in try listed() where !announced.contains(id) {
@@ -108,7 +108,7 @@ extension FaultPlace {
         return problems.compactMap { ($0 as? [String: Any])?["path"] as? String ?? $0 as? String }
     }
 
-    /// The paths at which two trees differ, but for those below `excepted`.
+    /// The paths at which two trees differ, except those below `excepted`.
     private func difference(_ one: FilePath, _ other: FilePath, besides excepted: [String]) throws -> [String] {
         let (one, other) = (content(one), content(other))
         return Set(one.keys).union(other.keys).filter { path in
@@ -118,8 +118,8 @@ extension FaultPlace {
 }
 
 extension ChildProcess.Outcome {
-    /// Whether power failed before the program had ended.
+    /// Whether power failed before the program ended.
     var hasLostPower: Bool { status == -SIGPWR }
-    /// Whether the program said that it has done everything; with `--json` that is its last line.
+    /// Whether the program reported success; with `--json` this is its last line.
     var isDone: Bool { status == 0 || (hasLostPower && output.last == UInt8(ascii: "\n")) }
 }

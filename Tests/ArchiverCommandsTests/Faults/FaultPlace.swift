@@ -1,4 +1,4 @@
-// Where a command meets faults: a tree, an archive and something outside, made anew for every fault.
+// The place in which a command runs with faults: a tree, an archive and a directory outside, reset for every fault.
 
 import FileIO
 import Foundation
@@ -6,23 +6,23 @@ import Glibc
 import SystemPackage
 import TestSupport
 
-/// A place that can be put back to what it was, and what is to be found in it.
+/// A place that can be reset, and its expected contents.
 final class FaultPlace {
-    /// Something that is not as it must be.
+    /// A failed expectation.
     struct Wrong: Error, CustomStringConvertible {
         let description: String
     }
 
     private let place: FilePath
-    /// All that the command can reach.
+    /// Everything that the command can access.
     var work: FilePath { place.appending("work") }
     var tree: FilePath { work.appending("tree") }
     var archive: FilePath { work.appending("archive") }
-    /// What `work` was before the fault.
+    /// A copy of `work` before the fault.
     var original: FilePath { place.appending("original") }
     var originalTree: FilePath { original.appending("tree") }
     var recording: FilePath { place.appending("recording") }
-    /// The announced snapshots, the oldest first; `kept` has copies of their trees.
+    /// The announced snapshots, the oldest first; `kept` returns copies of their trees.
     private(set) var announced: [String] = []
     private let random: SeededGenerator
 
@@ -76,7 +76,7 @@ final class FaultPlace {
         try shell("cd \(tree) && mv d3 d33 && rm -r d1 d9 && seq 900 > d2/x")
     }
 
-    /// Captures the tree and keeps a copy of it.
+    /// Captures the tree and copies it.
     func capture() throws {
         let outcome = try run("capture", tree.string, "--json")
         guard outcome.status == 0, let id = try Workplace.announced(outcome) else {
@@ -86,7 +86,7 @@ final class FaultPlace {
         try shell("cp -a \(tree) \(kept(announced.count - 1))")
     }
 
-    /// Forgets the announced snapshots at the places that `isGoing`, but for the last one.
+    /// Forgets the announced snapshots at the indices that `isGoing` selects, except the last one.
     func forget(_ isGoing: (Int) -> Bool) throws {
         let last = announced.count - 1
         let going = announced.indices.filter { $0 != last && isGoing($0) }
@@ -99,7 +99,7 @@ final class FaultPlace {
         announced = left.map { announced[$0] }
     }
 
-    /// Has segments filled and sealed quickly.
+    /// Makes segments small, so that they are sealed quickly.
     func fillSegments(at bytes: Int) throws {
         try shell(#"sed -i -E 's/("segmentBytes" *: *)[0-9]+/\1\#(bytes)/' \#(archive)/archive.json"#)
     }
@@ -126,14 +126,14 @@ final class FaultPlace {
             options, below: work, list: place.appending("list"), words, environment: environment)
     }
 
-    /// Keeps everything as it is now, to be put back.
+    /// Copies everything, so that it can be reset.
     func keepOriginal() throws { try shell("cp -a \(work) \(original)") }
     func putBack() throws { try shell("rm -rf \(work) && cp -a \(original) \(work)") }
     func clear() throws { try shell("rm -rf \(work)") }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// What `diff -r` says of two trees.
+    /// The output of `diff -r` for two trees.
     func difference(_ one: FilePath, _ other: FilePath) throws -> String {
         let words = ["-r", "--no-dereference", one.string, other.string]
         return try ChildProcess.run("diff", words.map { Array($0.utf8) }).text
@@ -151,7 +151,7 @@ final class FaultPlace {
         return try JSON.array(outcome.output).compactMap { $0["id"] as? String }
     }
 
-    /// Restores the snapshot `id` elsewhere.
+    /// Restores the snapshot `id` into another directory.
     func restored(_ id: String) throws -> FilePath {
         let out = place.appending("out")
         try shell("rm -rf \(out)")
@@ -162,7 +162,7 @@ final class FaultPlace {
         return out
     }
 
-    /// The paths below `tree`, with what they hold.
+    /// The paths below `tree` with their contents.
     func content(_ tree: FilePath) -> [String: Data] {
         let files = FileManager.default
         var content: [String: Data] = [:]
@@ -176,12 +176,12 @@ final class FaultPlace {
 }
 
 extension FaultPlace {
-    /// The same faults each time, unless TEST_SEED says otherwise: those at random are for `make soak-faults`.
+    /// A generator with a fixed seed, unless TEST_SEED is set; `make soak-faults` uses random seeds.
     static func random() -> SeededGenerator {
         getenv("TEST_SEED") == nil ? SeededGenerator(seed: 11) : SeededGenerator()
     }
 
-    /// Runs `body`, which takes minutes, on a thread of its own: the few that all tests share are left to the others.
+    /// Runs `body`, which takes minutes, on a separate thread, so that it does not block the tests' shared threads.
     static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             Thread.detachNewThread { done.resume(with: Result { try body() }) }

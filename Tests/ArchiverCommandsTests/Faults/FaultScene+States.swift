@@ -1,4 +1,4 @@
-// Programs that save their states meet faults: what was announced is there, and nothing else but one whole state more.
+// Faults in programs that save states: all announced states are present, and at most one complete state more.
 
 import Foundation
 import SystemPackage
@@ -30,14 +30,14 @@ extension FaultScene {
                 }
                 let again = try place.examples(place.quiz)
                 guard again.text == answers, try place.states("quiz").count == 1 else {
-                    throw FaultPlace.Wrong(description: "the program goes on from \(again.text.count) bytes")
+                    throw FaultPlace.Wrong(description: "the program continued from \(again.text.count) bytes")
                 }
                 try place.checkArchive(states: [])
                 try place.checkAfterwards()
             }),
     ]
 
-    /// Three changes of a state, each announced by a line, where there were `count` before.
+    /// Makes three changes of a state after `count` earlier ones, each announced by a line.
     private static func counting(
         _ name: String, from count: Int, prepare: @escaping @Sendable (FaultPlace) throws -> Void
     ) -> FaultScene {
@@ -73,7 +73,7 @@ extension FaultScene {
     private static func counter(_ times: Int) -> [String] { ["counter", "--times", "\(times)"] }
 
     private static let groups = (1_000..<5_000).map { "a group of questions by the name of \($0)" }
-    /// Some 280 kB.
+    /// About 280 kB.
     private static let scores =
         #"{"groups": {\#(groups.map { #""\#($0)": {"right": 1, "wrong": 2}"# }.joined(separator: ", "))}}"#
     private static let answers = groups.map { "\($0): 1 right, 2 wrong\n" }.joined()
@@ -94,7 +94,7 @@ extension FaultPlace {
         return outcome
     }
 
-    /// What the states of `title` hold, the oldest first.
+    /// The contents of the states of `title`, the oldest first.
     fileprivate func states(_ title: String) throws -> [Any?] {
         guard FileManager.default.fileExists(atPath: archive.appending("archive.json").string) else { return [] }
         let list = try run("list", "--state", title, "--json")

@@ -1,18 +1,18 @@
-// The commands that meet faults, and what must hold after each.
+// The commands that run with faults, and the checks after each.
 
 import Foundation
 import SystemPackage
 import TestSupport
 import Testing
 
-/// A command in a place, and what it promises.
+/// A command in a place, and its promises.
 struct FaultScene: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// Makes the place what the command begins with.
+    /// Prepares the place for the command.
     let prepare: @Sendable (FaultPlace) throws -> Void
     /// The program and its arguments.
     let words: @Sendable (FaultPlace) -> [String]
-    /// Throws where something is wrong; the exit status is minus SIGKILL or SIGPWR where the program could not end.
+    /// Throws if a check fails; the exit status is minus SIGKILL or SIGPWR if the program was killed or lost power.
     let verify: @Sendable (FaultPlace, ChildProcess.Outcome) throws -> Void
 
     init(
@@ -98,7 +98,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
                 if outcome.isDone { try place.expectEqual(place.target, wanted) }
                 try place.checkArchive(states: [place.originalTree])
                 let again = try place.run("restore", place.announced[1], "--target", place.target.string)
-                // One that was killed at its very end has nothing left to do.
+                // A command killed at its very end has nothing left to do.
                 let difference = try place.difference(wanted, place.target)
                 let isDone = again.status == 0 || again.errorText.contains("not empty")
                 guard isDone, difference.isEmpty else {
@@ -145,11 +145,11 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
             })
     }
 
-    // MARK: Giving space back
+    // MARK: Reclaiming space
 
     static let prunes = [
         FaultScene(
-            "giving space back",
+            "a prune",
             prepare: { place in
                 try place.capture()
                 try place.fillSegments(at: 12_000)
@@ -172,7 +172,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
                 try place.checkAfterwards()
             }),
         FaultScene(
-            "removing from all history",
+            "a purge",
             prepare: { place in
                 try place.capture()
                 try place.fillSegments(at: 12_000)
@@ -190,7 +190,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
             verify: { place, outcome in
                 try place.checkHistory(without: "secret", isPurged: outcome.status == 0)
                 let again = try place.run("purge", "secret", "--root", place.tree.string, "--yes", "--json")
-                // Where all is done there is nothing of that kind.
+                // If everything was done, nothing is left to purge.
                 guard again.status == 0 || again.errorText.contains("no snapshot has") else {
                     throw FaultPlace.Wrong(description: "purge again: \(again.status) \(again.text)\(again.errorText)")
                 }
@@ -203,13 +203,13 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
 }
 
 extension FaultPlace {
-    /// Where a restore into a new directory goes.
+    /// The target of a restore into a new directory.
     fileprivate var target: FilePath { work.appending("target") }
     fileprivate var hasArchive: Bool {
         FileManager.default.fileExists(atPath: archive.appending("archive.json").string)
     }
 
-    /// Two snapshots, and a tree that differs from both.
+    /// Makes two snapshots and a tree that differs from both.
     fileprivate func prepareHistory() throws {
         try capture()
         try edit()
@@ -217,7 +217,7 @@ extension FaultPlace {
         try editAgain()
     }
 
-    /// The same command again finishes what was begun, and leaves nothing of its own.
+    /// Checks that the same command, run again, finishes the job and leaves no temporary files.
     fileprivate func repeatUntil(_ wanted: FilePath, _ words: [String]) throws {
         if try !difference(wanted, tree).isEmpty {
             let again = try run(words)

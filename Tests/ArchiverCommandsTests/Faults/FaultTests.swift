@@ -1,5 +1,5 @@
-// Every system call of a command fails once, in one of the ways that it can: nothing announced may be lost, and nothing be
-// wrong in silence.
+// Each system call of a command fails once, in a way that it can: nothing announced must be lost, and no failure must
+// be silent.
 
 import Foundation
 import Glibc
@@ -8,13 +8,13 @@ import TestTraits
 import Testing
 
 @Suite("Faults", .enabled(if: FaultTool.isUsable), .blocking) struct FaultTests {
-    /// The first calls and the last ones fail, those between by chance; of those that only look, one in three.
+    /// The numbers of first, last and random middle calls that fail; of calls that change nothing, one in three fails.
     private static let first = 60
     private static let last = 30
     private static let between = 20
     private static let looking = 3
 
-    @Test("Whatever system call fails, the archive keeps its promises", arguments: FaultScene.all)
+    @Test("if any system call fails, nothing announced is lost", arguments: FaultScene.all)
     func anyCall(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try run(scene) } }
 
     private func run(_ scene: FaultScene) throws {
@@ -29,9 +29,9 @@ import Testing
         }
     }
 
-    /// Faults at random for as long as the environment's SOAK_MINUTES says.
     @Test(
-        "Whatever fails, for as long as asked", .enabled(if: getenv("SOAK_MINUTES") != nil), arguments: FaultScene.all)
+        "random faults lose nothing announced, for SOAK_MINUTES", .enabled(if: getenv("SOAK_MINUTES") != nil),
+        arguments: FaultScene.all)
     func soak(_ scene: FaultScene) throws {
         let minutes = getenv("SOAK_MINUTES").flatMap { Int(String(cString: $0)) } ?? 60
         let end = ContinuousClock.now + .seconds(minutes * 60 / FaultScene.all.count)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Makes the place, and runs the command once without a fault.
+    /// Prepares the place and runs the command once without a fault.
     private func begin(_ scene: FaultScene, _ place: FaultPlace) throws -> [FaultTool.Call] {
         try scene.prepare(place)
         try place.keepOriginal()
@@ -72,7 +72,7 @@ import Testing
             rawValue:
                 "\(fault.rawValue) at \(calls.first(where: \.isHit) ?? call); TEST_SEED=\(random.seed); "
                 + "exit \(outcome.status), \(outcome.errorText)")
-        // A signal that nobody sent, or a status that stands for nothing that can happen here.
+        // The program must not end with an unexpected signal or status.
         let killed = 128 + SIGKILL
         #expect([0, 1, 2, 3].contains(outcome.status) || (fault.isDeadly && outcome.status == killed), what)
         if outcome.status != 0, outcome.status != killed { #expect(!outcome.error.isEmpty, what) }
@@ -85,6 +85,6 @@ import Testing
 }
 
 extension ChildProcess.Outcome {
-    /// The outcome of a program that could not say how it ended.
+    /// The outcome with the status of a killed program.
     var killed: ChildProcess.Outcome { ChildProcess.Outcome(status: -SIGKILL, output: output, error: error) }
 }

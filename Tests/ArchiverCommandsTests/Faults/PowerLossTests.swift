@@ -1,4 +1,4 @@
-// Power fails at any moment of a command; what was not made durable is there, or not, or in part.
+// Power fails at any moment of a command; writes that were not synced may be present, missing or partial.
 
 import FileIO
 import Foundation
@@ -8,15 +8,16 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The model of what a disk may hold is in `Tests/Faults/powerloss.c`.
+/// `Tests/Faults/powerloss.c` models the possible contents of the disk.
 @Suite("Power losses", .enabled(if: FaultTool.isUsable), .blocking) struct PowerLossTests {
-    /// Seeds: nothing that is not certain; names without bytes; names and lengths without bytes; bytes without names.
+    /// Seeds for extreme states: only synced data; names without bytes; names and lengths without bytes; bytes without
+    /// names.
     ///
-    /// The seed 1 keeps everything, as killing the program does.
+    /// Seed 1 keeps everything, like killing the program.
     private static let extremes: [UInt64] = [0, 2, 3, 4]
     private static let rounds = 30
 
-    @Test("Whenever power fails, what was announced is there afterwards", arguments: FaultScene.all)
+    @Test("after a power failure at any moment, everything announced is present", arguments: FaultScene.all)
     func anyMoment(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try run(scene) } }
 
     private func run(_ scene: FaultScene) throws {
@@ -25,13 +26,15 @@ import Testing
         let cuts = try begin(scene, place)
         for round in 0..<PowerLossTests.rounds {
             let seed = PowerLossTests.extremes.randomElement(using: &random) ?? 0
-            // The moments about what was printed last count most.
+            // The last moments, around the last output, are the most critical.
             let cut = round < 8 ? cuts - round : random.below(cuts + 1)
             try check(scene, place, cut, random.oneIn(2) ? seed : random.next(), random)
         }
     }
 
-    @Test("Power fails again and again", .enabled(if: getenv("SOAK_MINUTES") != nil), arguments: FaultScene.all)
+    @Test(
+        "repeated power failures lose nothing announced", .enabled(if: getenv("SOAK_MINUTES") != nil),
+        arguments: FaultScene.all)
     func soak(_ scene: FaultScene) throws {
         let minutes = getenv("SOAK_MINUTES").flatMap { Int(String(cString: $0)) } ?? 60
         let end = ContinuousClock.now + .seconds(minutes * 60 / FaultScene.all.count)

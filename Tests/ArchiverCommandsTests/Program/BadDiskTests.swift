@@ -1,4 +1,4 @@
-// Disks that are full, read-only or damaged: nothing is lost that was there.
+// Full, read-only and damaged disks: no existing data is lost.
 
 import FileIO
 import Foundation
@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.blocking)
 struct BadDiskTests {
-    @Test("Damage is found, named, and does not spread")
+    @Test("damage is found and named, and does not spread")
     func damage() throws {
         let work = try Workplace()
         let good = try work.capture()
@@ -37,7 +37,7 @@ struct BadDiskTests {
         #expect(try work.difference(of: work.path("other"), and: "copy") == "")
     }
 
-    @Test("A full disk leaves the archive as good as it was", .enabled(if: getuid() == 0))
+    @Test("a full disk does not damage the archive", .enabled(if: getuid() == 0))
     func fullDisk() throws {
         let work = try Workplace()
         try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
@@ -52,7 +52,7 @@ struct BadDiskTests {
         _ = try work.capture()
     }
 
-    @Test("A watcher on a full disk gives back what is forgotten, and captures again", .enabled(if: getuid() == 0))
+    @Test("a watcher on a full disk reclaims forgotten snapshots and captures again", .enabled(if: getuid() == 0))
     func fullDiskWatched() throws {
         let work = try Workplace()
         try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
@@ -67,13 +67,13 @@ struct BadDiskTests {
         #expect(try work.run("forget", first, second).status == 0)
         let watcher = try work.start("watch", work.root.string, "--json", "--time-scale", "100")
         _ = try watcher.line { $0.contains(#""watching""#) }
-        // A part of it would have room.
+        // The file does not fit, although a part of it would.
         try Data(noise(8_000_000)).write(to: URL(filePath: work.path("noise").string))
         #expect(rename(work.path("noise").string, work.root.appending("noise").string) == 0)
         _ = try watcher.line { $0.contains(#""noSpace""#) }
         let line = try watcher.line { $0.contains(#""maintained""#) }
-        let told = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-        #expect(try #require(told["freedBytes"] as? Int) > 5_000_000, "\(line)")
+        let reported = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(try #require(reported["freedBytes"] as? Int) > 5_000_000, "\(line)")
         _ = try watcher.line { $0.contains(#""snapshot""#) && $0.contains(#""storedBytes""#) }
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
@@ -83,7 +83,7 @@ struct BadDiskTests {
         #expect(try work.difference(of: work.root, and: "out") == "")
     }
 
-    @Test("A watcher that begins on a full disk gives back what is forgotten first", .enabled(if: getuid() == 0))
+    @Test("a watcher that starts on a full disk first reclaims forgotten snapshots", .enabled(if: getuid() == 0))
     func fullDiskAtTheBeginning() throws {
         let work = try Workplace()
         try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
@@ -106,7 +106,7 @@ struct BadDiskTests {
         #expect(try work.difference(of: work.root, and: "out") == "")
     }
 
-    @Test("A full disk during a restore leaves what was there", .enabled(if: getuid() == 0))
+    @Test("a full disk during a restore leaves existing files intact", .enabled(if: getuid() == 0))
     func fullDiskRestoring() throws {
         let work = try Workplace()
         try work.remove("tree")
@@ -119,7 +119,7 @@ struct BadDiskTests {
         try work.write("big", "small now")
         try work.write("filler", noise(3_000_000))
         try work.copyTree(to: "copy")
-        // The file that fills the disk is none of this restore's business, so nothing makes room.
+        // The restore does not concern the file that fills the disk, so it frees no space.
         expectRefusal(try work.run("restore", "\(id):big", "--root", work.root.string), 1, naming: "big")
         #expect(try work.difference(of: work.root, and: "copy") == "")
         #expect(try work.leftovers(in: work.root) == [])
@@ -129,7 +129,7 @@ struct BadDiskTests {
         #expect(try work.read("tree/big").count == 2_500_000)
     }
 
-    @Test("A read-only archive refuses captures, and everything in it can be read")
+    @Test("a read-only archive refuses captures, and everything in it can be read")
     func readOnly() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -149,7 +149,7 @@ struct BadDiskTests {
         }
         try work.write("new", "new")
         expectRefusal(try work.run("capture", work.root.string), 1, naming: work.archive.string)
-        // What a restore in place would overwrite could not be kept.
+        // A restore in place could not capture the state that it overwrites.
         expectRefusal(try work.run("restore", id, "--root", work.root.string), 1, naming: work.archive.string)
         #expect(try work.read("tree/new") == Array("new".utf8))
         #expect(try work.listed() == [id])
@@ -161,7 +161,7 @@ struct BadDiskTests {
 
     /// Mounts `what` on `directory`.
     ///
-    /// - Returns: false where that is not allowed: containers may not mount, even as root.
+    /// - Returns: false if that is not allowed; containers cannot mount, even as root.
     private func mounted(_ what: String, _ options: [String], on directory: FilePath) throws -> Bool {
         let type = options == ["--bind"] ? [] : ["-t", what]
         let arguments = type + options + [what, directory.string]

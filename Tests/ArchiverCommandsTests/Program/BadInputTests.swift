@@ -1,4 +1,4 @@
-// What bad input gets: one line that names the thing and the remedy, and the right exit code.
+// Bad input: one line with the cause and the remedy, and the right exit code.
 
 import FileIO
 import Foundation
@@ -9,14 +9,14 @@ import Testing
 
 @Suite(.blocking)
 struct BadInputTests {
-    @Test("Directories that are none", arguments: ["capture", "watch"])
+    @Test("paths that are not directories are refused", arguments: ["capture", "watch"])
     func directories(command: String) throws {
         let work = try Workplace()
         expectRefusal(try work.run(command, work.path("nowhere").string), 1, naming: "nowhere")
         expectRefusal(try work.run(command, work.path("tree/empty").string), 1, naming: "tree/empty")
     }
 
-    @Test("A directory that may not be read", .enabled(if: getuid() != 0))
+    @Test("a directory without read permission is refused", .enabled(if: getuid() != 0))
     func permission() throws {
         let work = try Workplace()
         chmod(work.root.string, 0)
@@ -24,7 +24,7 @@ struct BadInputTests {
         expectRefusal(try work.run("capture", work.root.string), 1, naming: work.root.string)
     }
 
-    @Test("One bad directory does not keep the others from being captured")
+    @Test("one bad directory does not prevent the capture of the others")
     func others() throws {
         let work = try Workplace()
         let outcome = try work.run("capture", work.path("nowhere").string, work.root.string)
@@ -34,7 +34,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "No archive",
+        "commands without an archive exit with 10",
         arguments: [
             ["list"], ["show", "latest"], ["diff", "latest"], ["cat", "latest:x"], ["restore", "latest"], ["check"],
             ["repair", "--catalogue"],
@@ -44,7 +44,7 @@ struct BadInputTests {
         expectRefusal(try work.run(arguments.map { Array($0.utf8) }, in: "/"), 10, naming: work.archive.string)
     }
 
-    @Test("Some other directory full of files is refused and left alone")
+    @Test("a directory that is not an archive is refused and left unchanged")
     func notAnArchive() throws {
         let work = try Workplace()
         try work.copyTree(to: "copy")
@@ -54,7 +54,7 @@ struct BadInputTests {
         #expect(try work.difference(of: work.root, and: "copy") == "")
     }
 
-    @Test("Selectors that name nothing, or make no sense")
+    @Test("unknown and malformed selectors are refused")
     func selectors() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -71,11 +71,11 @@ struct BadInputTests {
         expectRefusal(try work.run("list", "--root", "/nowhere"), 1, naming: "/nowhere")
     }
 
-    @Test("An ambiguous selector lists what it may mean")
+    @Test("an ambiguous selector lists its matches")
     func ambiguous() throws {
         let work = try Workplace()
         var ids = [try work.capture()]
-        // 17 snapshots cannot all begin with another of the 16 digits.
+        // Of 17 snapshots, two must begin with the same of 16 digits.
         for number in 1...16 {
             try work.write("new", "\(number)")
             ids.append(try work.capture())
@@ -92,7 +92,7 @@ struct BadInputTests {
         #expect((error?["candidates"] as? [Any])?.count == same.count)
     }
 
-    @Test("A target that holds something is left alone")
+    @Test("a target that is not empty is left unchanged")
     func target() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -101,7 +101,7 @@ struct BadInputTests {
         #expect(try work.difference(of: work.root, and: "copy") == "")
     }
 
-    @Test("What has no content cannot be printed")
+    @Test("entries without content cannot be printed")
     func noContent() throws {
         let work = try Workplace()
         symlink("empty", work.path("tree/link").string)
@@ -112,7 +112,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "Command lines that make no sense",
+        "wrong command lines are usage errors",
         arguments: [
             ["bogus"], ["list", "--bogus"], ["list", "--limit", "0"], ["list", "-q", "-v"], ["diff"],
             ["show", "a", "--raw", "--entries"], ["watch", ".", "--settle", "soon"], ["capture"],
@@ -123,7 +123,7 @@ struct BadInputTests {
         expectRefusal(try work.run(arguments.map { Array($0.utf8) }, in: "/"), 64, naming: "--help")
     }
 
-    @Test("With --json errors are JSON")
+    @Test("with --json, errors are JSON")
     func json() throws {
         let work = try Workplace()
         let outcome = try work.run("list", "--json")
@@ -137,7 +137,7 @@ struct BadInputTests {
         #expect(usage?["code"] as? String == "usage")
     }
 
-    @Test("An archive of a newer format is refused and left alone")
+    @Test("an archive of a newer format is refused and left unchanged")
     func newerFormat() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -151,7 +151,7 @@ struct BadInputTests {
         #expect(try String(contentsOfFile: manifest.string, encoding: .utf8) == newer)
     }
 
-    @Test("The archive itself and what the kernel makes up cannot be watched", arguments: ["capture", "watch"])
+    @Test("the archive itself and kernel file systems cannot be captured", arguments: ["capture", "watch"])
     func unsuitable(command: String) throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -162,20 +162,20 @@ struct BadInputTests {
         #expect(try work.listed().count == 1)
     }
 
-    @Test("Labels that no selector could name", arguments: ["latest", "@home", "a:b", "latest~2", "", "a\nb"])
+    @Test("labels that no selector names are refused", arguments: ["latest", "@home", "a:b", "latest~2", "", "a\nb"])
     func labels(label: String) throws {
         let work = try Workplace()
         expectRefusal(try work.run("capture", work.root.string, "--label", label), 64, naming: "label")
         #expect(try work.run("list").status == 10)
     }
 
-    @Test("Help on a command that there is none of")
+    @Test("help on an unknown command is refused")
     func noTopic() throws {
         let work = try Workplace()
         expectRefusal(try work.run("help", "bogus"), 64, naming: "bogus")
     }
 
-    @Test("Without a command there is help")
+    @Test("without a command, help is printed")
     func noCommand() throws {
         let work = try Workplace()
         let plain = try work.run([])
@@ -184,7 +184,7 @@ struct BadInputTests {
         #expect(try work.run("help", "restore").text == (try work.run("restore", "--help").text))
     }
 
-    @Test("Files that cannot be read are named, and the exit code is 3", .enabled(if: getuid() != 0))
+    @Test("files that cannot be read are named, and the exit code is 3", .enabled(if: getuid() != 0))
     func unreadable() throws {
         let work = try Workplace()
         chmod(work.path("tree/empty").string, 0)
@@ -194,7 +194,7 @@ struct BadInputTests {
         #expect(try JSON.array(work.run("list", "--json").output).count == 1)
     }
 
-    @Test("A full disk under stdout is an error", .enabled(if: access("/dev/full", W_OK) == 0))
+    @Test("a write error on stdout is an error", .enabled(if: access("/dev/full", W_OK) == 0))
     func fullOutput() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -205,7 +205,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "Help is for people: what it does, and examples",
+        "the help of each command has an abstract and examples",
         arguments: [
             "watch", "capture", "list", "show", "diff", "cat", "restore", "check", "repair",
         ])

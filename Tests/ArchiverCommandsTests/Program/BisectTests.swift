@@ -1,4 +1,4 @@
-// `archiver bisect` finds a planted bug, and says why where it cannot.
+// `archiver bisect` finds a planted bug, or reports why it cannot.
 
 import FileIO
 import Foundation
@@ -24,7 +24,7 @@ struct BisectTests {
             (["bisect"] + words).map { Array($0.utf8) }, in: work.root, environment: ["TMPDIR": scratch.string])
     }
 
-    /// Captures `count` states; in each, `number` holds its number.
+    /// Captures `count` states; the file `number` contains the number of each.
     private func history(_ count: Int, _ change: (Int) throws -> Void = { _ in }) throws -> [String] {
         try (0..<count).map { number in
             try work.write("number", "\(number)\n")
@@ -33,12 +33,12 @@ struct BisectTests {
         }
     }
 
-    /// What is left of the states that were tested.
+    /// The temporary directories that are left of tested states.
     private func leftovers() throws -> [String] {
         try ChildProcess.run("ls", [scratch.string].map { Array($0.utf8) }).lines
     }
 
-    @Test("a planted bug is found in few runs; the tree is as it was, and nothing is left")
+    @Test("a planted bug is found in few runs; the tree is unchanged, and no temporary files are left")
     func planted() throws {
         let ids = try history(40)
         try work.copyTree(to: "before")
@@ -56,10 +56,10 @@ struct BisectTests {
         #expect(plain.lines.count == 1 && plain.text.hasPrefix(ids[23].prefix(8)), "\(plain.text)\(plain.errorText)")
     }
 
-    @Test("each state is the snapshot's, whatever the command did to the one before, and what it built stays")
+    @Test("each state matches its snapshot despite the command's changes to the state before, and build products stay")
     func states() throws {
         let ids = try history(7) { number in
-            // A file takes a directory's place and the other way round; links, times and permissions.
+            // A file replaces a directory and the reverse; links, times and permissions change.
             try work.remove("tree/place")
             if number % 2 == 0 {
                 try work.write("place", "file \(number)\n")
@@ -72,7 +72,7 @@ struct BisectTests {
             if number == 5 { try work.remove("tree/notes") }
             try work.copyTree(to: "state \(number)")
         }
-        // The command keeps a copy of what it sees, and then does damage to it.
+        // The command copies the state that it sees, and then changes it.
         let script = """
             n=$(cat number); cp -a . "\(work.path("out"))/$n"; test -e built || echo $n > built; rm -rf notes; echo more >> data.bin
             mkdir -p place 2>&- && echo product > place/product; echo $n >> empty; test $n -lt 4
@@ -93,7 +93,7 @@ struct BisectTests {
         #expect(tested >= 4)
     }
 
-    @Test("ends that are both good or both bad are said, and so is a row in the wrong order")
+    @Test("ends that are both good or both bad, or in the wrong order, are reported")
     func ends() throws {
         let ids = try history(4)
         let good = try bisect("--good", "oldest", "--", "true")
@@ -113,7 +113,7 @@ struct BisectTests {
         #expect(try leftovers().isEmpty)
     }
 
-    @Test("a command that does not exist is 127, one that is killed 128 and the signal; nothing is left")
+    @Test("a missing command is status 127, a killed one 128 plus the signal; no temporary files are left")
     func statuses() throws {
         _ = try history(3)
         let missing = try bisect("--good", "oldest", "--", "no-such-command")
@@ -125,7 +125,7 @@ struct BisectTests {
         #expect(try leftovers().isEmpty)
     }
 
-    @Test("states that cannot be tested are skipped; where they hide the culprit, all suspects are named")
+    @Test("states that cannot be tested are skipped; if they hide the first bad one, all suspects are named")
     func skipped() throws {
         let ids = try history(9)
         let some = try bisect(
@@ -139,7 +139,7 @@ struct BisectTests {
             hidden.lines.map { String($0.prefix(8)) } == ids[4...6].map { String($0.prefix(8)) }, "\(hidden.errorText)")
     }
 
-    @Test("a damaged snapshot in the middle is skipped and said")
+    @Test("a damaged snapshot in the middle is skipped and reported")
     func damaged() throws {
         var random = SeededGenerator("a damaged snapshot in the middle is skipped and said")
         let noise = (0..<5).map { _ in (0..<40_000).map { _ in UInt8.random(in: 0...255, using: &random) } }
@@ -153,7 +153,7 @@ struct BisectTests {
         #expect(later.status == 0 && later.text.hasPrefix(ids[4].prefix(8)), "\(later.text)\(later.errorText)")
     }
 
-    /// Changes one byte of `content`, which is stored as it is.
+    /// Changes one byte of `content`, which is stored uncompressed.
     private func damage(_ content: [UInt8]) throws {
         let files = try ChildProcess.run(
             "find", [work.archive.string, "-name", "*.segment"].map { Array($0.utf8) }
@@ -171,7 +171,7 @@ struct BisectTests {
         Issue.record("the content is not found in the archive")
     }
 
-    @Test("a signal ends the search and the command, and nothing is left", arguments: [SIGINT, SIGTERM])
+    @Test("a signal ends the search and the command, and no temporary files are left", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: CInt) throws {
         _ = try history(3)
         let fifo = work.path("fifo").string

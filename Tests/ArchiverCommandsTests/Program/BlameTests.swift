@@ -1,4 +1,4 @@
-// `archiver blame` as users run it, and beside `git blame`.
+// `archiver blame` as users run it, and compared with `git blame`.
 
 import FileIO
 import Foundation
@@ -14,7 +14,7 @@ struct BlameTests {
         try work.run(["blame"] + arguments + ["--root", work.root.string])
     }
 
-    @Test("each line has the version that brought it, also under an older name")
+    @Test("each line has the version that introduced it, also under an older name")
     func lines() throws {
         let work = try Workplace()
         try work.write("a.txt", "one\ntwo\nthree\n")

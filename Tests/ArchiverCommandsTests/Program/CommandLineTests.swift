@@ -1,4 +1,4 @@
-// What people type who know other programs: misspelt commands, options in any place, help, several paths, a pager.
+// Command lines of users: misspelt commands, options in any place, help, several paths, a pager.
 
 import FileIO
 import Foundation
@@ -10,7 +10,7 @@ import Testing
 @Suite(.blocking)
 struct CommandLineTests {
     @Test(
-        "An unknown command is answered with the nearest one",
+        "for an unknown command, the nearest one is suggested",
         arguments: [
             ("lsit", "list"), ("snapshots", "list"), ("restroe", "restore"), ("dif", "diff"), ("verify", "check"),
         ])
@@ -23,7 +23,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("An unknown option is answered with the nearest one")
+    @Test("for an unknown option, the nearest one is suggested")
     func unknownOptions() throws {
         let work = try Workplace()
         let outcome = try work.run("list", "--limt", "3")
@@ -31,7 +31,7 @@ struct CommandLineTests {
         #expect(outcome.errorText.lowercased().contains("did you mean '--limit'?"), "\(outcome.errorText)")
     }
 
-    @Test("Global options may stand before the command")
+    @Test("global options can precede the command")
     func globalOptions() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -51,7 +51,7 @@ struct CommandLineTests {
         #expect(try JSON.object(both.error)["error"] != nil)
     }
 
-    @Test("A path where a snapshot is expected is answered with how to write it")
+    @Test("for a path instead of a snapshot, the correct form is suggested")
     func pathForSnapshot() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -65,7 +65,7 @@ struct CommandLineTests {
         expectRefusal(try work.run("show", "no-such-label"), 1, naming: "no-such-label")
     }
 
-    @Test("One restore takes several paths of the same snapshot, or none of them where one is misspelt")
+    @Test("one restore takes several paths of a snapshot; if one is misspelt, nothing is restored")
     func severalPaths() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -90,7 +90,7 @@ struct CommandLineTests {
         #expect(try work.read("tree/notes/todo.txt") == Array("changed".utf8))
     }
 
-    @Test("diff compares what two snapshots hold at different paths")
+    @Test("diff compares different paths of two snapshots")
     func differentPaths() throws {
         let work = try Workplace()
         try work.write("a.txt", "one\ntwo\n")
@@ -103,11 +103,11 @@ struct CommandLineTests {
         let trees = try work.run("diff", "\(id):notes", "\(id):copy")
         #expect(trees.lines == ["~ notes/todo.txt (content, time)"], "\(trees.text)")
         expectRefusal(try work.run("diff", "\(id):a.txt", "\(id):none"), 1, naming: "none")
-        // A path on one side means the same path on the other.
+        // A path on one side applies to both.
         #expect(try work.run("diff", id, "\(id):notes").text == "")
     }
 
-    @Test("Help has topics, and is as wide as the terminal", arguments: ["selectors", "times", "json", "exclusions"])
+    @Test("help has topics", arguments: ["selectors", "times", "json", "exclusions"])
     func topics(topic: String) throws {
         let work = try Workplace()
         let outcome = try work.run("help", topic)
@@ -116,7 +116,7 @@ struct CommandLineTests {
         #expect(try work.run("--help").text.contains("archiver help \(topic)"))
     }
 
-    @Test("Every name of a snapshot that the help shows works")
+    @Test("every form of selector in the help works")
     func selectorsInHelp() throws {
         let work = try Workplace()
         let first = try work.capture()
@@ -136,7 +136,7 @@ struct CommandLineTests {
         expectRefusal(try work.run("list", "--since", "2999-01-01"), 64, naming: "2999-01-01")
     }
 
-    @Test("-q keeps commands that alter something from printing anything, and not what was asked for")
+    @Test("-q silences commands that change something, but not requested output")
     func quiet() throws {
         let work = try Workplace()
         #expect(try work.run("capture", work.root.string, "-q").text == "")
@@ -153,7 +153,7 @@ struct CommandLineTests {
         #expect(try work.run("operations", "-q").lines.count == 3)
     }
 
-    @Test("operations come as snapshots do, the newest last")
+    @Test("operations are listed like snapshots, the newest last")
     func order() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -170,7 +170,7 @@ struct CommandLineTests {
         #expect(times == times.sorted())
     }
 
-    @Test("One of anything is told in the singular")
+    @Test("counts of one are in the singular")
     func plural() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -186,7 +186,7 @@ struct CommandLineTests {
         #expect(object["version"] is String)
     }
 
-    @Test("A name is typed back as it was printed, and a backslash is told apart")
+    @Test("a printed name can be typed, and a backslash is not ambiguous")
     func typedBack() throws {
         let work = try Workplace()
         let names: [[UInt8]] = [Array("bad".utf8) + [0xFF], Array("bad\\xff".utf8), Array("back\\slash".utf8)]
@@ -203,11 +203,11 @@ struct CommandLineTests {
         #expect(Set(shown) == ["bad\\xff", "bad\\\\xff", "back\\slash"], "\(printed)")
         let contents = try Set(shown.map { try work.run("cat", "\(id):\($0)").output })
         #expect(contents == Set(names))
-        // As a shell completes it.
+        // A shell completes the name in this form.
         #expect(try work.run("cat", "\(id):back\\slash").output == names[2])
     }
 
-    @Test("A label that cannot be used is refused before anything is captured")
+    @Test("an unusable label is refused before anything is captured")
     func labels() throws {
         let work = try Workplace()
         for label in ["deadbeef", " ", "-x", "latest", "a:b"] {

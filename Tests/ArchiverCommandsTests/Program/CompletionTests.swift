@@ -1,4 +1,4 @@
-// What shells are offered where a selector is typed.
+// Shell completions for selectors.
 
 import FileIO
 import Foundation
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Completion", .blocking)
 struct CompletionTests {
-    /// What is offered behind `words`, of which the last is being typed.
+    /// The completions for the last of `words`.
     private func candidates(_ work: Workplace, _ words: String...) throws -> [String] {
         let typed = ["archiver"] + words
         let place = ["\(typed.count - 1)", "\(words.last?.utf8.count ?? 0)"]
@@ -18,7 +18,7 @@ struct CompletionTests {
         return outcome.lines
     }
 
-    @Test("words, labels and ids that begin with what is typed are offered for a selector")
+    @Test("words, labels and ids with the typed prefix are offered for a selector")
     func selectors() throws {
         let work = try Workplace()
         let first = try work.capture()
@@ -32,14 +32,14 @@ struct CompletionTests {
         #expect(try candidates(work, "cat", String(first.prefix(6))) == [String(first.prefix(8))])
         #expect(try candidates(work, "show", "nothing").isEmpty)
         #expect(try candidates(work, "show", "latest:n").isEmpty)
-        // Where there is no archive, nothing is offered and nothing is said.
+        // Without an archive, there are no completions and no error.
         let none = try work.run(
             ["---completion", "show", "--", "positional@0", "2", "0", "archiver", "show", ""].map { Array($0.utf8) },
             in: work.root, environment: ["ARCHIVER_ARCHIVE": work.path("none").string])
         #expect(none.status == 0 && none.errorText.isEmpty && none.lines.isEmpty, "\(none.text)\(none.errorText)")
     }
 
-    @Test("the scripts for shells ask for selectors", arguments: ["bash", "zsh", "fish"])
+    @Test("the completion scripts ask for selectors", arguments: ["bash", "zsh", "fish"])
     func scripts(shell: String) throws {
         let work = try Workplace()
         let script = try work.run("--generate-completion-script", shell)

@@ -1,4 +1,4 @@
-// A place in a tree that answers every question with an error, as a mount does whose server is gone.
+// A dead mount in a tree: every access fails with an error, as if its server had ended.
 
 import FileIO
 import Foundation
@@ -9,11 +9,11 @@ import Testing
 
 @Suite(.blocking)
 struct DeadMountTests {
-    /// A mount of FUSE whose daemon is gone: whoever comes there is told that the transport endpoint is not connected.
+    /// A FUSE mount whose daemon has ended: every access fails with "Transport endpoint is not connected".
     private static let mount =
         "mount -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 dead \"$DEAD\" 3<>/dev/fuse"
 
-    /// Whether this machine lets the tests make one.
+    /// Whether the tests can create such a mount on this machine.
     static let isPossible: Bool = {
         let script = "DEAD=$(mktemp -d) && { \(mount); result=$?; umount -l \"$DEAD\"; rmdir \"$DEAD\"; exit $result; }"
         let outcome = try? ChildProcess.run(
@@ -50,7 +50,9 @@ struct DeadMountTests {
         return work
     }
 
-    @Test("capture keeps what it knows of a dead mount, names it, and captures all else", .enabled(if: isPossible))
+    @Test(
+        "capture keeps the last known state of a dead mount, names it, and captures everything else",
+        .enabled(if: isPossible))
     func capture() throws {
         let work = try workplace()
         _ = try work.capture()
@@ -62,7 +64,7 @@ struct DeadMountTests {
     }
 
     @Test(
-        "restore and undo do all but what is on a dead mount, say so, and keep no further undo waiting",
+        "restore and undo skip a dead mount, report it, and do not block a further undo",
         .enabled(if: isPossible))
     func restore() throws {
         let work = try workplace()
@@ -86,7 +88,9 @@ struct DeadMountTests {
         #expect(try work.read("tree/dead/inner/known") == Array("known\n".utf8))
     }
 
-    @Test("watch starts with a dead mount in its root, captures all else, and says so", .enabled(if: isPossible))
+    @Test(
+        "watch starts with a dead mount in its root, captures everything else, and reports it",
+        .enabled(if: isPossible))
     func watchFromTheStart() throws {
         let work = try workplace()
         _ = try work.capture()
@@ -99,13 +103,13 @@ struct DeadMountTests {
         let outcome = try process.finish()
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(!outcome.text.contains("\"event\":\"error\""), "\(outcome.text)")
-        // The same trouble is told once, however often the place is looked at.
+        // The problem is reported once, however often the mount is retried.
         #expect(outcome.lines.filter { $0.contains("\"event\":\"problems\"") }.count == 1, "\(outcome.text)")
         try expectKept(work)
     }
 
     @Test(
-        "A mount that dies while it is watched stops nothing, and its changes are seen when it is back",
+        "a mount that dies while watched does not stop the watcher, and its changes are captured when it recovers",
         .enabled(if: isPossible))
     func dyingMount() throws {
         let work = try workplace()

@@ -1,4 +1,4 @@
-// Programs that may open few files.
+// Programs with a low limit of open files.
 
 import ArchiveFormat
 import FileIO
@@ -18,7 +18,7 @@ struct FewDescriptorsTests {
             environment: ["ARCHIVER_ARCHIVE": work.archive.string, "HOME": work.path("").string], directory: "/")
     }
 
-    @Test("doctor walks a tree of more directories than it may open, and says that it may open few files")
+    @Test("doctor scans more directories than the limit of open files, and reports the low limit")
     func doctor() throws {
         let work = try Workplace()
         for outer in 0..<10 {
@@ -27,15 +27,15 @@ struct FewDescriptorsTests {
         let outcome = try start(work, files: 40, "doctor", work.root.string, "--json").finish()
         let findings = try JSON.array(outcome.output)
         func finding(_ topic: String) -> [String: Any]? { findings.first { $0["topic"] as? String == topic } }
-        // The tree's own: the root, notes, and three files.
+        // The tree's own entries are the root, notes, and three files.
         #expect((finding("size")?["message"] as? String)?.hasPrefix("112 directories, 103 files") == true)
         #expect(finding("access")?["verdict"] as? String == "good", "\(findings)")
         #expect(finding("open files")?["verdict"] as? String == "bad")
         #expect(outcome.status == 1)
     }
 
-    /// A failed accept must not end the watcher's listening for good.
-    @Test("A watcher whose descriptors were used up by clients answers again when they are gone")
+    /// A failed accept must not stop the watcher from listening.
+    @Test("a watcher whose descriptors clients have used up answers again when the clients have closed")
     func watcher() throws {
         let work = try Workplace()
         let process = try start(work, files: 64, "watch", work.root.string, "--json", "--audit-interval", "0s")
@@ -52,7 +52,7 @@ struct FewDescriptorsTests {
         #expect(try process.finish().status == 0)
     }
 
-    /// A connection that says nothing.
+    /// A connection that sends nothing.
     private final class Client {
         private let socket: LocalSocket
 

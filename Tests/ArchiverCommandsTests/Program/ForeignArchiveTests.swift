@@ -1,4 +1,4 @@
-// An archive from another machine: what it would do to this one is said, and it goes nowhere on its own.
+// An archive from another machine: its effects on this one are reported, and it is restored in place only on request.
 
 import FileIO
 import Foundation
@@ -27,7 +27,7 @@ struct ForeignArchiveTests {
     }
 
     @Test(
-        "files that run as others are named when another machine's snapshot is restored, and not when our own is",
+        "privileged files are named when another machine's snapshot is restored, but not our own",
         .enabled(if: geteuid() == 0))
     func privileges() throws {
         try place.write("su", "su")
@@ -47,7 +47,7 @@ struct ForeignArchiveTests {
         #expect(stat(place.path("own/su").string, &status) == 0 && status.st_mode & 0o7777 == 0o4755)
     }
 
-    @Test("the page shows another machine's root that is named, and an unknown one is refused")
+    @Test("the page shows a named root of another machine and refuses an unknown root")
     func page() throws {
         try place.write("file", "text")
         #expect(try place.run("capture", place.root.string, environment: other).status == 0)
@@ -59,7 +59,7 @@ struct ForeignArchiveTests {
         #expect(unknown.status == 1 && unknown.errorText.contains("holds no snapshots of"), "\(unknown.errorText)")
     }
 
-    @Test("another machine's snapshot goes in place only where --root says so")
+    @Test("another machine's snapshot is restored in place only with --root")
     func inPlace() throws {
         #expect(try place.run("capture", place.root.string, environment: other).status == 0)
         try place.write("empty", "mine")

@@ -1,4 +1,4 @@
-// What archiver tells of a history, beside what git tells of the same one.
+// The history that archiver reports, compared with that of git for the same states.
 
 import FileIO
 import Foundation
@@ -13,8 +13,7 @@ struct GitAgreementTests {
     private let history: GitHistory
     private var random: SeededGenerator
 
-    /// Files that are edited, moved and removed; their lines are all different, so that there is one way only to tell what
-    /// changed.
+    /// Files that are edited, moved and removed; all lines are different, so that the changes are unambiguous.
     init() throws {
         work = try Workplace()
         history = try GitHistory(work, "tree")
@@ -34,7 +33,7 @@ struct GitAgreementTests {
             let name = try #require(files.keys.sorted().randomElement(using: &random))
             switch random.below(8) {
             case 0:
-                // Moved as it is, which both find.
+                // Moved unchanged, which both programs detect.
                 let new = "d\(random.below(3))/f\(step)"
                 files[new] = files.removeValue(forKey: name)
                 try work.remove("tree/\(name)")

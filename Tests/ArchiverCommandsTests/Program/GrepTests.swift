@@ -1,4 +1,4 @@
-// `archiver grep`: what it finds is what a naive search of all snapshots finds.
+// `archiver grep`: compared with a naive search of all snapshots.
 
 import FileIO
 import Foundation
@@ -12,7 +12,7 @@ struct GrepTests {
         try work.run((["grep"] + words).map { Array($0.utf8) }, in: work.root)
     }
 
-    /// Path, number, and the indices of the first snapshot and of the one without it.
+    /// A line's path and number, and the indices of its first snapshot and the first snapshot without it.
     private func found(_ outcome: ChildProcess.Outcome, _ ids: [String]) -> [String] {
         outcome.lines.map { line in
             let cells = line.components(separatedBy: "\t")
@@ -21,7 +21,7 @@ struct GrepTests {
         }
     }
 
-    @Test("a line is found in any version, with the time since when it was there and when it was gone")
+    @Test("a line is found in any version, with the times when it appeared and disappeared")
     func versions() throws {
         let work = try Workplace()
         var ids = [try work.capture()]
@@ -45,7 +45,7 @@ struct GrepTests {
         #expect(json.first?["goneIn"] as? String == ids[3] && json.first?["text"] as? String == "THREE")
     }
 
-    @Test("texts are taken as they are with -F; what is no pattern and what is not found is said")
+    @Test("-F searches for literal text; bad patterns and empty results are reported")
     func patterns() throws {
         let work = try Workplace()
         try work.write("odd", "a.b*[c]\nabbc\n\n\u{fc}\n")
@@ -55,19 +55,19 @@ struct GrepTests {
         #expect(try grep(work, "^$", "odd").lines.count == 1)
         #expect(try grep(work, "\u{fc}").lines.count == 1)
         let wrong = try grep(work, "(")
-        #expect(wrong.status == 64 && wrong.errorText.contains("is no pattern for lines"), "\(wrong.errorText)")
+        #expect(wrong.status == 64 && wrong.errorText.contains("is not a pattern for lines"), "\(wrong.errorText)")
         let none = try grep(work, "nowhere")
         #expect(none.status == 1 && none.text.isEmpty && none.errorText == "No line matches.\n")
-        // Bytes are looked for in texts only.
+        // Only text files are searched.
         #expect(try grep(work, "\u{1}").status == 1)
     }
 
-    @Test("grep finds what a search of every snapshot finds, whatever was edited")
+    @Test("grep finds the same lines as a search of every snapshot, after random edits")
     func agreement() throws {
         let work = try Workplace()
         var random = SeededGenerator("grep finds what a search of every snapshot finds")
         var ids: [String] = []
-        // Of each path and line, the snapshots that have it.
+        // The snapshots that contain each path and line.
         var present: [String: [Int]] = [:]
         var files: [String: [String]] = [:]
         for step in 0..<25 {
@@ -81,7 +81,7 @@ struct GrepTests {
                 files[name] = (0..<random.below(6)).map { _ in "line \(random.below(12))" }
                 try work.write(name, (files[name] ?? []).joined(separator: "\n"))
             }
-            // Something changes in any case.
+            // Ensures that something changes.
             try work.write("step", "\(step)\n")
             ids.append(try work.capture())
             for (name, lines) in files {
@@ -98,7 +98,7 @@ struct GrepTests {
         }
     }
 
-    @Test("lines of ten megabytes, and files that are cut into many pieces, are searched to their ends")
+    @Test("lines of ten megabytes and files of many chunks are searched completely")
     func long() throws {
         let work = try Workplace()
         let long = String(repeating: "x", count: 10_000_000)

@@ -1,4 +1,4 @@
-// What the questions about history do with bad input: slips of the pen, damage, interruptions, files that are no text.
+// History commands with bad input: misspelt paths, damage, interruptions, binary files.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -9,7 +9,7 @@ import SystemPackage
 import TestTraits
 import Testing
 
-@Suite("Questions about history, badly put", .blocking)
+@Suite("History commands, bad input", .blocking)
 struct HistoryBadInputTests {
     private let work: Workplace
 
@@ -22,7 +22,7 @@ struct HistoryBadInputTests {
     }
 
     @Test(
-        "a path that no snapshot ever held is named, with what is nearly called so",
+        "for a path that no snapshot ever held, similar paths are suggested",
         arguments: [
             ["log", "notes/tod.txt"], ["log", "notes/tod.txt", "-p"], ["log", "notes/tod.txt", "-L", "1,2"],
             ["blame", "notes/tod.txt"], ["deleted", "notes/tod.txt"], ["cat", "latest:notes/tod.txt"],
@@ -40,7 +40,7 @@ struct HistoryBadInputTests {
         #expect(outcome.errorText.contains("notes/todo.txt"), "\(outcome.errorText)")
     }
 
-    @Test("what is no text is told of by log and found by find; its lines are asked for in vain")
+    @Test("binary files are listed by log and found by find, but have no lines to show")
     func binary() throws {
         _ = try work.capture()
         try work.write("data.bin", [0, 1, 2, 3] + Array("needle\n".utf8))
@@ -52,13 +52,13 @@ struct HistoryBadInputTests {
         #expect(counted.count == 2 && counted.allSatisfy { $0["linesAdded"] == nil })
         for words in [["blame", "data.bin"], ["log", "data.bin", "-L", "1,1"]] {
             let refused = try run(words)
-            #expect(refused.status == 1 && refused.errorText.contains("is no text"), "\(refused.errorText)")
+            #expect(refused.status == 1 && refused.errorText.contains("is not a text file"), "\(refused.errorText)")
         }
         let searched = try run(["grep", "needle"])
         #expect(searched.status == 1 && searched.output.isEmpty)
     }
 
-    @Test("a file that takes the name of a directory, and a directory that of a file, are told of")
+    @Test("a file that replaces a directory, and a directory that replaces a file, are listed")
     func kinds() throws {
         try work.write("book/one.md", "one\n")
         try work.write("plain", "plain\n")
@@ -81,7 +81,7 @@ struct HistoryBadInputTests {
         #expect(found.first?["kind"] as? String == "directory" && found.first?["deleted"] as? Bool == false)
         #expect(try run(["deleted"]).lines.contains { $0.hasSuffix("\tbook/one.md") })
         #expect(try run(["cat", "\(second):book"]).output == Array("plain\n".utf8))
-        // Nothing tells that the file came from another name, as the name was there before.
+        // The rename is not detected, because the name existed before.
         #expect(try run(["blame", "\(second):book"]).lines.map { String($0.prefix(8)) } == [String(second.prefix(8))])
         #expect(try run(["grep", "plain"]).lines.count == 2, "under both names")
         #expect(try run(["changes", "oldest"]).status == 0)
@@ -89,7 +89,7 @@ struct HistoryBadInputTests {
         #expect(try work.difference(of: work.root, and: "first").isEmpty)
     }
 
-    @Test("where a snapshot in the middle is damaged, it is named, the exit code is 2, and the others are told of")
+    @Test("a damaged snapshot in the middle is named, the exit code is 2, and the others are listed")
     func damaged() throws {
         var ids: [String] = []
         for number in 0..<6 {
@@ -99,7 +99,7 @@ struct HistoryBadInputTests {
         let tree = try #require(try JSON.object(run(["show", ids[2], "--json"]).output)["tree"] as? String)
         try damage(try #require(ChunkID(hex: tree)))
         #expect(try run(["check", "--data"]).status == 2)
-        // What is lost is stored anew: the latest state is whole.
+        // The next capture stores lost data again: the latest snapshot is complete.
         try work.write("file.md", "line 0\nline 1\nnew\n")
         ids.append(try work.capture())
         #expect(try run(["repair", "--catalogue"]).status == 2)
@@ -145,7 +145,7 @@ struct HistoryBadInputTests {
     }
 
     @Test(
-        "Ctrl-C ends a question at once, and leaves nothing",
+        "Ctrl-C ends a query immediately and leaves no temporary files",
         arguments: [
             ["log", "file"], ["find", "file"], ["grep", "line"], ["deleted"], ["changes"], ["sessions"],
             ["blame", "file"], ["note"], ["note", "text"], ["turns"], ["sync"], ["mark", "--wait", "name"],
@@ -156,7 +156,7 @@ struct HistoryBadInputTests {
         _ = try work.capture()
         let before = try work.listed()
         do {
-            // Opening the archive waits for this.
+            // Opening the archive waits for this lock.
             let lock = try FileLock.exclusive(work.archive.appending("locks").appending("open.lock"))
             let program = try work.start(
                 words + (words[0] == "run" || words[0] == "sync" ? [] : ["--root", work.root.string]))

@@ -1,4 +1,4 @@
-// Questions about history as users ask them: log, find, deleted, changes, sessions, and where a missing path was last.
+// The history commands log, find, deleted, changes and sessions, and errors for missing paths.
 
 import FileIO
 import Foundation
@@ -7,9 +7,9 @@ import SystemPackage
 import TestTraits
 import Testing
 
-@Suite("Questions about history", .blocking)
+@Suite("History commands", .blocking)
 struct HistoryCommandTests {
-    /// A tree in which a chapter is written, ruined, renamed; and a note comes and goes.
+    /// A tree in which a chapter is written, overwritten and renamed, and a note is added and deleted.
     private static func story() throws -> (work: Workplace, ids: [String]) {
         let work = try Workplace()
         var ids: [String] = []
@@ -31,7 +31,7 @@ struct HistoryCommandTests {
         try work.run(arguments + ["--root", work.root.string])
     }
 
-    @Test("log lists the versions of a file under both its names, and what each changed")
+    @Test("log lists the versions of a file under both names, and the changes of each")
     func log() throws {
         let (work, ids) = try HistoryCommandTests.story()
         let outcome = try run(work, "log", "book/first.md")
@@ -62,14 +62,14 @@ struct HistoryCommandTests {
         #expect(try run(work, "log", "data.bin", "-p").text.contains("Binary files"))
     }
 
-    @Test("paths are relative to where one stands")
+    @Test("paths are relative to the current directory")
     func standing() throws {
         let (work, _) = try HistoryCommandTests.story()
         let inBook = try work.run([Array("log".utf8), Array("first.md".utf8)], in: work.path("tree/book"))
         #expect(inBook.lines.count == 4, "\(inBook.errorText)")
     }
 
-    @Test("a path that is missing from a snapshot is told of by where it was last")
+    @Test("for a path missing from a snapshot, its last snapshot is named")
     func missing() throws {
         let (work, ids) = try HistoryCommandTests.story()
         for command in ["show", "cat", "restore", "diff"] {
@@ -92,11 +92,11 @@ struct HistoryCommandTests {
         expectRefusal(try run(work, "deleted", "no/such"), 1, naming: "no/such")
 
         let words = deletedRestoreCommand(try run(work, "cat", "latest:notes/todo.txt").errorText)
-        #expect(try work.run(words + ["--root", work.root.string]).status == 0, "what is told works: \(words)")
+        #expect(try work.run(words + ["--root", work.root.string]).status == 0, "it works: \(words)")
         #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
     }
 
-    @Test("a path that was renamed, and then deleted, is told of by its last name")
+    @Test("for a path that was renamed and then deleted, its last name is given")
     func renamedAndDeleted() throws {
         let (work, ids) = try HistoryCommandTests.story()
         try work.remove("tree/book/first.md")
@@ -109,13 +109,13 @@ struct HistoryCommandTests {
         #expect(try work.read("tree/book/first.md") == Array("ruined\n".utf8))
     }
 
-    /// The words of the command between the quotes, without the program's name.
+    /// The words of the quoted command, without the program's name.
     private func deletedRestoreCommand(_ error: String) -> [String] {
         let quoted = error.split(separator: "'").first { $0.hasPrefix("archiver restore") } ?? ""
         return quoted.split(separator: " ").dropFirst().map(String.init)
     }
 
-    @Test("deleted lists what is gone and brings it back")
+    @Test("deleted lists deleted paths and restores them")
     func deleted() throws {
         let (work, ids) = try HistoryCommandTests.story()
         let outcome = try run(work, "deleted", "--json")
@@ -130,7 +130,7 @@ struct HistoryCommandTests {
         #expect(try run(work, "deleted").lines.count == 1)
     }
 
-    @Test("changes tell what came and went in between, sessions where work began")
+    @Test("changes shows temporary files, and sessions shows where work began")
     func changes() throws {
         let (work, ids) = try HistoryCommandTests.story()
         let all = try run(work, "changes", ids[0])
@@ -151,7 +151,7 @@ struct HistoryCommandTests {
         #expect(try run(work, "changes").lines.count == 4, "the session began with the first snapshot")
     }
 
-    @Test("find lists every name that ever was")
+    @Test("find lists every name in any snapshot")
     func find() throws {
         let (work, ids) = try HistoryCommandTests.story()
         func names(_ arguments: String...) throws -> [String] {
@@ -164,7 +164,7 @@ struct HistoryCommandTests {
         #expect(try names("*", "--larger-than", "60K") == ["data.bin"])
         #expect(try names("/book/*", "--at", "1h").isEmpty, "nothing was an hour ago")
         #expect(try names("nothing*").isEmpty)
-        // A plain word is a part of the name.
+        // A plain word matches as part of the name.
         #expect(try names("o") == ["book", "book/one.md", "notes", "notes/todo.txt"])
         #expect(try names("one.md") == ["book/one.md"] && names("no", "--type", "d") == ["notes"])
         #expect(try names("/one.md").isEmpty && names("data") == ["data.bin"])
@@ -175,7 +175,7 @@ struct HistoryCommandTests {
         #expect(ids.count == 4)
     }
 
-    @Test("a damaged snapshot in the middle is named, and the others are told of")
+    @Test("a damaged snapshot in the middle is named, and the others are listed")
     func damage() throws {
         let work = try Workplace()
         var text = ""
@@ -186,7 +186,7 @@ struct HistoryCommandTests {
         }
         let whole = try run(work, "log", "file.md").lines
         #expect(whole.count == 6)
-        // Every byte of the archive's middle is lost; the catalogue is made anew of what is left.
+        // The bytes in the middle of the archive are lost; the catalogue is rebuilt from the rest.
         let segment = try #require(
             try ChildProcess.run(
                 "find", [work.archive.appending("segments").string, "-type", "f"].map { Array($0.utf8) }

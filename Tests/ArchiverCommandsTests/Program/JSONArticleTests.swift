@@ -1,4 +1,4 @@
-// The article on JSON output says what the commands write.
+// The article on JSON output matches the output of the commands.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -16,14 +16,14 @@ import Testing
 
 @Suite(.blocking)
 struct JSONArticleTests {
-    /// Fields that are left out where they do not apply, as the article says.
+    /// Fields that the article describes as optional.
     private static func optionalFields(_ article: String) throws -> Set<String> {
         let start = try #require(article.range(of: "Optional fields"))
         let end = try #require(article.range(of: ".\n", range: start.upperBound..<article.endIndex))
         return Set(article[start.upperBound..<end.lowerBound].matches(of: /`(\w+)`/).map { String($0.1) })
     }
 
-    @Test("Every command of the article writes the fields that it says, in this order")
+    @Test("every command writes the fields that the article lists, in the same order")
     func commands() throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
         let optional = try JSONArticleTests.optionalFields(article)
@@ -46,7 +46,7 @@ struct JSONArticleTests {
         #expect(try watcher.finish().status == 0)
     }
 
-    /// Runs the commands that a part of the article has sections of.
+    /// Runs the commands of a part of the article's sections.
     private func expectFields(of article: String, _ optional: Set<String>, _ work: Workplace) throws {
         let sections = article.components(separatedBy: "\n### archiver ").dropFirst()
         #expect(!sections.isEmpty)
@@ -63,7 +63,7 @@ struct JSONArticleTests {
         }
     }
 
-    @Test("Every event of watch has the fields that the article says")
+    @Test("every event of watch has the fields that the article lists")
     func events() throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
         let start = try #require(article.range(of: "\n## watch\n"))
@@ -81,7 +81,7 @@ struct JSONArticleTests {
             .degraded(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),
             .audited(root: root, audit), .problems(root: root, [problem], count: 1), .largeFile(root: root, file),
             .error(root: root, ArchiverError(.system, "m", remedy: "r")), .maintained(.example),
-            .notMaintained(ArchiverError(.damaged, "m", remedy: "r")), .dropped(events: 1, troubles: 0),
+            .notMaintained(ArchiverError(.damaged, "m", remedy: "r")), .dropped(events: 1, warnings: 0),
             .stopped(root: root),
         ]
         #expect(documented.count == events.count)
@@ -100,7 +100,7 @@ struct JSONArticleTests {
         #expect(Set(snapshot.keys) == Set(fields).union(["event"]))
     }
 
-    @Test("capture names the root by its path, wherever it is called")
+    @Test("capture names the root by its absolute path, whatever the current directory")
     func captureRoot() throws {
         let work = try Workplace()
         let outcome = try work.run(["capture", ".", "--json"].map { Array($0.utf8) }, in: work.root)
@@ -114,7 +114,7 @@ private enum Shape {
         try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
     }
 
-    /// Where the fields of two values differ; null is any value, and an empty array any array.
+    /// The places where the fields of two values differ; null matches any value, and an empty array any array.
     static func differences(documented: Any, written: Any, _ optional: Set<String>, at place: String) -> [String] {
         if documented is NSNull || written is NSNull { return [] }
         switch (documented, written) {

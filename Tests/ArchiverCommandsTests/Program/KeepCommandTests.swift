@@ -1,4 +1,4 @@
-// `archiver keep`, with the program.
+// `archiver keep` as users run it.
 
 import FileIO
 import Foundation
@@ -34,7 +34,7 @@ struct KeepCommandTests {
         (object?["tiers"] as? [[String: Any]])?.compactMap { $0["width"] as? Int }
     }
 
-    @Test("a policy is set for one root and for all, is shown, and is taken back")
+    @Test("a policy is set for one root and for all roots, shown, and removed")
     func policies() throws {
         #expect(try widths(json()) == [])
         #expect(String(decoding: try run().output, as: UTF8.self).contains("all roots: everything is kept"))
@@ -55,7 +55,7 @@ struct KeepCommandTests {
         #expect(try json()["minFreePercent"] as? Int == 5)
     }
 
-    @Test("an archive is kept within its size; where that cannot be, prune says so and ends with 3")
+    @Test("an archive is kept within its maximum size; if that is impossible, prune reports it and exits with 3")
     func size() throws {
         var random = SeededGenerator("an archive's size")
         for _ in 0..<8 {
@@ -68,22 +68,22 @@ struct KeepCommandTests {
         }
         let used = try #require(status()["usedBytes"] as? Int)
         let set = try run("--max-size", "\(used - 1_000_000)")
-        #expect(set.status == 0 && set.errorText.contains("too much for that"), "\(set.errorText)")
-        #expect(try place.run("status").text.contains("room: "))
+        #expect(set.status == 0 && set.errorText.contains("exceeds its limits"), "\(set.errorText)")
+        #expect(try place.run("status").text.contains("space: "))
         #expect(try status()["lackingBytes"] as? Int ?? 0 > 0)
         let pruned = try JSON.object(place.run("prune", "--json").output)
         #expect(pruned["forgottenForRoom"] as? Int ?? 0 > 0 && pruned["lackingBytes"] as? Int == 0, "\(pruned)")
         #expect(try status()["lackingBytes"] as? Int == 0)
         #expect(try run("--max-size", "1").status == 0)
         let refused = try place.run("prune")
-        #expect(refused.status == 3 && refused.errorText.contains("still too little room"), "\(refused.errorText)")
+        #expect(refused.status == 3 && refused.errorText.contains("still exceeds its limits"), "\(refused.errorText)")
         #expect(try place.listed().contains(newest))
         #expect(try place.run("check", "--data").status == 0)
         #expect(try run("--max-size", "none").status == 0)
         #expect(try place.run("prune").status == 0)
     }
 
-    @Test("a dry run shows what would go and forgets nothing; --now does it, and it can be taken back")
+    @Test("a dry run shows what would be forgotten; --now forgets it, and unforget brings it back")
     func now() throws {
         let before = try place.listed()
         let planned = try json("--daily", "forever", "--dry-run")
@@ -99,7 +99,7 @@ struct KeepCommandTests {
     }
 
     @Test(
-        "a policy that keeps nothing, or makes no sense, is refused, and nothing changes",
+        "a policy that keeps nothing or is contradictory is refused, and nothing changes",
         arguments: [
             (["--all", "0h"], "keeps nothing"), (["--hourly", "30d", "--daily", "1d"], "cannot be followed"),
             (["--hourly", "forever", "--daily", "1d"], "cannot be followed"), (["--daily", "soon"], "invalid"),

@@ -1,4 +1,4 @@
-// Pins, late labels, and what is forgotten, with the program.
+// The commands for pins, labels and forgetting, as users run them.
 
 import FileIO
 import Foundation
@@ -52,23 +52,23 @@ struct KeepingCommandTests {
         try expect(64, "would be over", "pin", "latest", "--until", "2001-01-01")
         try expect(64, "no snapshot is named", "pin", "--reason", "why")
         try expect(1, "no snapshot", "pin", "no-such-label")
-        try expect(64, "leave out what follows the colon", "pin", "latest:empty")
+        try expect(64, "leave out the colon and the path", "pin", "latest:empty")
     }
 
-    @Test("a late label names a snapshot for every command, and can be taken away")
+    @Test("a later label names a snapshot for every command, and can be removed")
     func labels() throws {
-        try expect(0, "is called 'before'", "label", "latest~1", "before")
+        try expect(0, "'before'", "label", "latest~1", "before")
         #expect(try run("cat", "before:empty").output == Array("state 1".utf8))
         #expect(try JSON.array(run("list", "--json", "--label", "before").output).count == 1)
         try expect(0, "before", "show", ids[1])
-        try expect(64, "has a meaning of its own", "label", "latest", "latest")
+        try expect(64, "is reserved", "label", "latest", "latest")
         try expect(64, "--remove", "label", "latest")
         try expect(1, "has no label", "label", "latest", "--remove")
-        try expect(0, "has no label now", "label", "before", "--remove")
+        try expect(0, "removed the label of", "label", "before", "--remove")
         try expect(1, "no snapshot", "cat", "before:empty")
     }
 
-    @Test("what is forgotten is listed no more, and is brought back as it was")
+    @Test("forgotten snapshots are not listed, and unforget brings them back unchanged")
     func forget() throws {
         try expect(0, "would forget", "forget", ids[0], "--dry-run")
         #expect(try place.listed() == ids)
@@ -90,7 +90,7 @@ struct KeepingCommandTests {
         #expect(try place.listed() == ids)
     }
 
-    @Test("a range is forgotten, but for what is pinned or labelled, and the newest")
+    @Test("a range is forgotten except pinned and labelled snapshots and the newest")
     func range() throws {
         #expect(try run("label", ids[0], "keep-me").status == 0)
         try expect(0, "would forget snapshot", "forget", "--until", "now", "-n")
@@ -104,7 +104,7 @@ struct KeepingCommandTests {
         try expect(64, "name ids", "unforget")
     }
 
-    @Test("an archive that cannot be written to loses nothing and says so", .enabled(if: geteuid() != 0))
+    @Test("a read-only archive loses nothing, and the error is reported", .enabled(if: geteuid() != 0))
     func readOnly() throws {
         #expect(chmod(place.archive.string, 0o500) == 0)
         defer { _ = chmod(place.archive.string, 0o700) }

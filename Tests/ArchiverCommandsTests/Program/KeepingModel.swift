@@ -1,4 +1,4 @@
-// What an archive must hold while several processes change it, kept as plain copies of trees beside it.
+// A model of an archive that several processes change: plain copies of the captured trees.
 
 import FileIO
 import Foundation
@@ -12,17 +12,17 @@ final class KeepingModel {
     struct Kept {
         var id: String
         let root: Int
-        /// Stays where the id changes.
+        /// The time, which stays the same when the id changes.
         let time: String
         let copy: FilePath
         var isPinned = false
         var label: String?
         var isForgotten = false
-        /// Whether space was given back since it was forgotten.
+        /// Whether space was reclaimed after it was forgotten.
         var mayBeGone = false
     }
 
-    /// What the processes of one step may have done, and what they have done for sure; snapshots by their ids.
+    /// The possible and the certain effects of the processes of one step; snapshots are given by their ids.
     struct Effects {
         var captured: [Int: FilePath] = [:]
         var announced: Set<String> = []
@@ -30,12 +30,12 @@ final class KeepingModel {
         var vanish: Set<String> = []
         var mayReturn: Set<String> = []
         var returned: Set<String> = []
-        /// Those whose pins and labels follow from what is listed.
+        /// Snapshots whose pins and labels are unknown and taken from the list.
         var unsure: Set<String> = []
         var gaveSpaceBack = false
     }
 
-    /// What a person says of a snapshot.
+    /// A pin or a label of a snapshot.
     enum Mark {
         case pinned(Bool)
         case label(String?)
@@ -48,7 +48,7 @@ final class KeepingModel {
     /// The roots for which a policy was set.
     var thinned: Set<Int> = []
     private var copies = 0
-    /// What was removed from all history, and must be in no file of the archive.
+    /// The bytes of purged files, which must be in no file of the archive.
     private var purged: [[UInt8]] = []
 
     init(segmentBytes: Int, _ random: inout SeededGenerator) throws {
@@ -72,10 +72,10 @@ final class KeepingModel {
 
     var listed: [Kept] { kept.filter { !$0.isForgotten } }
 
-    /// The newest of a root; no command of the test forgets it.
+    /// The newest snapshot of a root, which no command of the test forgets.
     func newest(of root: Int) -> String? { listed.filter { $0.root == root }.max { $0.time < $1.time }?.id }
 
-    /// From now on `mark` is to be said of the snapshot.
+    /// Expects the snapshot to have `mark` from now on.
     func expect(_ id: String, _ mark: Mark?) {
         guard let index = kept.firstIndex(where: { $0.id == id }) else { return }
         switch mark {
@@ -87,7 +87,7 @@ final class KeepingModel {
 
     // MARK: Trees
 
-    /// Changes a few things in a root; no content is ever written twice.
+    /// Changes a few entries in a root; no content is written twice.
     func edit(_ root: Int, _ random: inout SeededGenerator) throws {
         for _ in 0...random.below(4) {
             let directory = tree(root).appending("d\(random.below(3))").string
@@ -107,7 +107,7 @@ final class KeepingModel {
         }
     }
 
-    /// A copy of a root as it is now.
+    /// Copies a root as it is now.
     func copyTree(_ root: Int) throws -> FilePath {
         copies += 1
         try place.copyTree(to: "copy-\(copies)", from: tree(root))
@@ -124,9 +124,9 @@ final class KeepingModel {
         return names.isEmpty ? nil : names[random.below(names.count)]
     }
 
-    // MARK: What must be
+    // MARK: Expectations
 
-    /// Compares the archive with the model after a step, and takes in what the step may have done and did.
+    /// Compares the archive with the model after a step, and updates the model with the step's effects.
     func check(_ effects: Effects, _ comment: String) throws {
         let outcome = try place.run("list", "--all", "--json")
         #expect(outcome.status == 0, "\(comment): \(outcome.errorText)")
@@ -184,28 +184,28 @@ final class KeepingModel {
         }
     }
 
-    /// Expects every block of the archive to be whole, and nothing listed to be unknown to a catalogue made anew.
+    /// Expects `check --data` to find no damage.
     func expectWhole(_ comment: String) throws {
         let outcome = try place.run("check", "--data")
         #expect(outcome.status == 0, "\(comment): \(outcome.text)\(outcome.errorText)")
     }
 
-    /// Nobody may be at the archive.
+    /// Removes the catalogue; no process must have the archive open.
     func removeCatalogue() {
         for suffix in ["", "-wal", "-shm"] { unlink(place.archive.appending("catalogue.sqlite").string + suffix) }
     }
 
-    // MARK: Removing for good
+    // MARK: Purging
 
-    /// Records that `path` of `root` is gone from all history, and finds the snapshots that stand in the place of others.
+    /// Records that `path` was purged from `root`, and finds the new ids of rewritten snapshots.
     func purge(_ path: String, of root: Int, _ comment: String) throws {
         kept.removeAll { kept in
             var status = stat()
-            // A link that leads nowhere is there, too.
+            // A dangling link exists, too.
             return kept.isForgotten && kept.root == root && lstat(kept.copy.string + "/" + path, &status) == 0
         }
         for kept in kept where kept.root == root { unlink(kept.copy.string + "/" + path) }
-        // A forgotten one may tell among its changes that the file was removed.
+        // A forgotten snapshot may list the file's removal among its changes.
         for index in kept.indices where kept[index].root == root && kept[index].isForgotten {
             kept[index].mayBeGone = true
         }
@@ -219,7 +219,7 @@ final class KeepingModel {
         }
     }
 
-    /// What the versions of a file have that nothing else has.
+    /// Bytes of a file's versions that occur nowhere else.
     func marks(of path: String, in root: Int) -> [[UInt8]] {
         kept.filter { $0.root == root }.compactMap { kept in
             let name = kept.copy.string + "/" + path
@@ -230,7 +230,7 @@ final class KeepingModel {
         }
     }
 
-    /// From now on `marks` are to be in no file of the archive.
+    /// Expects `marks` to be in no file of the archive from now on.
     func expectGone(_ marks: [[UInt8]]) { purged += marks }
 
     private func expectPurged(_ comment: String) throws {

@@ -1,4 +1,4 @@
-// Keeping, letting go and removing by several processes at once, killed or stopped now and then, against a naive model.
+// Retention commands by several concurrent processes, sometimes killed or stopped, compared with a naive model.
 
 import Foundation
 import Glibc
@@ -7,12 +7,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// KEEPING_STEPS=n takes more steps.
-@Suite("Keeping and letting go, against a model", .timeLimit(.minutes(90)), .blocking)
+/// The environment variable KEEPING_STEPS sets the number of steps.
+@Suite("Retention commands, against a model", .timeLimit(.minutes(90)), .blocking)
 struct KeepingModelTests {
     private static let steps = getenv("KEEPING_STEPS").flatMap { Int(String(cString: $0)) } ?? 40
 
-    /// What one process does.
+    /// The command of one process.
     private enum Action {
         case capture(Int, FilePath)
         case forget([String])
@@ -24,7 +24,7 @@ struct KeepingModelTests {
         case thin(Int)
         case prune(isNow: Bool)
 
-        /// What a pin or a label changes; nil for others.
+        /// The pin or label that the command sets; nil for other commands.
         var mark: KeepingModel.Mark? {
             switch self {
             case .pin: .pinned(true)
@@ -35,7 +35,7 @@ struct KeepingModelTests {
             }
         }
 
-        /// What it is about; nil where that is no snapshot, or several.
+        /// The snapshot that the command concerns; nil if there is none or more than one.
         var target: String? {
             switch self {
             case .pin(let id), .unpin(let id), .label(let id, _), .unlabel(let id): id
@@ -44,7 +44,7 @@ struct KeepingModelTests {
         }
     }
 
-    @Test("whatever several processes do at once, every kept snapshot restores after every step", arguments: 0..<2)
+    @Test("when several processes act concurrently, every kept snapshot restores after every step", arguments: 0..<2)
     func model(_ run: Int) throws {
         var random = SeededGenerator("model of keeping \(run)")
         let model = try KeepingModel(segmentBytes: 10_000 + random.below(60_000), &random)
@@ -64,7 +64,7 @@ struct KeepingModelTests {
         try model.expectWhole("seed \(random.seed), in the end")
     }
 
-    // MARK: Several at once
+    // MARK: Concurrent processes
 
     private func act(_ model: KeepingModel, _ random: inout SeededGenerator, _ comment: String) throws {
         var actions: [Action] = []
@@ -79,7 +79,7 @@ struct KeepingModelTests {
             if random.oneIn(2) {
                 unlucky.send(SIGKILL)
             } else {
-                // The others go on, and find what it holds.
+                // The other processes continue and meet its locks.
                 unlucky.send(SIGSTOP)
                 spin(microseconds: random.below(60_000))
                 unlucky.send(SIGCONT)
@@ -103,7 +103,7 @@ struct KeepingModelTests {
         while ContinuousClock.now < end { sched_yield() }
     }
 
-    /// Something to do that makes sense beside `others`.
+    /// Draws a command that is possible together with `others`.
     private func draw(
         _ model: KeepingModel, _ others: [Action], _ random: inout SeededGenerator
     ) throws -> Action? {
@@ -116,7 +116,7 @@ struct KeepingModelTests {
             try model.edit(root, &random)
             return .capture(root, try model.copyTree(root))
         case 5, 6:
-            // What is pinned is refused, and then nothing is forgotten.
+            // If one is pinned, the command is refused, and nothing is forgotten.
             let mayBePinned = random.oneIn(6)
             let ids = listed.filter { kept in
                 kept.id != model.newest(of: kept.root) && (mayBePinned || !kept.isPinned) && random.oneIn(3)
@@ -153,7 +153,7 @@ struct KeepingModelTests {
         }
     }
 
-    /// Whether another one of the step may have made it impossible.
+    /// Whether another command of the step may cause a refusal.
     private func isRefusable(_ action: Action, beside actions: [Action], _ model: KeepingModel) -> Bool {
         var (isForgetting, unforgets, prunes) = (false, 0, 0)
         for other in actions {
@@ -169,7 +169,7 @@ struct KeepingModelTests {
         switch action {
         case .capture, .thin: return false
         case .prune: return prunes > 1 || unforgets > 0
-        // While one is at work it is refused.
+        // It is refused while a prune runs.
         case .unforget(let id):
             return prunes > 0 || unforgets > 1 || model.kept.contains { $0.id == id && $0.mayBeGone }
         case .forget(let ids):
@@ -192,7 +192,7 @@ struct KeepingModelTests {
         }
     }
 
-    /// What `action` did, or may have done.
+    /// Adds the certain or possible effects of `action`.
     private func add(
         _ action: Action, beside actions: [Action], _ outcome: ChildProcess.Outcome, _ model: KeepingModel,
         to effects: inout KeepingModel.Effects
@@ -215,19 +215,19 @@ struct KeepingModelTests {
             model.thinned.insert(root)
             effects.mayVanish.formUnion(thinnable(in: [root], beside: actions, model))
         case .prune(let isNow):
-            // It does what the policies say, too.
+            // It also applies the policies.
             effects.mayVanish.formUnion(thinnable(in: model.thinned, beside: actions, model))
             effects.gaveSpaceBack = effects.gaveSpaceBack || isNow
         }
     }
 
-    /// What the policy of `roots` may let go.
+    /// The snapshots that the policy of `roots` may forget.
     private func thinnable(in roots: Set<Int>, beside actions: [Action], _ model: KeepingModel) -> Set<String> {
         var found: Set<String> = []
         for root in roots {
             let isCaptured = actions.contains { if case .capture(root, _) = $0 { true } else { false } }
             for kept in model.kept where kept.root == root {
-                // A pin or a label that comes or goes meanwhile may count or not.
+                // A pin or label that changes at the same time may or may not protect.
                 let isMarked = kept.isPinned || kept.label != nil
                 if isMarked, !actions.contains(where: { $0.target == kept.id }) { continue }
                 if kept.id != model.newest(of: root) || isCaptured { found.insert(kept.id) }
@@ -236,16 +236,16 @@ struct KeepingModelTests {
         return found
     }
 
-    // MARK: Removing for good
+    // MARK: Purging
 
-    /// Removes a file from all history, in several tries where it is killed.
+    /// Purges a file, in several attempts if the command is killed.
     private func purge(_ model: KeepingModel, _ random: inout SeededGenerator, _ comment: String) throws {
         let root = random.below(KeepingModel.roots)
         guard let path = model.someFile(of: root, &random) else { return }
         let comment = "\(comment): purge \(path) of \(root)"
         let arguments = ["purge", model.tree(root).appending(path).string, "--yes", "--root", model.tree(root).string]
         let marks = model.marks(of: path, in: root)
-        // Else the next capture brings it back.
+        // Otherwise the next capture stores it again.
         unlink(model.tree(root).appending(path).string)
         var isKilled = false
         while random.oneIn(2) {
@@ -256,7 +256,7 @@ struct KeepingModelTests {
             _ = try process.finish()
         }
         let outcome = try model.place.run(arguments)
-        // One that was killed at its very end has nothing left to do.
+        // A command killed at its very end has nothing left to do.
         let isDone = outcome.status == 0 || isKilled && outcome.errorText.contains("no snapshot has")
         #expect(isDone, "\(comment): \(outcome.status) \(outcome.text)\(outcome.errorText)")
         try model.purge(path, of: root, comment)

@@ -1,4 +1,4 @@
-// kill -9 at random moments: what was announced is there, and the same command again finishes the job.
+// kill -9 at random moments: everything announced is present, and the same command run again finishes the job.
 
 import FileIO
 import Foundation
@@ -12,7 +12,7 @@ import Testing
 struct KillTests {
     private static let files = 300
 
-    @Test("Killed captures lose no snapshot that was announced, and the next capture succeeds")
+    @Test("killed captures lose no announced snapshot, and the next capture succeeds")
     func capture() throws {
         let work = try Workplace()
         let random = SeededGenerator("killed captures")
@@ -42,7 +42,7 @@ struct KillTests {
         }
     }
 
-    @Test("A watch that was killed goes on where it was")
+    @Test("after a killed watch, the next one continues where it stopped")
     func watch() throws {
         let work = try Workplace()
         let random = SeededGenerator("killed watches")
@@ -73,7 +73,7 @@ struct KillTests {
         #expect(check.status == 0, "seed \(tree.seed): \(check.text)\(check.errorText)")
     }
 
-    @Test("A killed restore is finished by the same command, and the state before it is kept")
+    @Test("the same command finishes a killed restore, and the state before it is kept")
     func restoreInPlace() throws {
         let work = try Workplace()
         let random = SeededGenerator("killed restores")
@@ -83,7 +83,7 @@ struct KillTests {
         var longest = Duration.zero
         for round in 1...8 {
             let seed = "seed \(tree.seed), round \(round)"
-            // The tree's own list of its files is out of date after a restore, so each round begins with another tree.
+            // After a restore, the random tree's list of its files is out of date, so each round uses a new tree.
             tree = try RandomTree(work.root, count: 150, moments)
             _ = moments.next()
             try work.copyTree(to: "before")
@@ -108,7 +108,7 @@ struct KillTests {
         }
     }
 
-    @Test("A restore that was killed half-way is undone")
+    @Test("a restore that was killed midway can be undone")
     func undoOfKilledRestore() throws {
         let work = try Workplace()
         let random = SeededGenerator("killed restores, undone")
@@ -128,7 +128,7 @@ struct KillTests {
             } else {
                 _ = try run(work, killedWithin: longest, &moments, restored)
             }
-            // Killed before it altered anything, it is no operation.
+            // If it was killed before it changed anything, it is not an operation.
             if try operations(work).count > known {
                 let outcome = try work.run("undo", work.root.string)
                 #expect(outcome.status == 0, "\(seed): \(outcome.text)\(outcome.errorText)")
@@ -139,7 +139,7 @@ struct KillTests {
         }
     }
 
-    @Test("A killed undo is finished by the same command, and the state before it comes back by redo")
+    @Test("the same command finishes a killed undo, and redo brings back the state before it")
     func undo() throws {
         let work = try Workplace()
         let random = SeededGenerator("killed undos")
@@ -182,7 +182,7 @@ struct KillTests {
         #expect(check.status == 0, "seed \(first.seed): \(check.text)\(check.errorText)")
     }
 
-    @Test("A killed restore to another place is finished by the same command")
+    @Test("the same command finishes a killed restore to another directory")
     func restoreElsewhere() throws {
         let work = try Workplace()
         let random = SeededGenerator("killed restores elsewhere")
@@ -197,7 +197,7 @@ struct KillTests {
             try work.remove("target")
             let killed = try run(work, killedWithin: longest, &moments, restored)
             let again = try work.run(restored)
-            // One that was killed at its very end has nothing left to do, and then the target holds something.
+            // A restore killed at its very end has nothing left to do, and then the target is not empty.
             let wasDone = killed.status == 0 || again.errorText.contains("not empty")
             #expect(again.status == (wasDone ? 1 : 0), "\(seed): \(again.text)\(again.errorText)")
             #expect(try work.difference(of: target, and: "kept-\(wanted)") == "", "\(seed)")
@@ -205,7 +205,7 @@ struct KillTests {
         }
     }
 
-    @Test("The temporary file that a restore leaves which was killed at once is no obstacle")
+    @Test("the temporary file of a restore that was killed immediately does not prevent the next one")
     func restoreKilledAtOnce() throws {
         let work = try Workplace()
         let id = try keep(work.capture(), work)
@@ -225,7 +225,7 @@ struct KillTests {
         try JSON.array(work.run("operations", "--reverse", "--json").output)
     }
 
-    /// Runs `archiver` and kills it after a random time of at most a little more than `longest`.
+    /// Runs `archiver` and kills it after a random time of at most 1.1 times `longest`.
     private func run(
         _ work: Workplace, killedWithin longest: Duration, _ random: inout SeededGenerator, _ arguments: String...
     ) throws -> ChildProcess.Outcome {
@@ -247,7 +247,7 @@ struct KillTests {
         try ContinuousClock().measure(body)
     }
 
-    /// Keeps a copy of the tree as it is in the snapshot `id`.
+    /// Copies the tree as it is in the snapshot `id`.
     private func keep(_ id: String, _ work: Workplace) throws -> String {
         try work.copyTree(to: "kept-\(id)")
         return id
@@ -260,7 +260,7 @@ struct KillTests {
         try work.remove("out")
     }
 
-    /// The snapshots that a watch announced in whole lines.
+    /// The snapshots that a watch announced in complete lines.
     private func snapshots(_ outcome: ChildProcess.Outcome) throws -> [String] {
         let lines = outcome.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         return try lines.map { try JSON.object(String($0)) }

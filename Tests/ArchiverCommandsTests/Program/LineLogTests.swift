@@ -1,4 +1,4 @@
-// `archiver log -L`: lines that are followed through the versions of a file.
+// `archiver log -L`: follows lines through the versions of a file.
 
 import FileIO
 import Foundation
@@ -21,12 +21,12 @@ struct LineLogTests {
         }
     }
 
-    /// The numbers of the versions that are listed.
+    /// The numbers of the listed versions.
     private func found(_ outcome: ChildProcess.Outcome, _ ids: [String]) -> [Int] {
         outcome.lines.compactMap { line in ids.firstIndex { $0.hasPrefix(line.prefix(8)) } }
     }
 
-    @Test("log -L gives the versions that changed the lines, wherever they were then")
+    @Test("log -L lists the versions that changed the lines, wherever the lines were then")
     func lines() throws {
         let work = try Workplace()
         let ids = try versions(
@@ -35,7 +35,7 @@ struct LineLogTests {
                 "a b c d e", "a b C d e", "x y a b C d e", "x y a b C d E", "x y a C d E", "x y a C d E z",
                 "x Y a C d E z",
             ])
-        // "a C d" of the last one: C came with 1; b went between a and C with 5 (that is version 4).
+        // In "a C d" of the last version, C is from version 1; b between a and C was removed in version 4.
         #expect(found(try log(work, "text", "-L", "3,5"), ids) == [4, 1, 0])
         #expect(found(try log(work, "text", "-L", "4,4"), ids) == [1, 0])
         #expect(found(try log(work, "text", "-L", "7,7"), ids) == [5])
@@ -47,7 +47,7 @@ struct LineLogTests {
         #expect(!patch.lines.contains("+Y") && !patch.lines.contains("+C"), "\(patch.text)")
     }
 
-    @Test("log -L follows renames; what has no such lines is refused")
+    @Test("log -L follows renames; paths without such lines are refused")
     func refused() throws {
         let work = try Workplace()
         var ids = try versions(work, ["a b c", "a B c"])
@@ -56,8 +56,8 @@ struct LineLogTests {
         ids.append(try work.capture())
         #expect(found(try log(work, "moved", "-L", "2,2"), ids) == [1, 0])
         for (words, text) in [
-            (["moved", "-L", "4,5"], "has only 3 lines"), (["moved", "-L", "x"], "is no range of lines"),
-            (["data.bin", "-L", "1,2"], "is no text"), (["notes", "-L", "1,2"], "is a directory"),
+            (["moved", "-L", "4,5"], "has only 3 lines"), (["moved", "-L", "x"], "is not a range of lines"),
+            (["data.bin", "-L", "1,2"], "is not a text file"), (["notes", "-L", "1,2"], "is a directory"),
             (["nowhere", "-L", "1,2"], "ever held nowhere"),
         ] {
             let outcome = try work.run((["log"] + words).map { Array($0.utf8) }, in: work.root)
@@ -65,7 +65,7 @@ struct LineLogTests {
         }
     }
 
-    @Test("lines of ten megabytes are followed, and blamed, like any others")
+    @Test("lines of ten megabytes are followed and blamed like others")
     func long() throws {
         let work = try Workplace()
         let long = String(repeating: "x", count: 10_000_000)
@@ -75,7 +75,7 @@ struct LineLogTests {
         #expect(found(blamed, ids) == [0, 1, 0])
     }
 
-    @Test("log -L gives the versions that git log -L gives", arguments: [1, 2, 3])
+    @Test("log -L lists the same versions as git log -L", arguments: [1, 2, 3])
     func agreement(run: Int) throws {
         let work = try Workplace()
         var random = SeededGenerator("log -L gives the versions that git log -L gives, \(run)")
@@ -83,7 +83,7 @@ struct LineLogTests {
         var lines = (0..<30).map { "line \($0)" }
         var next = lines.count
         for _ in 0..<25 {
-            // Lines are all different, so that there is one way only to tell what changed.
+            // All lines are different, so that the changes are unambiguous.
             let place = random.below(lines.count - 3)
             let count = random.below(3)
             let new = (0..<(count == 0 ? 1 : random.below(4))).map { "line \(next + $0)" }

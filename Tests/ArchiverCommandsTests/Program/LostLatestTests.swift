@@ -1,4 +1,4 @@
-// Where the newest snapshot cannot be read, "latest" is an older one: that is said, not passed over.
+// If the newest snapshot cannot be read, "latest" is an older one, and this is reported.
 
 import ArchiveFormat
 import FileIO
@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.blocking)
 struct LostLatestTests {
-    /// Where the newest snapshot's block is damaged.
+    /// The damaged part of the newest snapshot's block.
     enum Place: CaseIterable, Sendable {
         case header, payload
     }
@@ -22,7 +22,7 @@ struct LostLatestTests {
         let segment = FilePath(try #require(find.lines.first))
         var bytes = try Array(Data(contentsOf: URL(fileURLWithPath: segment.string)))
         let raw = try #require(Hex.bytes(id))
-        // A block's header ends with the id of its last chunk and a checksum; its payload is behind.
+        // A block's header ends with the id of its last chunk and a checksum; the payload follows.
         let end = try #require(bytes.lastRange(of: raw)).upperBound
         bytes[place == .header ? end - 3 : end + 12] ^= 0x20
         try Data(bytes).write(to: URL(fileURLWithPath: segment.string))
@@ -33,7 +33,7 @@ struct LostLatestTests {
     }
 
     @Test(
-        "A damaged newest snapshot is named by all that say latest, until there is a newer one",
+        "commands that use latest name a damaged newest snapshot until there is a newer one",
         arguments: Place.allCases)
     func damaged(place: Place) throws {
         let work = try Workplace()
@@ -66,7 +66,7 @@ struct LostLatestTests {
     }
 
     @Test(
-        "A newest snapshot that is listed and cannot be read is a concern of status, and the next capture replaces it")
+        "status reports a newest snapshot that is listed but cannot be read, and the next capture replaces it")
     func listed() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -84,7 +84,7 @@ struct LostLatestTests {
         #expect(try work.run("show", "latest", "--root", work.root.string).text.contains(again.prefix(8)))
     }
 
-    @Test("status says nowhere that a root is up to date while a segment is missing")
+    @Test("status does not report any root as up to date while a segment is missing")
     func missingSegment() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -102,7 +102,7 @@ struct LostLatestTests {
 }
 
 extension [UInt8] {
-    /// Where `part` is for the last time.
+    /// The last position of `part`.
     fileprivate func lastRange(of part: [UInt8]) -> Range<Int>? {
         guard count >= part.count else { return nil }
         return (0...(count - part.count)).reversed().first { self[$0..<($0 + part.count)].elementsEqual(part) }

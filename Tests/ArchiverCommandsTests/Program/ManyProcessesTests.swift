@@ -1,4 +1,4 @@
-// Several processes from the first moment: one makes the archive, the others find it.
+// Several processes start at the same time: one creates the archive, the others open it.
 
 import FileIO
 import Foundation
@@ -11,7 +11,7 @@ import Testing
 struct ManyProcessesTests {
     private static let processes = 8
 
-    @Test("Eight captures that make the archive together make one, and all their snapshots are in it")
+    @Test("eight concurrent captures create one archive with all their snapshots")
     func creation() throws {
         let work = try Workplace()
         for number in 0..<ManyProcessesTests.processes {
@@ -31,7 +31,7 @@ struct ManyProcessesTests {
             }
             let listed = try JSON.array(work.run("list", "--all", "--json", "--archive", archive).output)
             #expect(listed.count == ManyProcessesTests.processes, "round \(round)")
-            // The catalogue, too, is made anew by several at once.
+            // Several processes also rebuild the catalogue at the same time.
             for suffix in ["", "-wal", "-shm"] { unlink(archive + "/catalogue.sqlite" + suffix) }
             let readers = try (0..<4).map { _ in try work.start("list", "--all", "--json", "--archive", archive) }
             for reader in readers {
@@ -42,7 +42,7 @@ struct ManyProcessesTests {
         }
     }
 
-    @Test("First captures of one root at once make one snapshot")
+    @Test("concurrent first captures of one root make one snapshot")
     func oneRoot() throws {
         let work = try Workplace()
         for round in 0..<5 {

@@ -1,4 +1,4 @@
-// One process that watches many roots.
+// Processes that watch many roots.
 
 import Foundation
 import Glibc
@@ -19,14 +19,14 @@ struct ManyRootsTests {
         #expect(try work.run(["capture", "-q"] + roots).status == 0)
     }
 
-    /// Starts to watch some of the roots, and waits until it is done with the first captures.
+    /// Starts to watch some of the roots, and waits for the first captures.
     private func watch(_ roots: ArraySlice<String>) throws -> ChildProcess {
         let watcher = try work.start(["watch"] + roots)
         for _ in roots { _ = try watcher.line { $0.contains("  watching ") && $0.contains("unchanged") } }
         return watcher
     }
 
-    @Test("status has a line for each root, with two processes that watch them, and tells all with -v")
+    @Test("status has one line for each root that two processes watch, and all details with -v")
     func status() throws {
         let watchers = [try watch(roots[..<20]), try watch(roots[20...])]
         let outcome = try work.run("status")
@@ -36,17 +36,17 @@ struct ManyRootsTests {
         #expect(try work.run("status", "-v").lines.count > 240)
         #expect(try work.run("status", roots[0]).lines.count > 5)
         let json = try JSON.object(work.run("status", "--json").output)
-        let told = try #require(json["roots"] as? [[String: Any]])
-        #expect(told.count == 60)
-        let processes = told.compactMap { ($0["watcher"] as? [String: Any])?["process"] as? Int }
+        let reported = try #require(json["roots"] as? [[String: Any]])
+        #expect(reported.count == 60)
+        let processes = reported.compactMap { ($0["watcher"] as? [String: Any])?["process"] as? Int }
         #expect(processes.count == 60)
         #expect(processes.count { $0 == Int(watchers[0].id) } == 20)
         for watcher in watchers { watcher.send(SIGTERM) }
         for watcher in watchers { #expect(try watcher.finish().status == 0) }
     }
 
-    @Test("a root that is not well says so in its line")
-    func concerns() throws {
+    @Test("the line of a root with a problem names the problem")
+    func findings() throws {
         let watcher = try watch(roots[..<59])
         let outcome = try work.run("status", roots[59])
         #expect(outcome.status == 1)
@@ -58,7 +58,7 @@ struct ManyRootsTests {
         #expect(lines.count == 1 && all.lines.count == 62, "\(all.text)")
     }
 
-    @Test("a process that does not answer is waited for once, and not for each of its roots")
+    @Test("status waits once for a process that does not answer, not once for each of its roots")
     func silence() throws {
         let watcher = try watch(roots[...])
         watcher.send(SIGSTOP)
@@ -72,7 +72,7 @@ struct ManyRootsTests {
         #expect(try watcher.finish().status == 0)
     }
 
-    @Test("a process has no thread for each root, and answers what changed before the question")
+    @Test("a process has no thread per root, and its answer includes all changes before the question")
     func threads() throws {
         let watcher = try watch(roots[...])
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(watcher.id)/task").count

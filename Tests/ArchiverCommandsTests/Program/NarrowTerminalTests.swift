@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.blocking)
 struct NarrowTerminalTests {
-    @Test("Tables and help fit a terminal of 60 columns", .enabled(if: Workplace.hasTerminals))
+    @Test("tables and help fit a terminal of 60 columns", .enabled(if: Workplace.hasTerminals))
     func narrow() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -29,7 +29,7 @@ struct NarrowTerminalTests {
         }
     }
 
-    @Test("Long output goes through the pager on a terminal only", .enabled(if: Workplace.hasTerminals))
+    @Test("long output goes through the pager only on a terminal", .enabled(if: Workplace.hasTerminals))
     func pager() throws {
         let work = try Workplace()
         let id = try work.capture()

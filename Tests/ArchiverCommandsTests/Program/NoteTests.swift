@@ -1,4 +1,4 @@
-// `archiver note`: texts about snapshots, and where they are shown.
+// `archiver note`: notes on snapshots, and the commands that show them.
 
 import FileIO
 import Foundation
@@ -40,8 +40,8 @@ struct NoteTests {
     @Test("a note is listed, and shown with its snapshot by list, show and log")
     func shown() throws {
         try expect(0, "There are no notes", "note")
-        try expect(0, "noted about snapshot \(ids[1].prefix(8))", "note", "sent to the\npublisher")
-        try expect(0, "noted about snapshot \(ids[0].prefix(8))", "note", "--at", "oldest", "the first \u{1F4DD}")
+        try expect(0, "added a note to snapshot \(ids[1].prefix(8))", "note", "sent to the\npublisher")
+        try expect(0, "added a note to snapshot \(ids[0].prefix(8))", "note", "--at", "oldest", "the first \u{1F4DD}")
         #expect(try run("note", "--quiet", "quietly").output.isEmpty)
         let rows = try run("note").lines.map { $0.components(separatedBy: "\t") }
         #expect(rows.map { $0[1] } == [1, 0, 1].map { String(ids[$0].prefix(8)) })
@@ -62,7 +62,7 @@ struct NoteTests {
             #expect(try JSON.array(run("log", "--json").output).map(texts) == listed.reversed().map(texts))
             #expect(try run("log", "notes/todo.txt").lines.filter { $0.hasPrefix("# note\t") }.count == 3)
             #expect(try run("log", "notes").lines.filter { $0.hasPrefix("# note\t") }.count == 3)
-            // They are in the segments: a new catalogue has them.
+            // Notes are in the segments: a rebuilt catalogue has them.
             #expect(try run("repair", "--catalogue").status == 0)
         }
         #expect(try run("check").status == 0)
@@ -77,33 +77,33 @@ struct NoteTests {
         }
     }
 
-    @Test("what can be no note is refused, and nothing is written")
+    @Test("an invalid note is refused, and nothing is written")
     func refused() throws {
         try expect(64, "blank", "note", "")
         try expect(64, "blank", "note", " \n\t")
         try expect(64, "at most 65536 bytes", "note", String(repeating: "x", count: 65_537))
         try expect(64, "a text is missing", "note", "--at", "latest")
         try expect(64, "--since", "note", "text", "--since", "1h")
-        try expect(64, "is no time", "note", "--since", "whenever")
+        try expect(64, "is not a time", "note", "--since", "whenever")
         try expect(1, "archiver list", "note", "text", "--at", "no-such-label")
-        try expect(64, "leave out what follows the colon", "note", "text", "--at", "latest:empty")
+        try expect(64, "leave out the colon and the path", "note", "text", "--at", "latest:empty")
         let elsewhere = work.path("elsewhere").string
         try expect(1, "holds no snapshots of", "note", "text", "--root", elsewhere)
         _ = try ChildProcess.run("mkdir", [Array(elsewhere.utf8)])
         try expect(1, "holds no snapshots of", "note", "text", "--root", elsewhere)
         #expect(try work.run("capture", elsewhere).status == 0)
         let other = try work.run("note", "text", "--root", elsewhere, "--at", ids[0])
-        #expect(other.status == 64 && other.errorText.contains("and not of"), "\(other.errorText)")
+        #expect(other.status == 64 && other.errorText.contains("not to"), "\(other.errorText)")
         #expect(try run("note").output.isEmpty)
         try expect(0, "noted", "note", String(repeating: "x", count: 65_536))
         #expect(try work.run("note", "nobody watches it", "--root", elsewhere).status == 0)
         #expect(try run("note").lines.count == 1, "each directory has its own")
-        // Where the archive holds nothing, there is nothing that a note could be about.
+        // In an empty archive there is no snapshot to add a note to.
         let empty = try work.run("note", "text", environment: ["ARCHIVER_ARCHIVE": work.path("none").string])
         #expect(empty.status == 10, "\(empty.errorText)")
     }
 
-    @Test("a note about a snapshot that was forgotten stays in the list")
+    @Test("the note of a forgotten snapshot stays in the list")
     func forgotten() throws {
         #expect(try run("note", "--at", "oldest", "the first").status == 0)
         #expect(try run("forget", ids[0]).status == 0)

@@ -1,4 +1,4 @@
-// What opening an archive finds wrong is said by the program, and nothing in an archive holds it up.
+// The program reports what is wrong with an archive that it opens, and no file in an archive blocks it.
 
 import FileIO
 import Foundation
@@ -18,7 +18,7 @@ struct OpeningTests {
         for suffix in ["", "-wal", "-shm"] { unlink(work.archive.string + "/catalogue.sqlite" + suffix) }
     }
 
-    @Test("An archive that lost its archive.json is not made anew, and repair brings it back")
+    @Test("an archive without its archive.json is not recreated, and repair restores the file")
     func lostManifest() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -31,7 +31,7 @@ struct OpeningTests {
         #expect(try work.run("check", "--data").status == 0)
     }
 
-    @Test("A segment that is not read is named, and nobody says that all is well")
+    @Test("an unreadable segment is named, and no command reports success")
     func unread() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -49,7 +49,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "A FIFO in the place of a file of the archive holds up nobody",
+        "a FIFO in place of an archive file blocks no command",
         arguments: ["archive.json", "catalogue.sqlite", "catalogue.sqlite-wal", "locks/use.lock", "locks/open.lock"])
     func fifo(name: String) throws {
         let work = try Workplace()
@@ -81,7 +81,7 @@ struct OpeningTests {
         #expect(check.errorText.contains("\(id.prefix(8)) is not in the catalogue"), "\(check.errorText)")
     }
 
-    @Test("A watcher whose archive is moved away says so, and makes nothing in its place")
+    @Test("a watcher whose archive is moved reports it and creates nothing in its place")
     func movedArchive() throws {
         let work = try Workplace()
         let watcher = try work.start("watch", work.root.string, "--json", "--settle", "10ms")
@@ -98,7 +98,7 @@ struct OpeningTests {
         #expect(!names.contains("segments"), "\(names)")
     }
 
-    @Test("Without HOME the archive is looked for in the account's home directory")
+    @Test("without HOME, the archive is in the account's home directory")
     func withoutHome() throws {
         let outcome = try ChildProcess.run(
             "env", ["-u", "HOME", Workplace.program.string, "list"].map { Array($0.utf8) })

@@ -1,4 +1,4 @@
-// A program that knows the format document alone writes into an archive that is in use.
+// Another program, written only from the format document, writes into an archive that is in use.
 
 import Foundation
 import Glibc
@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.blocking)
 struct OtherWriterTests {
-    /// A text that is too long to stand in an entry.
+    /// A text that is too long to be stored in an entry.
     private static let text = String(repeating: "written elsewhere\n", count: 10)
     private static let machine = ["ARCHIVER_MACHINE_ID": "0123456789abcdef0123456789abcdef"]
 
@@ -22,7 +22,7 @@ struct OtherWriterTests {
     }
 
     @Test(
-        "A snapshot that another program wrote by the format document alone is there, and the next one builds on it",
+        "a snapshot that another program wrote from the format document is listed, and the next one builds on it",
         .enabled(if: python != nil), arguments: [true, false])
     func snapshot(isWatched: Bool) throws {
         let work = try Workplace()

@@ -1,4 +1,4 @@
-// A restore does all that it can, says what it could not do, and can be finished and undone.
+// A restore does all that it can, reports what it could not do, and can be finished and undone.
 
 import FileIO
 import Foundation
@@ -15,9 +15,9 @@ struct PartialRestoreTests {
         try ChildProcess.run(program, arguments.map { Array($0.utf8) }).status == 0
     }
 
-    /// Waits until a temporary file shows that `process`, a restore, is at work.
+    /// Waits until a temporary file shows that `process`, a restore, is writing.
     ///
-    /// - Returns: false where it ended before that was seen.
+    /// - Returns: false if it ended before that was seen.
     private func isAtWork(_ process: ChildProcess, in work: Workplace) throws -> Bool {
         let state = FilePath("/proc/\(process.id)/stat")
         while true {
@@ -33,7 +33,7 @@ struct PartialRestoreTests {
     }
 
     @Test(
-        "What cannot be replaced is named, the rest is restored, and undo takes all of it back",
+        "files that cannot be replaced are named, the rest is restored, and undo reverts it",
         .enabled(if: getuid() == 0))
     func immutable() throws {
         let work = try Workplace()
@@ -68,7 +68,7 @@ struct PartialRestoreTests {
     }
 
     @Test(
-        "A directory that cannot be changed is named, and what is beside it is restored",
+        "a directory that cannot be changed is named, and the rest is restored",
         .enabled(if: getuid() == 0), arguments: ["+i", "+a"])
     func closedDirectory(flag: String) throws {
         let work = try Workplace()
@@ -86,13 +86,13 @@ struct PartialRestoreTests {
         #expect(try work.read("tree/closed/a") == Array("new".utf8))
         #expect(try shell("chattr", "-ia", closed))
         #expect(try restore(work, id).status == 0)
-        // In a directory to which things can only be added, a temporary file stays until the next restore.
+        // In an append-only directory, a temporary file stays until the next restore.
         #expect(try work.leftovers(in: work.root) == [])
         #expect(try work.read("tree/closed/b") == Array("old".utf8))
     }
 
     @Test(
-        "What is mounted below the root is left alone and named, and the rest is restored",
+        "mounts below the root are named and left unchanged, and the rest is restored",
         .enabled(if: getuid() == 0))
     func mounts() throws {
         let work = try Workplace()
@@ -112,7 +112,7 @@ struct PartialRestoreTests {
         #expect(access(work.path("tree/disk/inner").string, F_OK) != 0)
     }
 
-    @Test("A further name on another file system becomes a copy, and that is said", .enabled(if: getuid() == 0))
+    @Test("a hard link on another file system becomes a copy, and that is reported", .enabled(if: getuid() == 0))
     func copies() throws {
         let work = try Workplace()
         try work.write("file", "linked")
@@ -128,7 +128,7 @@ struct PartialRestoreTests {
         #expect(try work.read("tree/disk/name") == Array("linked".utf8))
     }
 
-    @Test("Files of two file systems with one inode number stay two files", .enabled(if: getuid() == 0))
+    @Test("files of two file systems with the same inode number stay separate files", .enabled(if: getuid() == 0))
     func inodes() throws {
         let work = try Workplace()
         for disk in ["one", "two"] {
@@ -145,7 +145,7 @@ struct PartialRestoreTests {
             #expect(stat(work.path("tree/\(disk)/file").string, &status) == 0)
             inodes.insert(UInt64(status.st_ino))
         }
-        // Only where the numbers coincide is anything shown.
+        // The test is significant only if the inode numbers coincide.
         guard inodes.count == 1 else { return }
         #expect(try work.run("capture", work.root.string, "--cross-file-systems").status == 0)
         let outcome = try work.run("restore", "latest", "--root", work.root.string, "--target", work.path("out").string)
@@ -154,7 +154,7 @@ struct PartialRestoreTests {
     }
 
     @Test(
-        "Programs that run as somebody else are named where the snapshot is of another machine",
+        "privileged programs are named if the snapshot is from another machine",
         .enabled(if: getuid() == 0))
     func privileges() throws {
         let work = try Workplace()
@@ -170,7 +170,7 @@ struct PartialRestoreTests {
         #expect(outcome.status == 0 && outcome.errorText.contains("tool runs as its owner"), "\(outcome.errorText)")
     }
 
-    @Test("A file whose chunk is damaged is named, and the rest is restored")
+    @Test("a file with a damaged chunk is named, and the rest is restored")
     func damage() throws {
         let work = try Workplace()
         var random = SeededGenerator("damaged chunk")
@@ -191,7 +191,7 @@ struct PartialRestoreTests {
     }
 
     @Test(
-        "A signal ends a restore without a trace in the tree, and undo takes back what was done",
+        "a signal ends a restore without leftovers in the tree, and undo reverts what was done",
         arguments: [SIGINT, SIGTERM, SIGHUP])
     func signals(signal: CInt) throws {
         let work = try Workplace()
@@ -204,7 +204,7 @@ struct PartialRestoreTests {
         try work.write("big", "new")
         try work.copyTree(to: "before")
         var interrupted: ChildProcess.Outcome?
-        // One that is done too soon is undone and tried again.
+        // A restore that ends too early is undone and retried.
         for _ in 0..<20 where interrupted == nil {
             let process = try work.start(["restore", id, "--root", work.root.string])
             if try isAtWork(process, in: work) { process.send(signal) }
@@ -222,14 +222,14 @@ struct PartialRestoreTests {
     }
 
     @Test(
-        "What a killed restore left in the tree is no file of the user's, and goes with the next restore or undo",
+        "leftovers of a killed restore are not captured, and the next restore or undo removes them",
         arguments: ["restore", "undo"])
     func killed(command: String) throws {
         let work = try Workplace()
         try work.write("file", "old")
         let id = try work.capture()
         try work.write("file", "new")
-        // The user's own file, whose name only looks like one of ours.
+        // A user's file whose name looks like a temporary one.
         try work.write("notes/.archiver-0123456789abcdef.tmp", "the user's")
         #expect(try work.run("restore", "\(id):file", "--root", work.root.string).status == 0)
         try work.copyTree(to: "before")

@@ -1,4 +1,4 @@
-// Paths in commands are relative to where the user stands.
+// Paths in commands are relative to the current directory.
 
 import FileIO
 import Foundation
@@ -28,7 +28,7 @@ struct PathTests {
     }
 
     @Test(
-        "A path after a selector is relative to the current directory",
+        "a path after a selector is relative to the current directory",
         arguments: [
             ("tree/chapters", "ch1.md"), ("tree/chapters", "./ch1.md"), ("tree/chapters/deep", "../ch1.md"),
             ("tree/notes", "../chapters/./ch1.md"), ("tree/notes", ":/chapters/ch1.md"), ("tree", "chapters/ch1.md"),
@@ -41,7 +41,7 @@ struct PathTests {
         #expect(outcome.text == "first\n", "\(outcome.errorText)")
     }
 
-    @Test("An absolute path below the root names the same, also over a link to the root")
+    @Test("an absolute path below the root works, also through a link to the root")
     func absolute() throws {
         let work = try PathTests.workplace()
         symlink("tree", work.path("link").string)
@@ -56,7 +56,7 @@ struct PathTests {
         }
     }
 
-    @Test("With --root, paths are relative to the root's top wherever one is")
+    @Test("with --root, paths are relative to the root's top, whatever the current directory")
     func explicitRoot() throws {
         let work = try PathTests.workplace()
         let outcome = try PathTests.run(
@@ -64,7 +64,7 @@ struct PathTests {
         #expect(outcome.text == "second\n", "\(outcome.errorText)")
     }
 
-    @Test("restore of . in a subdirectory restores that directory and nothing else")
+    @Test("restoring . in a subdirectory restores only that directory")
     func restoreHere() throws {
         let work = try PathTests.workplace()
         let id = try #require(try work.listed().first)
@@ -76,7 +76,7 @@ struct PathTests {
         #expect(try work.read("tree/notes/todo.txt") == Array("one\ntwo\n".utf8))
     }
 
-    @Test("show and diff take paths from the current directory")
+    @Test("show and diff resolve paths from the current directory")
     func showAndDiff() throws {
         let work = try PathTests.workplace()
         let shown = try PathTests.run(work, in: "tree/chapters", "show", "latest:deep", "--json")
@@ -90,7 +90,7 @@ struct PathTests {
                 == ["~ notes/todo.txt (content, time)"])
     }
 
-    @Test("A path outside of the root is refused by name")
+    @Test("a path outside of the root is refused and named")
     func outside() throws {
         let work = try PathTests.workplace()
         for path in ["../../archive", "/etc/passwd", ":/../x", "../../treehouse"] {
@@ -100,7 +100,7 @@ struct PathTests {
         }
     }
 
-    @Test("A path that was meant from the root's top is answered with how to write it")
+    @Test("for a path meant from the root's top, the correct form is suggested")
     func meantFromTop() throws {
         let work = try PathTests.workplace()
         for command in ["cat", "show", "diff", "restore"] {

@@ -34,7 +34,7 @@ struct PickTests {
     }
 
     @Test(
-        "moments are read as the cursor nears them, as a filter looks for them, and up to the end where that is wanted")
+        "moments are read as the cursor approaches, as a filter needs them, and all of them after End")
     func pages() {
         let total = 60
         func texts(_ range: Range<Int>) -> [String] { range.map { "moment \($0)" } }
@@ -55,7 +55,7 @@ struct PickTests {
         #expect(known == 30 && screen.current == 16)
         for letter in ["4", "3"] { _ = screen.press(.text(letter)) }
         #expect(screen.current == nil)
-        #expect(screen.lines(rows: 9, columns: 40, .plain, preview: []).contains("  none yet; looking further back"))
+        #expect(screen.lines(rows: 9, columns: 40, .plain, preview: []).contains("  none yet; searching further back"))
         screen.add(texts(30..<50), isWhole: false)
         known = 50
         #expect(screen.current == 43 && screen.wantsMore, "there may be others")
@@ -69,7 +69,7 @@ struct PickTests {
         #expect(screen.press(.up) == nil && screen.current == 58)
     }
 
-    @Test("the screen is as high and as wide as the terminal, however small that is")
+    @Test("the screen fits the terminal, however small")
     func size() {
         for (rows, columns) in [(24, 80), (10, 20), (4, 5), (200, 300)] {
             var screen = screen()
@@ -85,7 +85,7 @@ struct PickTests {
         #expect(!empty.lines(rows: 24, columns: 80, .plain, preview: []).isEmpty)
     }
 
-    @Test("on a terminal, the chosen version is printed; Escape prints none", .enabled(if: Workplace.hasTerminals))
+    @Test("on a terminal, the chosen version is printed; Escape prints nothing", .enabled(if: Workplace.hasTerminals))
     func terminal() throws {
         let work = try Workplace()
         let first = String(try work.capture().prefix(8))

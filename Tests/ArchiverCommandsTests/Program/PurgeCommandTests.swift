@@ -1,4 +1,4 @@
-// `archiver purge`, with the program.
+// `archiver purge` as users run it.
 
 import FileIO
 import Foundation
@@ -27,7 +27,7 @@ struct PurgeCommandTests {
         try place.run((["purge"] + arguments).map { Array($0.utf8) }, in: place.root)
     }
 
-    @Test("what it would do is shown; without a person to ask it needs --yes; then nothing of it is left")
+    @Test("a dry run shows the plan; without a terminal --yes is required; then no purged data is left")
     func purged() throws {
         let before = try place.listed()
         let shown = try run("secrets.env", "--dry-run")
@@ -39,7 +39,7 @@ struct PurgeCommandTests {
         let outcome = try run("secrets.env", "--yes")
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(outcome.text.contains("purged 1 name in 3 snapshots"), "\(outcome.text)")
-        #expect(outcome.text.contains("nothing of it is left") && outcome.text.contains("certificates/purge-"))
+        #expect(outcome.text.contains("no purged data is left") && outcome.text.contains("certificates/purge-"))
         #expect(outcome.errorText.contains("not reached: copies of the archive"), "\(outcome.errorText)")
         let after = try place.listed()
         #expect(after.count == before.count && after.first == before.first)
@@ -49,7 +49,7 @@ struct PurgeCommandTests {
         #expect(again.status == 1 && again.errorText.contains("archiver find"), "\(again.errorText)")
     }
 
-    @Test("while a watcher runs it is refused; what is still there is said to be captured again")
+    @Test("purge is refused while a watcher runs; files that still exist are named")
     func watched() throws {
         try place.write("secrets.env", "PASSWORD=hunter2\n")
         let watcher = try place.start("watch", place.root.string)
@@ -59,10 +59,10 @@ struct PurgeCommandTests {
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
         let outcome = try run("--pattern", "*.env", "--yes")
-        #expect(outcome.status == 0 && outcome.errorText.contains("still there"), "\(outcome.errorText)")
+        #expect(outcome.status == 0 && outcome.errorText.contains("still exists"), "\(outcome.errorText)")
     }
 
-    @Test("a content is found under all names; what makes no sense is refused", arguments: ["-n", "-y"])
+    @Test("a content is found under all names; wrong arguments are refused", arguments: ["-n", "-y"])
     func content(flag: String) throws {
         try place.write("copy", "PASSWORD=correct horse battery staple\n")
         _ = try place.capture()

@@ -1,4 +1,4 @@
-// A snapshot goes in place only into the root that it is of, and that the user named or stands in.
+// A snapshot is restored in place only into its own root, which is named or contains the current directory.
 
 import FileIO
 import Foundation
@@ -29,7 +29,7 @@ struct RestorePlaceTests {
         #expect(try work.difference(of: other, and: "other before") == "")
     }
 
-    @Test("A snapshot of one root does not go into another, nor into its own when another is named")
+    @Test("a snapshot is not restored into another root, nor into its own if another is named")
     func otherRoot() throws {
         let (work, id, other) = try twoRoots()
         for arguments in [[id], [id, "-n"], ["\(id):notes"]] {
@@ -44,7 +44,7 @@ struct RestorePlaceTests {
         try expectUntouched(work, other)
     }
 
-    @Test("A root in which the user does not stand has to be named, also where it is the only one")
+    @Test("a root that does not contain the current directory must be named, even if it is the only one")
     func elsewhere() throws {
         let (work, id, other) = try twoRoots()
         expectRefusal(try work.run("restore", id), 64, naming: work.root.string)
@@ -65,7 +65,7 @@ struct RestorePlaceTests {
         #expect(try single.run("restore", only, "--root", single.root.string).status == 0)
     }
 
-    @Test("A root that has become a link to another place is not restored there")
+    @Test("a root that was replaced by a link is not restored through the link")
     func link() throws {
         let (work, id, other) = try twoRoots()
         #expect(rename(work.root.string, work.path("moved").string) == 0)
@@ -75,10 +75,10 @@ struct RestorePlaceTests {
         #expect(try work.difference(of: other, and: "other before") == "")
     }
 
-    @Test("A root of another machine is restored in place only when it is named")
+    @Test("a root of another machine is restored in place only if it is named")
     func otherMachine() throws {
         let work = try Workplace()
-        // Another machine has captured the tree.
+        // The tree was captured by another machine.
         #expect(try work.run("capture", work.root.string, environment: ["ARCHIVER_MACHINE_ID": "other"]).status == 0)
         try work.write("new", "precious")
         let here = try work.run([Array("restore".utf8), Array("latest".utf8)], in: work.root)

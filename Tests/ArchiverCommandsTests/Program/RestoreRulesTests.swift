@@ -1,4 +1,4 @@
-// What is left out of a restore by rules: counted, the same in a dry run, and never what the user names.
+// Exclusions in restores: counted, the same in a dry run, and never applied to paths that the user names.
 
 import FileIO
 import Foundation
@@ -17,7 +17,7 @@ struct RestoreRulesTests {
         String(decoding: try work.read("tree/" + name), as: UTF8.self)
     }
 
-    @Test("A path that is named is restored although today's rules leave it out, and undo takes that back")
+    @Test("a named path is restored although the current rules exclude it, and undo reverts that")
     func named() throws {
         let work = try Workplace()
         for name in ["a.o", "build/out/x", "build/y"] { try work.write(name, "old") }
@@ -28,8 +28,8 @@ struct RestoreRulesTests {
         for name in ["a.o", "build/out/x", "build/y"] { try work.write(name, "precious") }
         try work.copyTree(to: "before")
         for path in ["a.o", "build/out", "build/out/x"] {
-            let told = try restore(work, "\(id):\(path)", "-n")
-            #expect(told.status == 0 && told.text.contains("replace "), "\(path): \(told.text)")
+            let reported = try restore(work, "\(id):\(path)", "-n")
+            #expect(reported.status == 0 && reported.text.contains("replace "), "\(path): \(reported.text)")
             let outcome = try restore(work, "\(id):\(path)")
             #expect(outcome.status == 0 && outcome.text.contains("1 replaced"), "\(path): \(outcome.text)")
             #expect(try text(work, path == "a.o" ? path : "build/out/x") == "old")
@@ -43,12 +43,12 @@ struct RestoreRulesTests {
         #expect(try text(work, "build/out/x") == "old")
         #expect(try work.run("undo", work.root.string).status == 0)
         #expect(access(work.path("tree/build/out").string, F_OK) != 0)
-        // What is left out is in no later snapshot.
+        // Excluded files are in no later snapshot.
         #expect(try !work.run("show", "--entries", "latest", "--root", work.root.string).text.contains("build"))
         #expect(try work.run("check", "--data").status == 0)
     }
 
-    @Test("What today's rules leave out is counted, and equal is said only of what is equal")
+    @Test("paths excluded by the current rules are counted, and only equal trees are reported as equal")
     func counted() throws {
         let work = try Workplace()
         for name in ["a.o", "d/b.o", "c"] { try work.write(name, "old") }
@@ -58,15 +58,15 @@ struct RestoreRulesTests {
         try work.remove("tree/d/b.o")
         for arguments in [["-n"], []] {
             let outcome = try work.run(["restore", id, "--root", work.root.string] + arguments)
-            #expect(outcome.text.contains("1 replaced") && outcome.text.contains("2 paths left out"), "\(outcome.text)")
+            #expect(outcome.text.contains("1 replaced") && outcome.text.contains("2 paths excluded"), "\(outcome.text)")
         }
         #expect(try text(work, "a.o") == "new" && text(work, "c") == "old")
         let again = try restore(work, id)
-        #expect(again.text.hasPrefix("nothing to do but what rules leave out") && again.text.contains("2 paths"))
+        #expect(again.text.hasPrefix("nothing to do: ") && again.text.contains("2 paths excluded by rules"))
         #expect(try JSON.object(restore(work, id, "--json").output)["leftOut"] as? Int == 2)
     }
 
-    @Test("A restore that brings back or removes ignore files goes by what they will say, as its dry run does")
+    @Test("a restore that restores or removes ignore files applies their new rules, as its dry run does")
     func ignoreFiles() throws {
         let work = try Workplace()
         for name in ["a.o", "out/a", "c"] { try work.write(name, "old") }
@@ -76,21 +76,21 @@ struct RestoreRulesTests {
         for name in ["a.o", "out/b", "c"] { try work.write(name, "precious") }
         #expect(try work.run("capture", work.root.string).status == 0)
         try work.copyTree(to: "before")
-        let told = try JSON.object(restore(work, id, "-n", "--json").output)
+        let reported = try JSON.object(restore(work, id, "-n", "--json").output)
         let done = try JSON.object(restore(work, id, "--json").output)
         for key in ["created", "replaced", "deleted", "leftOut"] {
-            #expect(told[key] as? Int == done[key] as? Int, "\(key)")
+            #expect(reported[key] as? Int == done[key] as? Int, "\(key)")
         }
         #expect(try work.difference(of: work.root, and: "wanted") == "")
         #expect(try restore(work, id).text.hasPrefix("nothing to do: "))
-        // What was left out until then was captured first.
+        // Files that were excluded until then are captured first.
         #expect(try work.run("undo", work.root.string).status == 0)
         #expect(try work.difference(of: work.root, and: "before") == "")
         #expect(try work.run("redo", work.root.string).status == 0)
         #expect(try work.difference(of: work.root, and: "wanted") == "")
     }
 
-    @Test("What the wanted snapshot left out is left alone and counted, each time")
+    @Test("paths that the wanted snapshot excluded are left unchanged and counted, each time")
     func leftOutThen() throws {
         let work = try Workplace()
         try work.write(".archiverignore", "*.o\n")
@@ -99,10 +99,10 @@ struct RestoreRulesTests {
         try work.write(".archiverignore", "")
         try work.write("a.o", "precious")
         try work.write("c", "new")
-        let told = try JSON.object(restore(work, id, "-n", "--json").output)
+        let reported = try JSON.object(restore(work, id, "-n", "--json").output)
         let done = try JSON.object(restore(work, id, "--json").output)
-        #expect(told["leftOut"] as? Int == 1 && done["leftOut"] as? Int == 1)
-        #expect(told["replaced"] as? Int == done["replaced"] as? Int)
+        #expect(reported["leftOut"] as? Int == 1 && done["leftOut"] as? Int == 1)
+        #expect(reported["replaced"] as? Int == done["replaced"] as? Int)
         #expect(try text(work, "a.o") == "precious" && text(work, "c") == "old")
         #expect(try restore(work, id).text.hasPrefix("nothing to do"))
     }

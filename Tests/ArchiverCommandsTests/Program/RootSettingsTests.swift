@@ -1,4 +1,4 @@
-// How a root is watched is remembered, shown and changed.
+// A root's settings are remembered, shown and changed.
 
 import Foundation
 import Glibc
@@ -15,7 +15,7 @@ struct RootSettingsTests {
     private func settings(largeFile: Double = 512 * 1_048_576) throws -> [String: Double] {
         let root = try #require(JSON.array(work.run("roots", "--json").output).first)
         var settings = try #require(root["settings"] as? [String: Double])
-        // As usual where nobody says otherwise.
+        // The defaults.
         let large = (
             settings.removeValue(forKey: "largeFileBytes"), settings.removeValue(forKey: "largeFileDelaySeconds")
         )
@@ -23,7 +23,7 @@ struct RootSettingsTests {
         return settings
     }
 
-    /// Watches until the first capture is done.
+    /// Watches and waits for the first capture.
     private func watchOnce(_ options: String...) throws -> ChildProcess.Outcome {
         let watcher = try work.start(["watch", work.root.string] + options)
         _ = try watcher.line { $0.contains("  watching \(work.root)") && !$0.contains("first capture") }
@@ -31,17 +31,17 @@ struct RootSettingsTests {
         return try watcher.finish()
     }
 
-    @Test("what a watcher is told is remembered, and its next start says so")
+    @Test("a watcher's settings are remembered, and its next start reports them")
     func remembered() throws {
         let first = try watchOnce("--settle", "5s", "--max-delay", "1m")
         #expect(first.status == 0 && !first.errorText.contains("as before"), "\(first.errorText)")
         #expect(try settings() == ["settleSeconds": 5, "maxDelaySeconds": 60, "auditSeconds": 3600])
         let second = try watchOnce("--audit-interval", "0s")
-        #expect(second.errorText.contains("as before, settle 5s, max delay 1m; 'archiver roots set' changes that"))
+        #expect(second.errorText.contains("as before, settle 5s, max delay 1m; 'archiver roots set' changes this"))
         #expect(try settings() == ["settleSeconds": 5, "maxDelaySeconds": 60, "auditSeconds": 0])
         let listed = try work.run("roots").text
         #expect(listed.contains("\tsettle 5s, max delay 1m, no audits"), "\(listed)")
-        // A setting that does not fit the remembered ones changes nothing.
+        // A setting that contradicts the remembered ones changes nothing.
         let refused = try work.run("watch", work.root.string, "--settle", "2m")
         #expect(refused.status == 64 && refused.errorText.contains("--max-delay"), "\(refused.errorText)")
         #expect(
@@ -51,14 +51,14 @@ struct RootSettingsTests {
         #expect(try settings()["settleSeconds"] == 5)
     }
 
-    @Test("a remembered settle time is the one that is watched with")
+    @Test("a remembered settle time is used")
     func used() throws {
         #expect(try work.run("capture", work.root.string).status == 0)
         #expect(try work.run("roots", "set", work.root.string, "--settle", "1h", "--max-delay", "1h").status == 0)
         let watcher = try work.start("watch", work.root.string, "--json")
         _ = try watcher.line { $0.contains("\"event\":\"watching\"") }
         try work.write("empty", "changed")
-        // Only a question, or the end, captures what would settle for an hour.
+        // With a settle time of an hour, only a request or the end causes a capture.
         #expect(try work.listed().count == 1)
         #expect(try work.run("status").status == 0)
         #expect(try work.listed().count == 2)
@@ -66,18 +66,18 @@ struct RootSettingsTests {
         #expect(try watcher.finish().status == 0)
     }
 
-    @Test("roots set changes what it names, and no more; --usual ends it")
+    @Test("roots set changes only the named settings; --usual resets them")
     func set() throws {
         #expect(try work.run("capture", work.root.string).status == 0)
         let empty = try work.run("roots", "set", work.root.string)
-        #expect(empty.status == 64 && empty.errorText.contains("nothing is to be set"))
+        #expect(empty.status == 64 && empty.errorText.contains("no setting is given"))
         let set = try work.run("roots", "set", work.root.string, "--settle", "1500ms")
         #expect(set.status == 0 && set.errorText.contains("settle 1500ms"), "\(set.errorText)")
         #expect(try work.run("roots", "set", work.root.string, "--max-delay", "30s").status == 0)
         #expect(try settings() == ["settleSeconds": 1.5, "maxDelaySeconds": 30, "auditSeconds": 3600])
         #expect(try work.run("roots", "set", work.root.string, "--settle", "31s").status == 64)
         let usual = try work.run("roots", "set", work.root.string, "--usual")
-        #expect(usual.errorText.contains("changes are gathered as usual"))
+        #expect(usual.errorText.contains("default timing"))
         #expect(try settings() == ["settleSeconds": 0.1, "maxDelaySeconds": 2, "auditSeconds": 3600])
         #expect(try work.run("roots", "set", "/nowhere", "--settle", "1s").status != 0)
     }
@@ -89,17 +89,17 @@ struct RootSettingsTests {
         return Set(entries.compactMap { $0["path"] as? String })
     }
 
-    @Test("roots set changes what is left out of a root that nobody watches")
+    @Test("roots set changes the exclusions of a root without a watcher")
     func rules() throws {
         #expect(try work.run("capture", work.root.string).status == 0)
         let set = try work.run("roots", "set", work.root.string, "--exclude", "notes/")
-        #expect(set.status == 0 && set.errorText.contains("left out: notes/"), "\(set.errorText)")
+        #expect(set.status == 0 && set.errorText.contains("excludes notes/"), "\(set.errorText)")
         #expect(!set.errorText.contains("watcher"), "\(set.errorText)")
         #expect(try !entries().contains("notes/todo.txt"))
     }
 
     @Test(
-        "a watcher that runs takes up new rules: what they let in is captured, and what they leave out no longer watched"
+        "a running watcher applies new rules: it captures what they include and stops watching what they exclude"
     )
     func rulesWhileWatched() throws {
         let watcher = try work.start("watch", work.root.string, "--exclude", "notes/", "--json")
@@ -107,9 +107,9 @@ struct RootSettingsTests {
         #expect(try !entries().contains("notes/todo.txt") && entries().contains("data.bin"))
         let set = try work.run("roots", "set", work.root.string, "--exclude", "*.bin")
         #expect(set.status == 0, "\(set.errorText)")
-        #expect(set.errorText.contains("left out: *.bin") && set.errorText.contains("Its watcher does so from now on."))
+        #expect(set.errorText.contains("excludes *.bin") && set.errorText.contains("The running watcher now uses"))
         #expect(try entries().contains("notes/todo.txt") && !entries().contains("data.bin"))
-        // It goes on with them: changes of what is let in are captured as they come, those of the rest are none.
+        // The watcher keeps applying them: changes of included files are captured, changes of excluded ones are not.
         try work.write("data.bin", "changed")
         try work.write("notes/todo.txt", "three")
         _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
@@ -119,12 +119,12 @@ struct RootSettingsTests {
         #expect(status.status == 0, "\(status.text)")
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
-        // The next one goes on with them, too.
+        // The next watcher applies them, too.
         let next = try watchOnce()
-        #expect(next.errorText.contains("as before, left out: *.bin"), "\(next.errorText)")
+        #expect(next.errorText.contains("as before, excludes *.bin"), "\(next.errorText)")
     }
 
-    @Test("a watcher that runs takes up new settings")
+    @Test("a running watcher applies new settings")
     func settingsWhileWatched() throws {
         let watcher = try work.start(
             "watch", work.root.string, "--settle", "1h", "--max-delay", "1h", "--large-file", "1K", "--json")
@@ -132,9 +132,9 @@ struct RootSettingsTests {
         let set = try work.run(
             "roots", "set", work.root.string, "--settle", "10ms", "--max-delay", "1s", "--large-file", "0",
             "--large-file-delay", "5m")
-        #expect(set.status == 0 && set.errorText.contains("Its watcher does so from now on."), "\(set.errorText)")
+        #expect(set.status == 0 && set.errorText.contains("The running watcher now uses"), "\(set.errorText)")
         #expect(set.errorText.contains("no large files, large file delay 5m"), "\(set.errorText)")
-        // Nobody asks: only the settle time has it captured.
+        // Without a request, only the settle time causes the capture.
         try work.write("empty", "changed")
         _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
         #expect(try settings(largeFile: 0) == ["settleSeconds": 0.01, "maxDelaySeconds": 1, "auditSeconds": 3600])
@@ -142,7 +142,7 @@ struct RootSettingsTests {
         #expect(try watcher.finish().status == 0)
     }
 
-    @Test("what a large file waits for when its watcher is killed is found by the next one")
+    @Test("a waiting change of a large file is captured by the next watcher if the first is killed")
     func killedWhileLargeFileWaits() throws {
         let noise = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7 &* 31) }
         try work.write("large", noise)
@@ -151,7 +151,7 @@ struct RootSettingsTests {
         _ = try watcher.line { $0.contains("\"event\":\"watching\"") }
         try work.write("large", [1] + noise)
         _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
-        // Read just now, it rests while the small file is captured.
+        // It was just read, so it waits while the small file is captured.
         try work.write("large", [2, 2] + noise)
         try work.write("empty", "small")
         _ = try watcher.line { $0.contains("\"event\":\"snapshot\"") && $0.contains("\"modified\":1") }
@@ -163,7 +163,7 @@ struct RootSettingsTests {
         #expect(try work.run("check", "--data").status == 0)
     }
 
-    @Test("settings move with their root, and a file that is damaged is as none")
+    @Test("settings move with their root, and a damaged settings file is ignored")
     func moved() throws {
         #expect(try work.run("capture", work.root.string).status == 0)
         #expect(try work.run("roots", "set", work.root.string, "--settle", "1s").status == 0)
@@ -180,7 +180,7 @@ struct RootSettingsTests {
         #expect(check.status == 0, "\(check.errorText)")
     }
 
-    @Test("the lines of watch say when")
+    @Test("the lines of watch have times")
     func times() throws {
         let outcome = try watchOnce()
         let time = #/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  (watching|stopped watching) /#

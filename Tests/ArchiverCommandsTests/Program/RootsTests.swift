@@ -1,4 +1,4 @@
-// Roots as the program knows them: machines and their names, moves, retirement, what is left out.
+// Roots: machines and host names, moves, retirement, exclusions.
 
 import FileIO
 import Foundation
@@ -20,8 +20,8 @@ struct RootsTests {
     }
 
     @Test(
-        "another host name changes nothing: the root has one history, and latest is plain", .enabled(if: geteuid() == 0)
-    )
+        "after a change of the host name, the root has one history and latest is unambiguous",
+        .enabled(if: geteuid() == 0))
     func hostName() throws {
         let first = try place.capture()
         try place.write("empty", "for a moment")
@@ -44,7 +44,7 @@ struct RootsTests {
         #expect(check.status == 0, "\(check.errorText)")
     }
 
-    @Test("roots of one path on two machines are told apart by --host")
+    @Test("--host distinguishes roots with the same path on two machines")
     func machines() throws {
         #expect(try place.run("capture", place.root.string).status == 0)
         try place.write("empty", "elsewhere")
@@ -64,7 +64,7 @@ struct RootsTests {
         #expect(unknown.status == 1 && unknown.errorText.contains("no snapshots"))
     }
 
-    @Test("a root that was moved keeps its history, also where the catalogue is made anew")
+    @Test("a moved root keeps its history, also with a rebuilt catalogue")
     func move() throws {
         let new = place.path("elsewhere/moved")
         #expect(try place.run("capture", place.root.string, "--exclude", "data.bin").status == 0)
@@ -73,12 +73,12 @@ struct RootsTests {
         try FileManager.default.moveItem(atPath: place.root.string, toPath: new.string)
         let moved = try place.run("roots", "move", place.root.string, new.string)
         #expect(moved.status == 0, "\(moved.errorText)")
-        // What was left out is left out at the new place.
+        // The exclusions also apply at the new path.
         let again = try place.run("capture", new.string, "--json")
         #expect(try JSON.array(again.output).first?["snapshot"] is NSNull)
         try Data("new".utf8).write(to: URL(filePath: new.string + "/empty"))
         #expect(try place.run("capture", new.string).status == 0)
-        // At the old place, another directory begins a history of its own.
+        // At the old path, another directory begins its own history.
         try place.write("other", "another root")
         #expect(try place.run("capture", place.root.string).status == 0)
         func check() throws {
@@ -98,7 +98,7 @@ struct RootsTests {
         #expect(refused.status == 1 && refused.errorText.contains("already"))
     }
 
-    @Test("a root that was given up is no concern of status, until it is captured again")
+    @Test("status reports no problem for a retired root until it is captured again")
     func forget() throws {
         #expect(try place.run("capture", place.root.string).status == 0)
         let watcher = try place.start("watch", place.root.string, "--json")
@@ -107,20 +107,20 @@ struct RootsTests {
         #expect(try watcher.finish().status == 0)
         #expect(try place.run("status").status == 1)
         #expect(try place.run("roots", "forget", place.root.string).status == 0)
-        let concerns = try place.run("status")
-        #expect(concerns.status == 0, "\(concerns.text)")
+        let findings = try place.run("status")
+        #expect(findings.status == 0, "\(findings.text)")
         #expect(try roots().first?["retired"] is String)
-        // It need not be watched, whoever asks.
+        // No watcher is expected, also if the root is named.
         let named = try place.run("status", place.root.string)
         #expect(named.status == 0 && named.text.contains("retired  \(place.root)"), "\(named.text)")
-        #expect(named.text.contains("it need not be watched; its snapshots stay"), "\(named.text)")
+        #expect(named.text.contains("no watcher is expected; its snapshots stay"), "\(named.text)")
         #expect(try place.listed().count == 1)
         try place.write("empty", "back")
         #expect(try place.run("capture", place.root.string).status == 0)
         #expect(try roots().first?["retired"] is NSNull)
     }
 
-    @Test("what is left out is remembered, said, and changed only on demand")
+    @Test("exclusions are remembered, reported, and changed only on request")
     func exclusions() throws {
         func entries() throws -> Set<String> {
             let lines = try place.run("show", "--entries", "latest", "--json").output
@@ -129,15 +129,15 @@ struct RootsTests {
         #expect(try place.run("capture", place.root.string, "--exclude", "notes/").status == 0)
         try place.write("empty", "1")
         let remembered = try place.run("capture", place.root.string)
-        #expect(remembered.errorText.contains("as before, left out: notes/"))
+        #expect(remembered.errorText.contains("as before, excludes notes/"))
         #expect(try !entries().contains("notes"))
         let aside = try place.run("capture", place.root.string, "--exclude", "data.bin")
-        #expect(aside.errorText.contains("this once, left out: data.bin; else, left out: notes/"))
+        #expect(aside.errorText.contains("only this time, excludes data.bin; otherwise, excludes notes/"))
         #expect(try entries().contains("notes/todo.txt") && !entries().contains("data.bin"))
         #expect(try place.run("capture", place.root.string).status == 0)
         #expect(try !entries().contains("notes") && entries().contains("data.bin"))
         let reset = try place.run("capture", place.root.string, "--reset-exclusions")
-        #expect(reset.errorText.contains("from now on, nothing left out; before, left out: notes/"))
+        #expect(reset.errorText.contains("from now on, no exclusions; before, excludes notes/"))
         #expect(try place.run("capture", place.root.string).errorText.isEmpty)
         #expect(try entries().contains("notes/todo.txt"))
     }

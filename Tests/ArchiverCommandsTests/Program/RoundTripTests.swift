@@ -1,4 +1,4 @@
-// Capture, look, change, go back: through the program's command line.
+// Capture, show, change, restore, undo: through the command line.
 
 import FileIO
 import Foundation
@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.blocking)
 struct RoundTripTests {
-    @Test("What was captured is listed, shown, printed, compared and restored")
+    @Test("captured files are listed, shown, printed, compared and restored")
     func wholeJob() throws {
         let work = try Workplace()
         let first = try work.capture()
@@ -39,7 +39,7 @@ struct RoundTripTests {
         #expect(restored.text.contains("archiver undo"))
     }
 
-    @Test("A restore is taken back by the command it names")
+    @Test("a restore is undone by the command that it names")
     func undo() throws {
         let work = try Workplace()
         let first = try work.capture()
@@ -53,7 +53,7 @@ struct RoundTripTests {
         #expect(try work.difference(of: work.root, and: "copy") == "")
     }
 
-    @Test("A dry run tells what would be done, and does nothing")
+    @Test("a dry run reports what would be done, and changes nothing")
     func dryRun() throws {
         let work = try Workplace()
         let first = try work.capture()
@@ -73,7 +73,7 @@ struct RoundTripTests {
         #expect(try work.difference(of: work.root, and: "copy") == "")
     }
 
-    @Test("A path or another place can be restored")
+    @Test("one path can be restored, and another target can be used")
     func parts() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -87,7 +87,7 @@ struct RoundTripTests {
         #expect(try work.difference(of: work.path("elsewhere"), and: "copy") == "")
     }
 
-    @Test("A root that is gone comes back")
+    @Test("a deleted root is restored")
     func goneRoot() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -98,7 +98,7 @@ struct RoundTripTests {
         #expect(try work.difference(of: work.root, and: "copy") == "")
     }
 
-    @Test("Nothing changed: no snapshot, and it says since when")
+    @Test("if nothing changed, no snapshot is made, and the latest one is named")
     func unchanged() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -108,7 +108,7 @@ struct RoundTripTests {
         #expect(try JSON.array(work.run("list", "--json").output).count == 1)
     }
 
-    @Test("Directories of which only the time differs are shown to programs and to those who want to know all")
+    @Test("directories that differ only in their time are shown in JSON and with -v")
     func directoryTimes() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -123,12 +123,12 @@ struct RoundTripTests {
         let details = try JSON.object(work.run("show", "latest", "--json").output)
         #expect((details["changedPaths"] as? [Any])?.count == 1)
         #expect(details["added"] as? Int == 1 && details["modified"] as? Int == 0)
-        // More than the time is worth a line.
+        // A directory with more changes than the time gets a line.
         chmod(work.path("tree/notes").string, 0o700)
         #expect(try work.run("diff", "latest").lines == ["~ notes/ (permissions)"])
     }
 
-    @Test("One file restored elsewhere lies in a directory that can be entered")
+    @Test("one file restored to a target is in an accessible directory")
     func oneFileElsewhere() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -140,7 +140,7 @@ struct RoundTripTests {
         #expect(mode == "700\n")
     }
 
-    @Test("An archive below the root is left out")
+    @Test("an archive below the root is not captured")
     func archiveInside() throws {
         let work = try Workplace()
         let archive = work.path("tree/.archive").string
@@ -149,7 +149,7 @@ struct RoundTripTests {
         for number in 0...2 {
             if number > 0 { try work.write("notes/new", "\(number)") }
             let event = try JSON.object(process.line { $0.contains("\"event\":\"snapshot\"") })
-            // Were the archive's own files watched, there would be snapshots in between.
+            // If the archive's own files were watched, there would be snapshots in between.
             #expect(event["parent"] as? String == parent)
             parent = event["id"] as? String
         }
@@ -159,7 +159,7 @@ struct RoundTripTests {
         #expect(try work.run("check", "--data", "--archive", archive).status == 0)
     }
 
-    @Test("Any name is captured, shown on one line, and given as bytes in JSON")
+    @Test("any name is captured, shown on one line, and encoded as bytes in JSON")
     func strangeNames() throws {
         let work = try Workplace()
         let name: [UInt8] = Array("a\n".utf8) + [0xFF]
@@ -193,7 +193,7 @@ struct RoundTripTests {
         #expect((differences.first?["left"] as? [String: Any])?["size"] as? Int == 8)
     }
 
-    @Test("show tells all of a snapshot and of what is in it")
+    @Test("show shows a snapshot and its entries completely")
     func show() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -208,7 +208,7 @@ struct RoundTripTests {
         #expect(throws: Never.self) { try JSON.object(work.run("show", "latest", "--raw").output) }
     }
 
-    @Test("check finds a good archive good, and repair makes its catalogue anew")
+    @Test("check finds no damage in a good archive, and repair rebuilds its catalogue")
     func checkAndRepair() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -221,7 +221,7 @@ struct RoundTripTests {
         #expect(try JSON.array(work.run("list", "--json").output).first?["id"] as? String == id)
     }
 
-    @Test("A reader that has seen enough ends the program quietly")
+    @Test("a reader that closes the pipe ends the program quietly")
     func closedPipe() throws {
         let work = try Workplace()
         try work.write("big", [UInt8](repeating: 0x61, count: 4 << 20))

@@ -19,7 +19,7 @@ struct RunTests {
         try JSON.array(run(work, "operations", "--json").output)
     }
 
-    @Test("sync captures what changed and prints the snapshot, with and without a watcher")
+    @Test("sync captures changes and prints the snapshot, with and without a watcher")
     func sync() async throws {
         let work = try Workplace()
         let first = try work.run("sync", work.root.string)
@@ -38,7 +38,7 @@ struct RunTests {
         #expect(lost.status == 64 && lost.errorText.contains("name one"), "\(lost.errorText)")
     }
 
-    @Test("run has the command's own output and status; what it did is undone and redone")
+    @Test("run has the command's output and status; its changes are undone and redone")
     func undo() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -47,7 +47,7 @@ struct RunTests {
             work, "run", "--", "sh", "-c", "cat; echo out; echo three >> notes/todo.txt; rm empty; touch made; exit 7")
         #expect(outcome.status == 7)
         #expect(outcome.text == "out\n")
-        #expect(outcome.errorText == "archiver: +1 ~1 -1; 'archiver undo' takes it back\n")
+        #expect(outcome.errorText == "archiver: +1 ~1 -1; 'archiver undo' reverts it\n")
         try work.copyTree(to: "after")
         let logged = try #require(try operations(work).last)
         #expect(logged["kind"] as? String == "run" && logged["complete"] as? Bool == true)
@@ -59,7 +59,7 @@ struct RunTests {
         #expect(try work.difference(of: work.root, and: "after").isEmpty)
     }
 
-    @Test("a run that changed nothing is no operation, and what could be redone still can")
+    @Test("a run without changes is not an operation and does not prevent redo")
     func idle() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -72,14 +72,14 @@ struct RunTests {
         #expect(try work.read("tree/empty") == Array("x\n".utf8))
     }
 
-    @Test("a command that fails is taken back where that is asked for, and so is one that removes too much")
+    @Test("with the options, a command that fails or removes too much is undone")
     func takenBack() throws {
         let work = try Workplace()
         _ = try work.capture()
         try work.copyTree(to: "before")
         let failed = try run(work, "run", "--undo-on-failure", "--", "sh", "-c", "rm -r notes; exit 3")
         #expect(failed.status == 3)
-        #expect(failed.errorText.contains("it failed with status 3: taken back"), "\(failed.errorText)")
+        #expect(failed.errorText.contains("it failed with status 3: undone"), "\(failed.errorText)")
         #expect(try work.difference(of: work.root, and: "before").isEmpty)
         let removed = try run(work, "run", "--json", "--max-removed", "1", "--", "sh", "-c", "rm -r notes empty")
         #expect(removed.status == 125)
@@ -90,24 +90,24 @@ struct RunTests {
         #expect(few.status == 0 && few.errorText.contains("'archiver undo'"), "\(few.errorText)")
     }
 
-    @Test("nothing is taken back by itself where something else changed the directory meanwhile")
+    @Test("nothing is undone automatically if another operation changed the directory at the same time")
     func overlapping() throws {
         let work = try Workplace()
         _ = try work.capture()
         let inner = "\(Workplace.program) run -- sh -c 'echo inner > inner'"
         let outer = try run(work, "run", "--undo-on-failure", "--", "sh", "-c", "\(inner); rm empty; exit 1")
         #expect(outer.status == 1)
-        #expect(outer.errorText.contains("nothing is taken back"), "\(outer.errorText)")
+        #expect(outer.errorText.contains("nothing was undone"), "\(outer.errorText)")
         #expect(try work.read("tree/inner") == Array("inner\n".utf8))
-        // The other way round: the inner one ends while the outer one goes on.
+        // The reverse: the inner run ends while the outer one continues.
         let failing = "\(Workplace.program) run --undo-on-failure -- sh -c 'echo more >> inner; exit 1'"
         let beside = try run(work, "run", "--", "sh", "-c", "\(failing); true")
         #expect(beside.status == 0)
-        #expect(beside.errorText.contains("nothing is taken back"), "\(beside.errorText)")
+        #expect(beside.errorText.contains("nothing was undone"), "\(beside.errorText)")
         #expect(try work.read("tree/inner") == Array("inner\nmore\n".utf8))
     }
 
-    @Test("what cannot be run is 127 or 126, what is killed 128 and the signal, and archiver's own failure 125")
+    @Test("a command that cannot be run is status 127 or 126, a killed one 128 plus the signal, archiver's failure 125")
     func statuses() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -125,7 +125,7 @@ struct RunTests {
         #expect(bare.status == 64, "\(bare.errorText)")
     }
 
-    @Test("kill(1) reaches the command, and what it left is captured; a run that is killed itself can be undone")
+    @Test("kill(1) reaches the command, and its changes are captured; a killed run can be undone")
     func signals() throws {
         let work = try Workplace()
         _ = try work.capture()

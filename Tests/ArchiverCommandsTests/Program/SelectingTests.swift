@@ -1,4 +1,4 @@
-// Which snapshots a command is about: by id, order, label and place.
+// The selection of snapshots by id, order, label and current directory.
 
 import FileIO
 import Foundation
@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.blocking)
 struct SelectingTests {
-    @Test("The directory one is in tells which root is meant")
+    @Test("the current directory selects the root")
     func context() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -28,7 +28,7 @@ struct SelectingTests {
         for name in ["tree/notes", "tree/gone"] {
             let outcome = try work.run("restore", "latest", "--root", work.path(name).string)
             expectRefusal(outcome, 1, naming: work.path(name).string)
-            #expect(outcome.errorText.contains("those of \(work.root) hold it"))
+            #expect(outcome.errorText.contains("it is inside the root \(work.root)"))
         }
 
         let refused = try work.run("restore", "latest")
@@ -39,7 +39,7 @@ struct SelectingTests {
         #expect(try work.run("cat", "latest:empty").status == 64)
     }
 
-    @Test("Beside a snapshot named by its id, latest is that of the same root")
+    @Test("next to a snapshot named by its id, latest is in the same root")
     func latestBesides() throws {
         let work = try Workplace()
         let first = try work.capture()
@@ -50,7 +50,7 @@ struct SelectingTests {
         #expect(try work.run("diff", first, "latest").lines == ["+ new"])
     }
 
-    @Test("A label names a snapshot, also where nothing but the label is new")
+    @Test("a label names a snapshot, also if only the label is new")
     func labels() throws {
         let work = try Workplace()
         let id = try work.capture()
@@ -68,7 +68,7 @@ struct SelectingTests {
         #expect(rows.map { $0["id"] as? String } == [all.last])
     }
 
-    @Test("However a root is written, it is the same root")
+    @Test("a root is the same in every spelling of its path")
     func spellings() throws {
         let work = try Workplace()
         symlink("tree", work.path("link").string)
@@ -81,7 +81,7 @@ struct SelectingTests {
         #expect(try work.listed() == [id])
     }
 
-    @Test("list gives the fields it promises")
+    @Test("list has the documented fields")
     func listFields() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -100,7 +100,7 @@ struct SelectingTests {
         #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/) != nil)
     }
 
-    @Test("list in a pipe is lines of ten cells, the newest last; --limit keeps the newest")
+    @Test("list in a pipe has lines of ten cells, the newest last; --limit keeps the newest")
     func listLines() throws {
         let work = try Workplace()
         var ids = [try work.capture()]

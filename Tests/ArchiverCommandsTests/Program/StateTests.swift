@@ -1,4 +1,4 @@
-// Programs' saved states on the command line.
+// Saved states on the command line.
 
 import ArchiveFormat
 import ArchiverKit
@@ -44,7 +44,7 @@ struct StateTests {
         #expect(try JSON.object(outcome.output)["id"] as? String == id, sourceLocation: location)
     }
 
-    @Test("list --states gives what was saved, and list's filters work on it")
+    @Test("list --states lists saved states, and the filters of list apply")
     func list() throws {
         func listed(_ arguments: String...) throws -> [String] {
             try JSON.array(work.run(["list", "--json"] + arguments).output).compactMap { $0["id"] as? String }
@@ -72,7 +72,7 @@ struct StateTests {
         #expect(empty.status == 0 && empty.output.isEmpty && empty.errorText.contains("No saved state"))
     }
 
-    @Test("On a terminal, list --states is a table and show aligns its head", .enabled(if: Workplace.hasTerminals))
+    @Test("on a terminal, list --states is a table and show aligns its fields", .enabled(if: Workplace.hasTerminals))
     func terminal() throws {
         let evil = try archive.save("\u{1B}]0;x\u{07} \u{202E}\u{9B}31m", as: "rtl \u{202E} 🎮")
         let table = try work.startOnTerminal("list", "--states", "--no-color").finish().text.split(separator: "\r\n")
@@ -90,7 +90,7 @@ struct StateTests {
         #expect(shown.contains { $0 == "  \"score\" : 9001," || $0 == "  \"score\" : 9001" })
     }
 
-    @Test("A state is named by its id, label, title, and by order and time within a title")
+    @Test("a state is named by its id, label or title, and by order and time within a title")
     func selecting() throws {
         let latest = try work.capture()
         try expectState(ids[0], String(ids[0].prefix(16)))
@@ -100,13 +100,13 @@ struct StateTests {
         try expectState(ids[2], "@today", "--state", StateTests.title)
         try expectState(ids[1], "boss", "--state", StateTests.title)
         try expectState(latest, "latest")
-        // Standing in a directory makes no difference.
+        // The current directory makes no difference.
         let here = try work.run(["show", "boss", "--json"].map { Array($0.utf8) }, in: work.root)
         #expect(try JSON.object(here.output)["id"] as? String == ids[1])
     }
 
     @Test(
-        "Whatever a title is, it names its latest state",
+        "any title names its latest state",
         arguments: [
             "a:b", "שלום \u{202E}", "🎮", "say \"hi\"", "a/b/../c", "@home", "latest~x", "boss:x", "~",
         ])
@@ -122,7 +122,7 @@ struct StateTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: work.path("out").string).count == 1)
     }
 
-    @Test("What names nothing, or the wrong thing, is refused")
+    @Test("selectors that name nothing, or an unsuitable object, are refused")
     func refusals() throws {
         let title = StateTests.title
         let snapshot = try work.capture()
@@ -145,7 +145,7 @@ struct StateTests {
         expectRefusal(try work.run("cat", "latest"), 64, naming: "latest")
     }
 
-    @Test("An ambiguous selector lists snapshots and states")
+    @Test("an ambiguous selector lists snapshots and states")
     func ambiguous() throws {
         let snapshot = try work.capture()
         _ = try work.run("capture", work.root.string, "--label", "boss")
@@ -159,7 +159,7 @@ struct StateTests {
         #expect(try work.run("diff", snapshot, "boss", "--root", work.root.string).status == 0)
     }
 
-    @Test("show tells what is known of a state and what it holds; cat only what it holds")
+    @Test("show shows a state's details and content; cat shows only its content")
     func showing() throws {
         let shown = try work.run("show", "boss")
         #expect(shown.lines.prefix(3) == ["id\t\(ids[1])", shown.lines[1], "title\tBest Game Ever"])
@@ -175,7 +175,7 @@ struct StateTests {
         #expect(raw.count >= 5)
     }
 
-    @Test("restore writes a new JSON file that StateFile loads, and nothing over another")
+    @Test("restore writes a new JSON file that StateFile loads, and overwrites no file")
     func restoring() throws {
         let target = work.path("game.json")
         let wanted = Game(score: 9001, items: ["sword", "map"])
@@ -195,7 +195,7 @@ struct StateTests {
         #expect(try work.leftovers(in: work.path("")) == [])
     }
 
-    @Test("diff tells which fields differ")
+    @Test("diff shows which fields differ")
     func comparing() throws {
         let title = StateTests.title
         let wanted = ["+ items.0: \"ring\"", "+ note: \"x\"", "~ score: 9001 → 9002"]
@@ -228,7 +228,7 @@ struct StateTests {
         #expect(json?["states"] as? Int == 4 && (json?["stateStoredBytes"] as? Int ?? 0) > 0)
     }
 
-    @Test("A catalogue made anew has the states; a damaged state is named by check and by those who want it")
+    @Test("a rebuilt catalogue has the states; check and commands that use it name a damaged state")
     func damage() throws {
         let other = try Workplace()
         var noise = SystemRandomNumberGenerator()

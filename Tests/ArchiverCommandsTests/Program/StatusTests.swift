@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.blocking)
 struct StatusTests {
-    @Test("status proves that the watcher is alive; without one it says so, and what to do")
+    @Test("status proves that the watcher is alive; without a watcher it reports that and a remedy")
     func status() throws {
         let work = try Workplace()
         let process = try work.start("watch", work.root.string, "--json", "--settle", "60s", "--max-delay", "60s")
@@ -38,7 +38,7 @@ struct StatusTests {
         #expect(dead.text.contains("! it is not being watched — run 'archiver watch \(work.root.string)'"))
     }
 
-    @Test("A watcher that is stopped does not answer, and status says that")
+    @Test("status reports a stopped watcher that does not answer")
     func silence() throws {
         let work = try Workplace()
         let process = try work.start("watch", work.root.string, "--json")
@@ -47,15 +47,15 @@ struct StatusTests {
         let silent = try work.run("status", "--patience", "200ms", "--json")
         #expect(silent.status == 1)
         let roots = try JSON.object(silent.output)["roots"] as? [[String: Any]]
-        let concerns = try #require(roots?.first?["concerns"] as? [[String: Any]])
-        #expect((concerns.first?["message"] as? String)?.hasSuffix("does not answer") == true)
+        let findings = try #require(roots?.first?["findings"] as? [[String: Any]])
+        #expect((findings.first?["message"] as? String)?.hasSuffix("does not answer") == true)
         process.send(SIGCONT)
         #expect(try work.run("status").status == 0)
         process.send(SIGTERM)
         #expect(try process.finish().status == 0)
     }
 
-    @Test("SIGUSR1 has the watcher print its status")
+    @Test("on SIGUSR1 the watcher prints its status")
     func signal() throws {
         let work = try Workplace()
         let process = try ChildProcess(
@@ -69,7 +69,7 @@ struct StatusTests {
         #expect(try process.finish().status == 0)
     }
 
-    @Test("audit finds what was written through a link from outside; without a watcher it says so")
+    @Test("audit finds changes through a hard link from outside; without a watcher it reports that")
     func audit() throws {
         let work = try Workplace()
         try work.write("../outside", "before\n")
@@ -88,7 +88,7 @@ struct StatusTests {
         #expect(refused.errorText.contains("is not being watched"))
     }
 
-    @Test("list shows the time in which nobody watched, between the snapshots before and after it")
+    @Test("list shows a gap without a watcher between the snapshots before and after it")
     func gaps() throws {
         let work = try Workplace()
         for text in ["one\n", "two\n"] {
@@ -109,7 +109,7 @@ struct StatusTests {
         #expect((json[1]["gapsBefore"] as? [[String: Any]])?.first?["cause"] as? String == "downtime")
     }
 
-    @Test("doctor finds nothing bad with an ordinary directory, and says what is wrong with another")
+    @Test("doctor finds nothing bad in an ordinary directory, and names the problem of another")
     func doctor() throws {
         let work = try Workplace()
         let good = try work.run("doctor", work.root.string, "--json")
@@ -122,7 +122,7 @@ struct StatusTests {
         #expect(try work.run("doctor", work.path("nowhere").string).status == 1)
     }
 
-    @Test("Exclusions of the command line: patterns, a file of them, sizes")
+    @Test("exclusion options apply: patterns, pattern files and sizes")
     func exclusions() throws {
         let work = try Workplace()
         try work.write("a.o", "object\n")

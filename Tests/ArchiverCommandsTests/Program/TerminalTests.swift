@@ -1,4 +1,4 @@
-// What a person at a terminal sees, and a program in a pipe does not.
+// Output that appears only on a terminal.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -15,7 +15,7 @@ import Testing
 struct TerminalTests {
     private static let escape = "\u{1B}["
 
-    @Test("Tables and colours are for terminals", .enabled(if: Workplace.hasTerminals))
+    @Test("tables and colours appear only on terminals", .enabled(if: Workplace.hasTerminals))
     func table() throws {
         let work = try Workplace()
         let id = String(try work.capture().prefix(8))
@@ -40,7 +40,7 @@ struct TerminalTests {
         #expect(!pipe.text.contains(TerminalTests.escape))
     }
 
-    @Test("Of very many snapshots a terminal gets the newest", .enabled(if: Workplace.hasTerminals))
+    @Test("a terminal shows only the newest of very many snapshots", .enabled(if: Workplace.hasTerminals))
     func veryMany() throws {
         let work = try Workplace()
         let archive = try Archive.open(work.archive, creating: true)
@@ -60,12 +60,12 @@ struct TerminalTests {
         #expect(try JSON.array(work.run("list", "--json").output).count == 1003)
     }
 
-    /// What a terminal was given, line by line.
+    /// The output on a terminal, line by line.
     private func lines(_ process: ChildProcess) throws -> [Substring] {
         try process.finish().text.split(separator: "\r\n")
     }
 
-    @Test("Progress is shown on a terminal, and gone at the end", .enabled(if: Workplace.hasTerminals))
+    @Test("progress is shown on a terminal and erased at the end", .enabled(if: Workplace.hasTerminals))
     func progress() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -90,7 +90,7 @@ struct TerminalTests {
         #expect(!pipe.text.contains("\r"))
     }
 
-    @Test("watch says what it does before the first capture, and tells how far it is when asked by SIGUSR1")
+    @Test("watch prints a line before the first capture, and its progress on SIGUSR1")
     func firstLine() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -113,7 +113,7 @@ struct TerminalTests {
         #expect(try process.finish().status == 0)
     }
 
-    @Test("Names cannot steer the terminal", .enabled(if: Workplace.hasTerminals))
+    @Test("names cannot control the terminal", .enabled(if: Workplace.hasTerminals))
     func names() throws {
         let work = try Workplace()
         try work.write("\u{1B}[2Jgone", "")

@@ -21,7 +21,7 @@ struct TurnTests {
         return watcher
     }
 
-    @Test("each turn has what changed from its mark to the next, and rewind goes back to before it")
+    @Test("each turn lists the changes from its mark to the next, and rewind goes back to before it")
     func turns() throws {
         let work = try Workplace()
         let watcher = try watch(work)
@@ -58,7 +58,7 @@ struct TurnTests {
         #expect(try watcher.finish().status == 0)
     }
 
-    @Test("a rewind is undone, and marks are still there when the catalogue is made anew")
+    @Test("a rewind is undone, and marks survive a rebuilt catalogue")
     func rebuilt() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -81,7 +81,7 @@ struct TurnTests {
         #expect(try work.run("check").status == 0)
     }
 
-    @Test("mark does not wait for a capture that takes long: it says so, and the watcher makes the mark afterwards")
+    @Test("mark does not wait for a long capture: it reports that, and the watcher makes the mark afterwards")
     func patience() throws {
         let work = try Workplace()
         let watcher = try watch(work)
@@ -91,7 +91,7 @@ struct TurnTests {
             let lock = try work.blockCaptures()
             let marked = try run(work, "mark", "busy")
             #expect(marked.status == 1 && !marked.errorText.isEmpty, "\(marked.errorText)")
-            // A busy machine may start a program late; the watcher itself gives up after 10 seconds.
+            // A busy machine can start a program late; the watcher itself gives up after 10 seconds.
             #expect(ContinuousClock.now - start < .seconds(8))
             withExtendedLifetime(lock) {}
         }
@@ -102,7 +102,7 @@ struct TurnTests {
         #expect(try watcher.finish().status == 0)
     }
 
-    /// Runs its arguments with a stderr that nobody reads and that takes no more.
+    /// Runs its arguments with stderr as a full pipe without a reader.
     private static let withFullPipe = """
         import os, subprocess, sys
         reader, writer = os.pipe()
@@ -114,18 +114,18 @@ struct TurnTests {
         sys.exit(subprocess.run(sys.argv[1:], stderr=writer).returncode)
         """
 
-    @Test("mark does not wait for a watcher that is stopped")
+    @Test("mark does not wait for a stopped watcher")
     func stopped() throws {
         let work = try Workplace()
         let watcher = try watch(work)
         watcher.send(SIGSTOP)
-        // It answers never; whoever waited for it would wait until this test is ended.
+        // The stopped watcher never answers; a command that waited for it would not end.
         for words in [["mark", "stopped"], ["mark", "--json", "--quiet", "stopped"]] {
             let marked = try work.run(words.map { Array($0.utf8) }, in: work.root)
             #expect(marked.status == 1 && marked.errorText.contains("--wait"), "\(marked.errorText)")
             #expect(marked.output.isEmpty)
         }
-        // Nor for a reader of its words that does not read: the pipe is full before it begins.
+        // It does not wait for the reader of stderr either: the pipe is full before it starts.
         let full = try ChildProcess.run(
             "python3",
             (["-c", TurnTests.withFullPipe, Workplace.program.string, "mark", "full", "--root", work.root.string])
@@ -139,7 +139,7 @@ struct TurnTests {
         #expect(try watcher.finish().status == 0)
     }
 
-    @Test("without a watcher, or with an unsuitable name, mark says why there is no mark")
+    @Test("without a watcher, or with an unsuitable name, mark reports why there is no mark")
     func refused() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -148,7 +148,7 @@ struct TurnTests {
         let blank = try run(work, "mark", "--wait", " ")
         #expect(blank.status == 64 && blank.errorText.contains("it is blank"), "\(blank.errorText)")
         let nothing = try run(work, "rewind")
-        #expect(nothing.status == 1 && nothing.errorText.contains("nothing is marked"), "\(nothing.errorText)")
+        #expect(nothing.status == 1 && nothing.errorText.contains("there are no marks"), "\(nothing.errorText)")
         #expect(try run(work, "turns").errorText.contains("archiver mark NAME"))
         #expect(try run(work, "mark", "--wait", "before").status == 0)
         let misspelt = try run(work, "rewind", "befor")
@@ -160,14 +160,14 @@ struct TurnTests {
         #expect((try JSON.object(long.output)["name"] as? String)?.count == 201)
     }
 
-    @Test("a run keeps the label that it was given, and a mark beside it does not keep it from being taken back")
+    @Test("a run keeps its label, and a mark made during it does not prevent its undo")
     func label() throws {
         let work = try Workplace()
         _ = try work.capture()
         let mark = "\(Workplace.program) mark --wait inside"
         let outcome = try run(
             work, "run", "--label", "clean-up", "--undo-on-failure", "--", "sh", "-c", "\(mark) >&2; rm empty; exit 1")
-        #expect(outcome.status == 1 && outcome.errorText.contains("taken back"), "\(outcome.errorText)")
+        #expect(outcome.status == 1 && outcome.errorText.contains("undone"), "\(outcome.errorText)")
         let operations = try JSON.array(run(work, "operations", "--json").output)
         #expect(operations.first?["name"] as? String == "clean-up")
         #expect(operations.compactMap { $0["kind"] as? String } == ["run", "undo"])

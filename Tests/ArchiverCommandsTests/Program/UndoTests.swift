@@ -1,4 +1,4 @@
-// undo, redo and operations as a user and a program meet them.
+// undo, redo and operations, as text and as JSON.
 
 import FileIO
 import Foundation
@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.blocking)
 struct UndoTests {
-    /// A tree in its second state, with the first and the second captured.
+    /// A tree in its second state; the first and the second state are captured.
     private func twoStates() throws -> (work: Workplace, ids: [String]) {
         let work = try Workplace()
         let first = try work.capture()
@@ -27,7 +27,7 @@ struct UndoTests {
         try JSON.array(work.run("operations", work.root.string, "--reverse", "--json").output)
     }
 
-    @Test("Undo goes back restore by restore, redo forward, and each says what it did")
+    @Test("undo goes back restore by restore, redo forward, and each reports what it did")
     func backAndForth() throws {
         let (work, ids) = try twoStates()
         try work.copyTree(to: "second")
@@ -38,12 +38,12 @@ struct UndoTests {
         #expect(undone.lines.count == 1)
         #expect(undone.text.hasPrefix("undid the restore of 20"), "\(undone.text)")
         #expect(undone.text.contains(": restored \(work.root) to \(ids[1].prefix(8)) ("), "\(undone.text)")
-        #expect(undone.text.hasSuffix("; 'archiver redo \(work.root)' takes that back\n"), "\(undone.text)")
+        #expect(undone.text.hasSuffix("; 'archiver redo \(work.root)' reverts this\n"), "\(undone.text)")
         #expect(try work.difference(of: work.root, and: "second") == "")
 
         let redone = try work.run([Array("redo".utf8)], in: work.root)
         #expect(redone.status == 0 && redone.text.hasPrefix("redid what was undone at 20"), "\(redone.text)")
-        #expect(redone.text.hasSuffix("; 'archiver undo' takes that back\n"), "\(redone.text)")
+        #expect(redone.text.hasSuffix("; 'archiver undo' reverts this\n"), "\(redone.text)")
         #expect(try work.difference(of: work.root, and: "first") == "")
 
         #expect(try work.run("undo", work.root.string).text.hasPrefix("undid the redo of 20"))
@@ -51,7 +51,7 @@ struct UndoTests {
     }
 
     @Test(
-        "Where there is nothing to take back a sentence says so, and the exit code is 1", arguments: ["undo", "redo"])
+        "with nothing to undo or redo, that is reported, and the exit code is 1", arguments: ["undo", "redo"])
     func nothing(command: String) throws {
         let (work, _) = try twoStates()
         let outcome = try work.run(command, work.root.string)
@@ -67,7 +67,7 @@ struct UndoTests {
         #expect(try work.run("operations", "--json").text == "[]\n")
     }
 
-    @Test("Several steps at once, or none of them")
+    @Test("several steps are undone together, or none of them")
     func steps() throws {
         let (work, ids) = try twoStates()
         for id in [ids[0], ids[1], ids[0]] {
@@ -88,18 +88,19 @@ struct UndoTests {
         }
     }
 
-    @Test("A dry run tells what would be done, and does nothing")
+    @Test("a dry run reports what would be done, and changes nothing")
     func dryRun() throws {
         let (work, ids) = try twoStates()
         #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
         try work.copyTree(to: "copy")
         let before = try operations(work).count
-        let told = try work.run("undo", work.root.string, "-n")
-        #expect(told.status == 0)
+        let reported = try work.run("undo", work.root.string, "-n")
+        #expect(reported.status == 0)
         #expect(
-            told.lines.filter { $0.hasPrefix("create    new") || $0.hasPrefix("replace   notes/todo.txt") }.count == 2)
-        #expect(told.lines.last?.hasPrefix("would undo the restore of 20") == true)
-        #expect(told.lines.last?.contains("would restore \(work.root) to \(ids[1].prefix(8))") == true)
+            reported.lines.filter { $0.hasPrefix("create    new") || $0.hasPrefix("replace   notes/todo.txt") }.count
+                == 2)
+        #expect(reported.lines.last?.hasPrefix("would undo the restore of 20") == true)
+        #expect(reported.lines.last?.contains("would restore \(work.root) to \(ids[1].prefix(8))") == true)
         let json = try JSON.object(work.run("undo", work.root.string, "--dry-run", "--json").output)
         #expect(json["dryRun"] as? Bool == true)
         #expect((json["actions"] as? [[String: Any]])?.contains { $0["path"] as? String == "new" } == true)
@@ -107,7 +108,7 @@ struct UndoTests {
         #expect(try work.run("redo", work.root.string, "-n").status == 1)
     }
 
-    @Test("JSON says all of an operation, and of what taking it back did")
+    @Test("JSON has all details of an operation and of its undo")
     func json() throws {
         let (work, ids) = try twoStates()
         let restored = try JSON.object(
@@ -136,7 +137,7 @@ struct UndoTests {
         #expect(try JSON.object(work.run("repair", "--catalogue", "--json").output)["operations"] as? Int == 4)
     }
 
-    @Test("Operations are a table on a terminal and lines with tabs in a pipe", .enabled(if: Workplace.hasTerminals))
+    @Test("operations are a table on a terminal and lines with tabs in a pipe", .enabled(if: Workplace.hasTerminals))
     func table() throws {
         let (work, ids) = try twoStates()
         #expect(try work.run("restore", ids[0] + ":notes", "--root", work.root.string).status == 0)
@@ -163,7 +164,7 @@ struct UndoTests {
         #expect(table[3].contains("\(ids[1].prefix(8)) → "))
     }
 
-    @Test("Where several roots could be meant, one has to be named; every other failure is told too")
+    @Test("if several roots are possible, one must be named; other failures are reported too")
     func whichRoot() throws {
         let (work, ids) = try twoStates()
         #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
@@ -174,11 +175,11 @@ struct UndoTests {
         #expect(unclear.status == 64 && unclear.errorText.contains(work.root.string))
         #expect(try work.run([Array("undo".utf8)], in: work.root.appending("notes")).status == 0)
         #expect(try work.run("undo", other.string).status == 1)
-        #expect(try work.run("undo", work.root.appending("notes").string).errorText.contains("hold it"))
+        #expect(try work.run("undo", work.root.appending("notes").string).errorText.contains("it is inside the root"))
         #expect(try work.run("operations", other.string).errorText == "Nothing has been restored in \(other) yet.\n")
         #expect(try work.run("operations", "--all", other.string).status == 64)
         #expect(try work.run("operations").lines.count == 2)
-        // What a person may copy is a command also where the name is no plain word.
+        // A suggested command can be copied even if the path needs quotes.
         let file = try Descriptor.open(other.appending("file"), O_WRONLY | O_CREAT, permissions: 0o600)
         _ = consume file
         let restored = try work.run("restore", "latest", "--root", other.string)
@@ -186,7 +187,7 @@ struct UndoTests {
         #expect(restored.text.contains("with \\\"a\\\" space\"' brings it back"), "\(restored.text)")
     }
 
-    @Test("Two processes that undo at once go two steps back")
+    @Test("two concurrent undos go two steps back")
     func atOnce() throws {
         let (work, ids) = try twoStates()
         for id in [ids[0], ids[1], ids[0], ids[1]] {
@@ -204,7 +205,7 @@ struct UndoTests {
         #expect(Set(taken).count == 4)
     }
 
-    @Test("A running watcher gets along with undo and redo")
+    @Test("undo and redo work while a watcher runs")
     func watched() throws {
         let (work, ids) = try twoStates()
         let watch = try work.start("watch", work.root.string, "--json", "--settle", "5ms", "--max-delay", "50ms")

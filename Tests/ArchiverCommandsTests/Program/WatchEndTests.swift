@@ -1,4 +1,4 @@
-// How `archiver watch` ends: whichever signal asks for it, and whatever it waits for.
+// The end of `archiver watch` by different signals, whatever it waits for.
 
 import FileIO
 import Foundation
@@ -15,12 +15,12 @@ struct WatchEndTests {
         return process
     }
 
-    @Test("Closing the terminal ends the watch with a last capture, as SIGTERM does")
+    @Test("closing the terminal ends the watch after a last capture, as SIGTERM does")
     func hangup() throws {
         let work = try Workplace()
         let process = try watching(work, "--settle", "1m", "--max-delay", "1m")
         try work.write("last", "last\n")
-        // A shell and the kernel may both send it.
+        // A shell and the kernel can both send it.
         process.send(SIGHUP)
         process.send(SIGHUP)
         let outcome = try process.finish()
@@ -29,7 +29,7 @@ struct WatchEndTests {
         #expect(try work.run("cat", "latest:last").text == "last\n")
     }
 
-    @Test("A watch that was started with SIGHUP ignored, as nohup does, goes on")
+    @Test("a watch started with SIGHUP ignored, as by nohup, continues")
     func nohup() throws {
         let work = try Workplace()
         let process = try ChildProcess(
@@ -47,20 +47,20 @@ struct WatchEndTests {
         #expect(try process.finish().status == 0)
     }
 
-    @Test("A second signal ends at once, while another capture is waited for", arguments: [SIGTERM, SIGINT])
+    @Test("a second signal ends a watch that waits for another capture immediately", arguments: [SIGTERM, SIGINT])
     func impatience(signal: CInt) throws {
         let work = try Workplace()
         let process = try watching(work)
         let lock = try work.blockCaptures()
         try work.write("new", "new\n")
         process.send(signal)
-        // Two that come at the same moment count as one.
+        // Two signals at the same moment count as one.
         while kill(process.id, 0) == 0, !isPending(signal, process.id) { process.send(signal) }
         #expect(try process.finish().status == 128 + signal)
         withExtendedLifetime(lock) {}
     }
 
-    @Test("One signal ends a watch that waits for another capture, and it says what is missing")
+    @Test("one signal ends a watch that waits for another capture, and it reports what is missing")
     func lockedOut() throws {
         let work = try Workplace()
         let process = try watching(work, "--time-scale", "100")
@@ -73,7 +73,7 @@ struct WatchEndTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A signal ends a watch that waits for its root, at whatever moment it comes")
+    @Test("a signal at any moment ends a watch that waits for its root")
     func waiting() throws {
         let work = try Workplace()
         for _ in 0..<10 {
@@ -84,10 +84,10 @@ struct WatchEndTests {
         }
     }
 
-    /// Whether `process` is there no more.
+    /// Whether `process` has ended.
     private func isPending(_ signal: CInt, _ process: pid_t) -> Bool {
         var request = pollfd()
-        // A moment, so that the signal before is taken in.
+        // A pause, so that the previous signal is received.
         _ = poll(&request, 0, 20)
         let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         return state?.contains(") Z ") ?? true

@@ -1,4 +1,4 @@
-// `archiver watch` and those who read what it writes: they may stop, or go.
+// `archiver watch` and readers of its output that stall or close the pipe.
 
 import FileIO
 import Foundation
@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.blocking)
 struct WatchOutputTests {
-    /// A pipe with a name and room for one page, which the watcher writes to.
+    /// A named pipe with a capacity of one page, which the watcher writes to.
     private final class NarrowPipe {
         let path: FilePath
         private let reader: Descriptor
@@ -19,20 +19,20 @@ struct WatchOutputTests {
             self.path = path
             guard mkfifo(path.string, 0o600) == 0 else { throw ChildProcess.Failure(description: "mkfifo") }
             reader = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
-            // F_SETPIPE_SZ, which Glibc's module does not show.
+            // F_SETPIPE_SZ, which Glibc's module does not export.
             _ = fcntl(reader.number, 1031, 4096)
         }
 
-        /// Reads until what came so far satisfies `isEnough`.
+        /// Reads until the text so far satisfies `isEnough`.
         func read(until isEnough: (String) -> Bool) throws {
             while !isEnough(text) {
                 var request = pollfd(fd: reader.number, events: Int16(POLLIN), revents: 0)
                 guard poll(&request, 1, 60_000) > 0 else {
-                    throw ChildProcess.Failure(description: "nothing more to read after: \(text.suffix(500))")
+                    throw ChildProcess.Failure(description: "timed out after: \(text.suffix(500))")
                 }
                 var piece = [UInt8](repeating: 0, count: 4096)
                 let count = Glibc.read(reader.number, &piece, piece.count)
-                if count <= 0 { throw ChildProcess.Failure(description: "the end came after: \(text.suffix(500))") }
+                if count <= 0 { throw ChildProcess.Failure(description: "closed after: \(text.suffix(500))") }
                 text += String(decoding: piece.prefix(count), as: UTF8.self)
             }
         }
@@ -48,7 +48,7 @@ struct WatchOutputTests {
             environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
     }
 
-    /// Changes a file again and again, each time until the watcher says that it has captured that.
+    /// Changes a file repeatedly, and waits each time until the watcher has captured the change.
     private func change(_ work: Workplace, times: Int) throws {
         for number in 1...times {
             try work.write("counter", "\(number)\n")
@@ -56,7 +56,7 @@ struct WatchOutputTests {
         }
     }
 
-    @Test("A reader that has stopped reading holds up no capture, and gets everything when it reads again")
+    @Test("a stalled reader does not delay captures, and gets everything when it reads again")
     func stalledReader() throws {
         let work = try Workplace()
         let pipe = try NarrowPipe(work.path("pipe"))
@@ -70,7 +70,7 @@ struct WatchOutputTests {
         #expect(try process.finish().status == 0)
     }
 
-    @Test("SIGTERM ends a watch whose reader has stopped reading, after the last capture")
+    @Test("SIGTERM ends a watch with a stalled reader after the last capture")
     func stalledReaderAtTheEnd() throws {
         let work = try Workplace()
         let pipe = try NarrowPipe(work.path("pipe"))
@@ -83,7 +83,7 @@ struct WatchOutputTests {
         #expect(try work.run("cat", "latest:counter").text == "last\n")
     }
 
-    @Test("Watching goes on when nobody reads any more, and says so once")
+    @Test("watching continues when the reader closes the pipe, and reports that once")
     func closedPipe() throws {
         let work = try Workplace()
         let process = try work.start("watch", work.root.string, "--json", "--settle", "1ms")
@@ -94,11 +94,11 @@ struct WatchOutputTests {
         let outcome = try process.finish()
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(outcome.errorText.split(separator: "\n").count == 1, "\(outcome.errorText)")
-        #expect(outcome.errorText.contains("nobody reads"), "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("stdout was closed"), "\(outcome.errorText)")
         #expect(try work.run("cat", "latest:counter").text == "3\n")
     }
 
-    @Test("Watching goes on when its output cannot be written", .enabled(if: access("/dev/full", W_OK) == 0))
+    @Test("watching continues when its output cannot be written", .enabled(if: access("/dev/full", W_OK) == 0))
     func fullDisk() throws {
         let work = try Workplace()
         let process = try ChildProcess(

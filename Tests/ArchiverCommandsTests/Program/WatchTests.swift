@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.blocking)
 struct WatchTests {
-    @Test("A change is announced once its snapshot is durable; SIGTERM captures a last time and ends cleanly")
+    @Test("a change is announced when its snapshot is durable; SIGTERM makes a last capture and ends cleanly")
     func watch() throws {
         let work = try Workplace()
         let process = try work.start("watch", work.root.string, "--json", "--settle", "10ms")
@@ -41,7 +41,7 @@ struct WatchTests {
         }
     }
 
-    @Test("SIGINT ends as SIGTERM does, and lines are readable without --json")
+    @Test("SIGINT ends the watch like SIGTERM, and lines are readable without --json")
     func interrupt() throws {
         let work = try Workplace()
         let process = try work.start("watch", work.root.string)
@@ -54,7 +54,7 @@ struct WatchTests {
         #expect(outcome.lines.last?.hasSuffix("  stopped watching \(work.root.string)") == true)
     }
 
-    @Test("A second SIGINT ends at once, whatever is under way")
+    @Test("a second SIGINT ends the watch immediately")
     func impatience() throws {
         let work = try Workplace()
         // Reading all of /usr takes far longer than two signals.
@@ -68,7 +68,7 @@ struct WatchTests {
         #expect(try process.finish().status == 130)
     }
 
-    @Test("A second watch of the same root is refused and names the first")
+    @Test("a second watch of the same root is refused, and the first is named")
     func locked() throws {
         let work = try Workplace()
         let process = try work.start("watch", work.root.string, "--json")

@@ -1,4 +1,4 @@
-// Names made safe to show.
+// The escaping of names for output.
 
 import Glibc
 import TestSupport
@@ -9,13 +9,13 @@ import Testing
 
 @Suite(.blocking)
 struct EscapingTests {
-    @Test("What a person should read stays as it is", arguments: ["notes/todo.txt", "Ä é 漢字 🙂", "a\\b", "", "~$%"])
+    @Test("readable text stays unchanged", arguments: ["notes/todo.txt", "Ä é 漢字 🙂", "a\\b", "", "~$%"])
     func plain(text: String) {
         #expect(Escaping.text(text) == text)
     }
 
     @Test(
-        "What could steer a terminal or break a line is shown by its bytes",
+        "characters that control a terminal or break a line are escaped",
         arguments: [
             ([0x0A], "\\x0a"), ([0x61, 0x09, 0x62], "a\\x09b"), ([0x1B, 0x5B, 0x33, 0x31, 0x6D], "\\x1b[31m"),
             ([0x7F], "\\x7f"), ([0xC2, 0x9B], "\\xc2\\x9b"), ([0xE2, 0x80, 0xAE], "\\xe2\\x80\\xae"),
@@ -26,7 +26,7 @@ struct EscapingTests {
     }
 
     @Test(
-        "What is not UTF-8 is shown by its bytes",
+        "bytes that are not UTF-8 are escaped",
         arguments: [
             ([0xFF], "\\xff"), ([0xC3], "\\xc3"), ([0xC3, 0x41], "\\xc3A"), ([0xC0, 0x80], "\\xc0\\x80"),
             ([0xED, 0xA0, 0x80], "\\xed\\xa0\\x80"), ([0xF4, 0x90, 0x80, 0x80], "\\xf4\\x90\\x80\\x80"),
@@ -36,7 +36,7 @@ struct EscapingTests {
         #expect(Escaping.text(bytes) == text)
     }
 
-    @Test("Whatever the bytes, the text is one line without controls")
+    @Test("any bytes become one line without control characters")
     func anyBytes() {
         var random = SeededGenerator("escaping")
         for _ in 0..<2000 {
@@ -50,13 +50,13 @@ struct EscapingTests {
     }
 
     @Test(
-        "A name that is shown can be typed back, whatever its bytes",
+        "a shown name can be typed back, whatever its bytes",
         arguments: ["a\\b", "a\\xff", "\\\\x41", "\\", "x\\x"])
     func typedBack(text: String) {
         #expect(Escaping.bytes(ofName: Array(Escaping.text(Array(text.utf8)).utf8)) == Array(text.utf8))
     }
 
-    @Test("Random names that are shown can be typed back, and no two look the same")
+    @Test("random shown names can be typed back, and no two look the same")
     func typedBackAtRandom() {
         var random = SeededGenerator("typed back")
         let alphabet: [UInt8] = [0x5C, 0x78, 0x66, 0x30, 0x41, 0xC3, 0xA9, 0xFF, 0x0A]
@@ -69,10 +69,10 @@ struct EscapingTests {
         }
     }
 
-    @Test("Any argument survives the way through the parser")
+    @Test("any argument passes through the parser unchanged")
     func arguments() {
         var random = SeededGenerator("arguments")
-        // Lead and continuation bytes, so that valid, invalid and standing-in sequences all occur.
+        // Lead and continuation bytes, so that valid, invalid and private-use sequences occur.
         let alphabet: [UInt8] = [0x41, 0x80, 0xBF, 0xC3, 0xE2, 0xED, 0xF0, 0xF4, 0x8F, 0xBE, 0xFF]
         for _ in 0..<5000 {
             let bytes = (0..<Int.random(in: 0...10, using: &random)).map { _ in

@@ -9,7 +9,7 @@ import Testing
 @Suite(.blocking)
 struct RenderingTests {
     @Test(
-        "Sizes have a binary unit and one decimal",
+        "sizes have a binary unit and one decimal",
         arguments: [
             (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_575, "1.0 MiB"),
             (1_048_576, "1.0 MiB"), (89_443_533, "85.3 MiB"), (UInt64.max, "16.0 EiB"),
@@ -19,7 +19,7 @@ struct RenderingTests {
     }
 
     @Test(
-        "Permissions read as ls writes them",
+        "permissions are written as by ls",
         arguments: [
             (0o755, "rwxr-xr-x"), (0o644, "rw-r--r--"), (0, "---------"), (0o4755, "rwsr-xr-x"),
             (0o2644, "rw-r-Sr--"), (0o1777, "rwxrwxrwt"), (0o7000, "--S--S--T"),
@@ -28,12 +28,12 @@ struct RenderingTests {
         #expect(Permissions.letters(bits) == text)
     }
 
-    @Test("Permissions have four octal digits")
+    @Test("permissions have four octal digits")
     func octal() {
         #expect([0, 0o644, 0o7777].map { Permissions.octal($0) } == ["0000", "0644", "7777"])
     }
 
-    @Test("Columns line up by what a terminal shows")
+    @Test("columns are aligned by display width")
     func table() {
         var table = TextTable([
             .init(title: "id", mark: .yellow), .init(title: "size", alignment: .right), .init(title: "label"),
@@ -44,7 +44,7 @@ struct RenderingTests {
         #expect(table.aligned(Style(isOn: true))[1] == "\u{1B}[33m1\u{1B}[0m     10 B  one")
     }
 
-    @Test("Text is cut to the columns there are")
+    @Test("text is cut to the available columns")
     func cut() {
         #expect(DisplayWidth.cut("capturing", to: 9) == "capturing")
         #expect(DisplayWidth.cut("capturing", to: 5) == "capt…")
@@ -52,7 +52,7 @@ struct RenderingTests {
         #expect(DisplayWidth.cut("x", to: 0) == "")
     }
 
-    @Test("Progress tells rate and time left once they mean something")
+    @Test("progress has a rate and the remaining time after the first second")
     func progress() {
         func line(_ seconds: Double, of expected: UInt64?) -> String {
             ProgressText.line(
@@ -66,7 +66,7 @@ struct RenderingTests {
     }
 
     @Test(
-        "Durations are a number and a unit",
+        "durations are a number and a unit",
         arguments: [
             ("100ms", .milliseconds(100)), ("2s", .seconds(2)), ("1.5s", .milliseconds(1500)), ("3m", .seconds(180)),
             ("1h", .seconds(3600)), ("0s", .zero), ("24h", .seconds(86_400)),
@@ -76,13 +76,13 @@ struct RenderingTests {
     }
 
     @Test(
-        "Other things are no durations",
+        "other texts are not durations",
         arguments: ["", "s", "2", "-1s", "+1s", "1 s", "1d", "infs", "nans", "0x1s", "1e3s", "1..2s", "25h", ".5s"])
     func noDurations(text: String) {
         #expect(DurationArgument(argument: text) == nil)
     }
 
-    @Test("Defaults show as they would be typed")
+    @Test("defaults are shown as they can be typed")
     func defaults() {
         #expect(DurationArgument(.milliseconds(100)).defaultValueDescription == "100ms")
         #expect(DurationArgument(.seconds(2)).defaultValueDescription == "2s")

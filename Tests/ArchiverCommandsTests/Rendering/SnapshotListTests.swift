@@ -14,7 +14,7 @@ struct SnapshotListTests {
     private static let ann = Array("/home/ann".utf8)
     private static let bob = Array("/home/bob".utf8)
 
-    /// Texts of times are those of the machine's zone.
+    /// Times are shown in the machine's time zone.
     private static func time(_ minutes: Int64) -> String { LocalTime.text(.tenOClock(minutes)) }
 
     private static func gapText(_ start: Int64, _ end: Int64, _ words: String = "no watcher was running") -> String {
@@ -23,7 +23,7 @@ struct SnapshotListTests {
 
     // MARK: Tables
 
-    @Test("A gap is a line across the columns, between its snapshots")
+    @Test("a gap is a line across the columns, between its snapshots")
     func gapLine() {
         let records: [ListedSnapshot] = [.made(1, at: 0), .made(2, at: 10, label: "milestone")]
         let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)]])
@@ -37,7 +37,7 @@ struct SnapshotListTests {
             ])
     }
 
-    @Test("The newest first: the gap is still between its snapshots")
+    @Test("with the newest first, the gap is still between its snapshots")
     func newestFirst() {
         let records: [ListedSnapshot] = [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)]
         let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)], records[2].id: [.lasting(12, to: 13)]])
@@ -47,7 +47,7 @@ struct SnapshotListTests {
         #expect(Array(backward.dropFirst()) == forward.dropFirst().reversed())
     }
 
-    @Test("Several roots: a column tells them apart, and so does the line of a gap")
+    @Test("several roots are distinguished by a column and in the line of a gap")
     func severalRoots() {
         let records: [ListedSnapshot] = [
             .made(1, at: 0, of: Self.ann), .made(2, at: 10, of: Self.bob), .made(3, at: 20, of: Self.ann),
@@ -60,7 +60,7 @@ struct SnapshotListTests {
         #expect(table.count == 5)
     }
 
-    @Test("Names and labels cannot break a line or steer the terminal")
+    @Test("names and labels cannot break a line or control the terminal")
     func escapes() {
         let root = Array("/home/\u{1B}[2J\n\u{202E}x".utf8) + [0xFF]
         let records: [ListedSnapshot] = [
@@ -75,7 +75,7 @@ struct SnapshotListTests {
         #expect(SnapshotList.plain(.lasting(1, to: 2, of: root)).split(separator: "\t").map(String.init)[3] == shown)
     }
 
-    @Test("A long line of a gap leaves the columns as they are; on a terminal it is dim")
+    @Test("a long gap line does not change the columns; on a terminal it is dim")
     func styles() {
         var table = TextTable([.init(title: "id", mark: .yellow), .init(title: "label")])
         table.add(["1", "one"])
@@ -86,7 +86,7 @@ struct SnapshotListTests {
 
     // MARK: Lines
 
-    @Test("A program gets one line a snapshot with tabs, and gaps marked")
+    @Test("a program gets one line with tabs per snapshot, and marked gaps")
     func plain() {
         let record = ListedSnapshot.made(7, at: 10, label: "milestone", cause: .audit)
         #expect(
@@ -98,7 +98,7 @@ struct SnapshotListTests {
                 == "# gap\t2026-11-21T10:01:00.000000000Z\t2026-11-21T10:02:00.000000000Z\t/home/ann\tpolling")
     }
 
-    /// Records that differ in everything from their neighbours, and some that are like them.
+    /// Snapshots that differ in everything from their neighbours, and some that equal them.
     private static let records: [ListedSnapshot] = {
         let roots = [ann, Array("/home/\u{1B}\"\\\n\u{202E}/é".utf8) + [0xFF], bob]
         let times: [Timestamp] = [
@@ -125,7 +125,7 @@ struct SnapshotListTests {
         }
     }()
 
-    @Test("What is written fast row by row is what is encoded and joined one by one")
+    @Test("fast row output equals the output of the encoders")
     func fastRows() throws {
         var lines = SnapshotLines()
         var objects = SnapshotJSONRows()

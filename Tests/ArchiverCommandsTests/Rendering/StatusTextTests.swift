@@ -1,4 +1,4 @@
-// `status` and `audit` in words.
+// The texts of `status` and `audit`.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -21,51 +21,51 @@ struct StatusTextTests {
             probeSeconds: 0.0123, lastEvent: .tenOClock(5), lastCapture: .tenOClock(6), backlog: 0,
             directories: WatcherStatus.Directories(watched: 3), problemCount: 0, problems: [], largeFiles: [],
             openGaps: [],
-            lastAudit: nil, failure: nil, degradations: [])
+            lastAudit: nil, failure: nil, fallbacks: [])
         change(&watcher)
         return watcher
     }
 
     private static func root(
         _ path: FilePath = "/home/ann", watcher: WatcherStatus?, isWatched: Bool = true, lastWatched: Timestamp? = nil,
-        retired: Timestamp? = nil, latest: ListedSnapshot? = nil, gaps: [GapRecord] = [], concerns: [Concern] = []
+        retired: Timestamp? = nil, latest: ListedSnapshot? = nil, gaps: [GapRecord] = [], findings: [Finding] = []
     ) -> RootStatus {
         RootStatus(
             root: ArchivedRoot(path: path, host: "here"), isWatched: isWatched, watcher: watcher,
             lastWatched: lastWatched, retired: retired, latest: latest, snapshotCount: latest == nil ? 0 : 2,
             storedInLastDay: 2048,
-            gaps: gaps, concerns: concerns)
+            gaps: gaps, findings: findings)
     }
 
-    private static func lines(_ roots: [RootStatus], concerns: [Concern] = []) -> [String] {
+    private static func lines(_ roots: [RootStatus], findings: [Finding] = []) -> [String] {
         let room = ArchiveRoom(
             usedBytes: 2048, freeBytes: 1 << 30, totalBytes: 2 << 30, budget: StorageBudget(), isBudgetSet: false)
         return StatusText.lines(
             ArchiveStatus(
                 directory: "/archive", storedBytes: 1024, freeBytes: 1 << 30, room: room, roots: roots,
                 limits: WatchLimits(watches: 1000, instances: 128, queuedEvents: 16_384, marks: 2000),
-                concerns: concerns), .plain)
+                findings: findings), .plain)
     }
 
-    @Test("One path and one directory are told in the singular, and what keeps changing needs no access")
+    @Test("one path and one directory are in the singular, and changing files need no access")
     func singular() {
-        func concerns(_ count: Int, _ reason: Problem.Reason) -> [Concern] {
-            RootConcerns.of(
+        func findings(_ count: Int, _ reason: Problem.Reason) -> [Finding] {
+            RootFindings.of(
                 Self.watcher {
                     ($0.problemCount, $0.directories.unreadable) = (count, count)
                     $0.problems = [Problem(path: .root, reason: reason, detail: "why")]
                 })
         }
-        let one = concerns(1, .unreadable)
+        let one = findings(1, .unreadable)
         #expect(one.map(\.message) == ["1 path could not be captured as it is:  (why)", "1 directory cannot be read"])
         #expect(one.allSatisfy { $0.remedy?.hasPrefix("give the watcher's user access") ?? false })
-        let two = concerns(2, .unstable)
+        let two = findings(2, .unstable)
         #expect(
             two.map(\.message) == ["2 paths could not be captured as they are:  (why)", "2 directories cannot be read"])
-        #expect(two.first?.remedy == "wait: what keeps changing is captured again and again")
+        #expect(two.first?.remedy == "wait: files that keep changing are retried")
     }
 
-    @Test("A large file that waits is told with what reading it takes, and how often that is done")
+    @Test("a waiting large file is shown with its reading time and capture interval")
     func largeFile() {
         let file = WatcherStatus.LargeFile(
             path: RelativePath(Array("db/large".utf8)) ?? .root, bytes: 3 << 30, changed: .tenOClock(3),
@@ -75,10 +75,11 @@ struct StatusTextTests {
         #expect(lines.contains("  \(rhythm); waiting since \(Self.time(3)), captured \(Self.time(2))"), "\(lines)")
         #expect(lines.first == "up to date  /home/ann")
         #expect(
-            WatchText.course(.largeFile(root: "/home/ann", file)) == "/home/ann: \(rhythm), everything else at once")
+            WatchText.course(.largeFile(root: "/home/ann", file))
+                == "/home/ann: \(rhythm), all other files immediately")
     }
 
-    @Test("All is well: who watches since when, what it has seen, what the archive holds")
+    @Test("a healthy status shows the watcher, its events and the archive's contents")
     func well() {
         let record = ListedSnapshot.made(1, at: 6)
         #expect(
@@ -94,7 +95,7 @@ struct StatusTextTests {
             ])
     }
 
-    @Test("Each root has its own lines; what is watched is added up")
+    @Test("each root has its own lines, and watched directories are summed")
     func severalRoots() {
         let lines = Self.lines([
             Self.root(watcher: Self.watcher(), latest: .made(1, at: 6)),
@@ -111,7 +112,7 @@ struct StatusTextTests {
     }
 
     @Test(
-        "The first words say how a root stands",
+        "the first words are the state of the root",
         arguments: [
             (.waiting, true, "waiting"), (.reading, true, "reading"), (.unavailable, true, "unavailable"),
             (.watching, true, "up to date"), (.watching, false, "behind"),
@@ -121,13 +122,13 @@ struct StatusTextTests {
         #expect(Self.lines([Self.root(watcher: watcher)]).first == "\(word)  /home/ann")
     }
 
-    @Test("A watcher that is silent, and none")
+    @Test("a watcher without an answer and a missing watcher are distinguished")
     func silence() {
         #expect(Self.lines([Self.root(watcher: nil)]).first == "no answer  /home/ann")
         #expect(Self.lines([Self.root(watcher: nil, isWatched: false)]).first == "not watched  /home/ann")
     }
 
-    @Test("What is not watched by events is counted, and what is still to be looked at")
+    @Test("directories without events and places to check are counted")
     func directories() {
         let watcher = Self.watcher {
             $0.directories = WatcherStatus.Directories(watched: 1, polled: 2, unreadable: 3, mountPoints: 4, leftOut: 5)
@@ -138,12 +139,12 @@ struct StatusTextTests {
         let lines = Self.lines([Self.root(watcher: watcher)])
         #expect(lines[1].hasSuffix("it answered in 12 s"))
         #expect(
-            lines[2] == "  1 directory watched, 2 polled, 3 unreadable, 4 mount points not entered, 5 left out; "
-                + "6 places to look at")
+            lines[2] == "  1 directory watched, 2 polled, 3 unreadable, 4 mount points not entered, 5 excluded; "
+                + "6 places to check")
         #expect(lines[3] == "  last event none, last capture \(Self.time(6))")
     }
 
-    @Test("Gaps, open and closed, and the last audit")
+    @Test("open and closed gaps and the last audit are shown")
     func gaps() {
         let watcher = Self.watcher {
             $0.openGaps = [WatcherStatus.OpenGap(cause: .polling, start: .tenOClock(2))]
@@ -153,40 +154,40 @@ struct StatusTextTests {
         #expect(lines.contains("  since \(Self.time(2)) changes may be seen late (polling)"))
         #expect(
             lines.contains(
-                "  last audit \(Self.time(3)): 9 entries in 500 ms, 1 change that no event had told of, captured now, "
-                    + "2 directories watched anew"))
+                "  last audit \(Self.time(3)): 9 entries in 500 ms, 1 change without an event, captured now, "
+                    + "2 directories watched again"))
         #expect(
             lines.contains(
                 "  changes from \(Self.time(1)) to \(Self.time(2)) may have been seen late (too many events at once)"))
     }
 
-    @Test("Every cause of a gap has words of its own", arguments: GapCause.allCases)
+    @Test("every cause of a gap has its own words", arguments: GapCause.allCases)
     func causes(_ cause: GapCause) {
         #expect(cause.words != cause.rawValue)
         #expect(GapCause.allCases.count { $0.words == cause.words } == 1)
     }
 
-    @Test("An audit that found nothing says so")
+    @Test("an audit without findings reports that")
     func audit() {
         let result = AuditResult(time: .tenOClock(3), seconds: 20, entries: 9, found: 0, repaired: 0)
         #expect(StatusText.audit("/home/ann", result) == "/home/ann: 9 entries in 20 s, nothing missed")
     }
 
-    @Test("Concerns stand at the end of what they concern, with what to do")
-    func concerns() {
+    @Test("findings follow the root or the archive that they concern, with remedies")
+    func findings() {
         let lines = Self.lines(
-            [Self.root(watcher: nil, isWatched: false, concerns: [Concern("it is gone", remedy: "bring it back")])],
-            concerns: [Concern("nothing is watched")])
+            [Self.root(watcher: nil, isWatched: false, findings: [Finding("it is gone", remedy: "bring it back")])],
+            findings: [Finding("nothing is watched")])
         #expect(lines[1] == "! it is gone — bring it back")
         #expect(lines[2] == "")
         #expect(lines.last == "! nothing is watched")
     }
 
-    @Test("Names cannot break a line or steer the terminal")
+    @Test("names cannot break a line or control the terminal")
     func escapes() {
         let path = FilePath(bytes: Array("/home/\u{1B}]0;x\u{07}\n".utf8) + [0xFF])
-        let concern = Concern("cannot read \u{1B}[2J\nx", remedy: "run \u{9B}x")
-        let lines = Self.lines([Self.root(path, watcher: Self.watcher(), concerns: [concern])], concerns: [concern])
+        let finding = Finding("cannot read \u{1B}[2J\nx", remedy: "run \u{9B}x")
+        let lines = Self.lines([Self.root(path, watcher: Self.watcher(), findings: [finding])], findings: [finding])
         #expect(lines.first == "up to date  /home/\\x1b]0;x\\x07\\x0a\\xff")
         #expect(lines.count { $0 == "! cannot read \\x1b[2J\\x0ax — run \\xc2\\x9bx" } == 2)
         let isSafe = lines.joined().unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

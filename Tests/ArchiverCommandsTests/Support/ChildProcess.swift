@@ -1,4 +1,4 @@
-// Programs run by tests: arguments as bytes, stdout line by line, and an end at the latest when the time is over.
+// Programs run by tests: arguments as bytes, stdout line by line, and a time limit.
 
 import FileIO
 import Glibc
@@ -6,9 +6,9 @@ import SystemPackage
 
 /// A running program.
 final class ChildProcess {
-    /// What a program left behind.
+    /// The result of a program.
     struct Outcome {
-        /// The exit status; minus the signal's number where one ended it.
+        /// The exit status; minus the signal's number if a signal ended it.
         let status: Int32
         let output: [UInt8]
         let error: [UInt8]
@@ -24,11 +24,11 @@ final class ChildProcess {
 
     let id: pid_t
     private let reader: Descriptor
-    /// Ends when the program does: nobody writes to it.
+    /// A stream without data that reaches its end when the program ends.
     private let lifeline: Descriptor
     private let errorFile: Descriptor
     private var output: [UInt8] = []
-    /// How much of `output` was given out as lines.
+    /// The number of bytes of `output` that were returned as lines.
     private var consumed = 0
     private var isReaped = false
     private let deadline = ContinuousClock.now + .seconds(120)
@@ -36,7 +36,7 @@ final class ChildProcess {
     /// Starts `program`.
     ///
     /// - Parameters:
-    ///   - arguments: without the program's own name.
+    ///   - arguments: the arguments without the program's name.
     ///   - input: a file for its stdin.
     init(
         _ program: FilePath, _ arguments: [[UInt8]], environment: [String: String] = [:], directory: FilePath,
@@ -59,12 +59,12 @@ final class ChildProcess {
         input.withPlatformString { _ = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, $0, O_RDONLY, 0) }
         posix_spawn_file_actions_adddup2(&actions, writer.number, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errorFile.number, STDERR_FILENO)
-        // Far from the numbers that other descriptors here may have.
+        // A number that other descriptors do not have.
         posix_spawn_file_actions_adddup2(&actions, lifeEnd.number, 200)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A test runner may have blocked or ignored signals that a program starts with in real life.
+        // A test runner may block or ignore signals, which the program would inherit.
         var none = sigset_t()
         var all = sigset_t()
         sigemptyset(&none)
@@ -92,7 +92,7 @@ final class ChildProcess {
         waitpid(id, &status, 0)
     }
 
-    /// A stream that no other child inherits: Glibc's module shows no pipe2(2), but a pair of sockets does the same.
+    /// A stream that no other child inherits; a pair of sockets, because Glibc's module does not export pipe2(2).
     private static func stream() throws -> (read: CInt, write: CInt) {
         var ends: [CInt] = [-1, -1]
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
@@ -102,7 +102,7 @@ final class ChildProcess {
         return (ends[0], ends[1])
     }
 
-    /// Runs `program` to its end.
+    /// Runs `program` and waits for its end.
     static func run(
         _ program: FilePath, _ arguments: [[UInt8]], environment: [String: String] = [:], directory: FilePath = "/",
         input: FilePath = "/dev/null"
@@ -110,7 +110,7 @@ final class ChildProcess {
         try ChildProcess(program, arguments, environment: environment, directory: directory, input: input).finish()
     }
 
-    /// The next line of stdout for which `matches` is true; those before it are skipped.
+    /// The next line of stdout for which `matches` is true; earlier lines are skipped.
     func line(where matches: (String) -> Bool) throws -> String {
         while true {
             while let end = output[consumed...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -125,7 +125,7 @@ final class ChildProcess {
         }
     }
 
-    /// Waits until what was written to stdout so far satisfies `matches`.
+    /// Waits until the output on stdout so far satisfies `matches`.
     func output(where matches: (String) -> Bool) throws {
         while !matches(String(decoding: output, as: UTF8.self)) {
             guard try readMore() else {
@@ -137,9 +137,9 @@ final class ChildProcess {
 
     func send(_ signal: CInt) { kill(id, signal) }
 
-    /// Stops reading what the program writes.
+    /// Stops reading the program's output.
     func closeOutput() throws {
-        // Something harmless takes the pipe's place, so that the descriptor stays owned.
+        // Another file replaces the pipe, so that the descriptor stays owned.
         let null = try Descriptor.open("/dev/null", O_RDONLY)
         dup2(null.number, reader.number)
     }
@@ -163,16 +163,16 @@ final class ChildProcess {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Waits until there is something to read, or the end.
+    /// Waits until there is data to read, or the end.
     private func wait(for descriptor: borrowing Descriptor) throws {
         let left = ContinuousClock.now.duration(to: deadline).components.seconds
         var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         guard left > 0, poll(&request, 1, CInt(left * 1000)) > 0 else {
-            throw Failure(description: "no word within two minutes; stderr: \(errorText)")
+            throw Failure(description: "no output within two minutes; stderr: \(errorText)")
         }
     }
 
-    /// Reads what there is, waiting for it; false at the end.
+    /// Waits for data and reads it; false at the end.
     private func readMore() throws -> Bool {
         try wait(for: reader)
         var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -182,7 +182,7 @@ final class ChildProcess {
     }
 }
 
-/// A NULL-terminated array of C strings, freed when it ends.
+/// A NULL-terminated array of C strings, which is freed with the object.
 private final class CStrings {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int

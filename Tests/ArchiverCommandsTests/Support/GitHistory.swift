@@ -1,15 +1,15 @@
-// The same history twice: as snapshots, and as commits of git, to compare what both tell of it.
+// The same history as snapshots and as git commits, to compare the output of both programs.
 
 import FileIO
 import Foundation
 import SystemPackage
 import Testing
 
-/// A repository whose work tree is captured with every commit; the repository itself lies beside it.
+/// A repository whose work tree is captured with every commit; the repository itself is outside of the tree.
 final class GitHistory {
     private let work: Workplace
     private let tree: String
-    /// In the order of commits.
+    /// The snapshots in the order of the commits.
     private(set) var snapshotIDs: [String] = []
     private(set) var commitIDs: [String] = []
 
@@ -33,7 +33,7 @@ final class GitHistory {
         return outcome
     }
 
-    /// Captures and commits what is in the tree, which must have changed.
+    /// Captures and commits the tree, which must have changed.
     func commit() throws {
         snapshotIDs.append(try work.capture())
         try git("add", "-A")
@@ -41,12 +41,12 @@ final class GitHistory {
         commitIDs.append(try #require(try git("rev-parse", "HEAD").lines.first))
     }
 
-    /// The numbers of the states that lines beginning with ids of snapshots name.
+    /// The numbers of the states for lines that begin with ids of snapshots.
     func snapshots(_ lines: [String]) -> [Int] {
         lines.compactMap { line in snapshotIDs.firstIndex { $0.hasPrefix(line.prefix(8)) } }
     }
 
-    /// The numbers of the states that lines beginning with ids of commits name.
+    /// The numbers of the states for lines that begin with ids of commits.
     func commits(_ lines: [String]) -> [Int] {
         lines.compactMap { line in commitIDs.firstIndex { $0.hasPrefix(line.prefix(40)) } }
     }

@@ -9,7 +9,7 @@ import TestSupport
 struct RandomTree {
     let root: FilePath
     private var random: SeededGenerator
-    /// The files there are, as paths below the root.
+    /// The paths of the existing files below the root.
     private var files: [String] = []
     private var made = 0
 
@@ -29,7 +29,7 @@ struct RandomTree {
         for _ in 0..<count { try add() }
     }
 
-    /// Changes `count` things: content, names, permissions, what there is.
+    /// Makes `count` changes: of content, names and permissions, additions and removals.
     mutating func edit(_ count: Int) throws {
         for _ in 0..<count {
             let index = Int.random(in: 0..<files.count, using: &random)
@@ -68,14 +68,14 @@ struct RandomTree {
         files.append(name)
     }
 
-    /// Writes a file anew: half of them can be compressed, half are noise.
+    /// Rewrites a file; half of the files can be compressed, half are noise.
     private mutating func write(_ file: FilePath) throws {
         let count = Int.random(in: 0..<(RandomTree.largest / 8), using: &random)
         let repeats = Bool.random(using: &random)
         var words: [UInt64] = []
         words.reserveCapacity(count)
         for index in 0..<count { words.append(repeats && index % 8 > 0 ? words[index - 1] : random.next()) }
-        // A link that stands here is not to be followed.
+        // A link at this path must not be followed.
         unlink(file.string)
         let descriptor = try Descriptor.open(file, O_WRONLY | O_CREAT | O_TRUNC, permissions: 0o644)
         let written = words.withUnsafeBytes { Glibc.write(descriptor.number, $0.baseAddress, $0.count) }

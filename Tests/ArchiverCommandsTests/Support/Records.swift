@@ -1,4 +1,4 @@
-// Snapshots, gaps and states as tests write them down.
+// Snapshots, gaps and states for tests.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -7,12 +7,12 @@ import FileIO
 @testable import ArchiverKit
 
 extension Timestamp {
-    /// 2026-11-21 at ten o'clock UTC, and some minutes.
+    /// 2026-11-21 10:00 UTC plus some minutes.
     static func tenOClock(_ minutes: Int64) -> Timestamp { Timestamp(seconds: 1_795_255_200 + minutes * 60) }
 }
 
 extension ListedSnapshot {
-    /// A snapshot of `root`, made `minutes` after ten; its id is that of its number.
+    /// A snapshot of `root`, made `minutes` after ten; its id is derived from its number.
     static func made(
         _ number: Int, at minutes: Int64, of root: [UInt8] = Array("/home/ann".utf8), label: String? = nil,
         cause: Cause = .watch

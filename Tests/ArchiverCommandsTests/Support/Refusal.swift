@@ -1,4 +1,4 @@
-// What every refusal has in common.
+// The common form of all refusals.
 
 import Testing
 

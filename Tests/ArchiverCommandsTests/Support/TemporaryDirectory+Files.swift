@@ -1,4 +1,4 @@
-// Plain access to the files of a test.
+// Simple access to the files of a test.
 
 import FileIO
 import Glibc
@@ -9,7 +9,7 @@ extension TemporaryDirectory {
     /// The path of `name` in it.
     func callAsFunction(_ name: String) -> FilePath { path.appending(name) }
 
-    /// Writes a file, making the directories that lead to it.
+    /// Writes a file, and creates its parent directories.
     @discardableResult
     func write(_ name: String, _ bytes: [UInt8]) throws -> FilePath {
         let file = path.pushing(FilePath(name))

@@ -1,4 +1,4 @@
-// A directory to watch, an archive to remember it, and the program that does it.
+// A directory to capture, an archive, and the built program.
 
 import ArchiveFormat
 import FileIO
@@ -8,7 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// One test's tree and archive, with the built program.
+/// The tree and archive of one test, with the built program.
 final class Workplace {
     private let place: TemporaryDirectory
     /// The directory that is captured.
@@ -35,7 +35,7 @@ final class Workplace {
         ["ARCHIVER_ARCHIVE": archive.string, "HOME": place.path.string]
     }
 
-    /// Runs `archiver` with `arguments` to its end, outside of the tree.
+    /// Runs `archiver` with `arguments` outside of the tree, and waits for its end.
     @discardableResult
     func run(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess.Outcome {
         try run(arguments.map { Array($0.utf8) }, in: place.path, environment: environment)
@@ -64,14 +64,14 @@ final class Workplace {
             environment: self.environment.merging(environment) { $1 }, directory: place.path)
     }
 
-    /// Starts `archiver` on a terminal of its own, where stdout and stderr are the same.
+    /// Starts `archiver` on a new terminal, where stdout and stderr are the same.
     func startOnTerminal(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess {
         try startOnTerminal(arguments, environment: environment)
     }
 
     /// - Parameters:
-    ///   - columns: the terminal's width; nil for what it has by itself.
-    ///   - keys: a file with what is typed.
+    ///   - columns: the terminal's width; nil for the default.
+    ///   - keys: a file with the typed keys.
     func startOnTerminal(
         columns: Int? = nil, _ arguments: [String], environment: [String: String] = [:], keys: FilePath = "/dev/null"
     ) throws -> ChildProcess {
@@ -85,23 +85,23 @@ final class Workplace {
             directory: place.path, input: keys)
     }
 
-    /// Whether there is a `script` to make terminals.
+    /// Whether the program `script` is available to create terminals.
     static let hasTerminals = access("/usr/bin/script", X_OK) == 0
 
-    /// Keeps the tree from being captured until the lock ends: capturing waits for it.
+    /// Blocks captures of the tree until the lock is released.
     func blockCaptures() throws -> FileLock {
         let name = "capture-" + ChunkID(hashing: root.bytes).hex.prefix(16) + ".lock"
         return try FileLock.exclusive(archive.appending("locks").appending(name))
     }
 
-    /// The ids that `archiver list` gives, the oldest first.
+    /// The ids that `archiver list` lists, the oldest first.
     func listed() throws -> [String] {
         let outcome = try run("list", "--json", "--root", root.string)
         #expect(outcome.status == 0, "\(outcome.errorText)")
         return try JSON.array(outcome.output).compactMap { $0["id"] as? String }
     }
 
-    /// The id of the snapshot that a run of `archiver capture --json` announced; nil where it was killed before.
+    /// The id of the snapshot that a run of `archiver capture --json` announced; nil if it was killed before.
     static func announced(_ outcome: ChildProcess.Outcome) throws -> String? {
         guard outcome.output.last == UInt8(ascii: "\n") else { return nil }
         return (try JSON.array(outcome.output).first?["snapshot"] as? [String: Any])?["id"] as? String
@@ -116,7 +116,7 @@ final class Workplace {
         _ = try ChildProcess.run("rm", ["-rf", path(name).string].map { Array($0.utf8) })
     }
 
-    /// Captures the tree and gives the new snapshot's id.
+    /// Captures the tree and returns the new snapshot's id.
     func capture() throws -> String {
         let outcome = try run("capture", root.string, "--json")
         #expect(outcome.status == 0, "\(outcome.errorText)")
@@ -125,14 +125,14 @@ final class Workplace {
         return try #require(snapshot["id"] as? String)
     }
 
-    /// A copy of the tree with everything in it.
+    /// Copies the tree with everything in it.
     func copyTree(to name: String, from tree: FilePath? = nil) throws {
         let outcome = try ChildProcess.run(
             "cp", ["-a", (tree ?? root).string, path(name).string].map { Array($0.utf8) })
         #expect(outcome.status == 0, "\(outcome.errorText)")
     }
 
-    /// What `diff -r` says of the tree and `name`; empty where they are the same.
+    /// The output of `diff -r` for the tree and `name`; empty if they are equal.
     func difference(of tree: FilePath, and name: String) throws -> String {
         try ChildProcess.run(
             "diff", ["-r", "--no-dereference", tree.string, path(name).string].map { Array($0.utf8) }
@@ -140,7 +140,7 @@ final class Workplace {
     }
 }
 
-/// JSON as the tests look at it.
+/// Parses JSON for tests.
 enum JSON {
     static func object(_ bytes: [UInt8]) throws -> [String: Any] {
         try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])

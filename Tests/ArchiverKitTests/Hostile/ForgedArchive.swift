@@ -1,4 +1,4 @@
-// The forged archives that the program is tried on: a line or two for each mistake that a writer could make.
+// The forged archives for the tests: a line or two for each mistake that a writer could make.
 
 import ArchiveFormat
 import FileIO
@@ -7,13 +7,13 @@ import Testing
 
 @testable import ArchiverKit
 
-/// A kind of archive, by the mistake in it.
+/// A recipe for an archive with a mistake, or without one.
 struct ForgedArchive: Sendable, CustomTestStringConvertible {
     let name: String
     let write: @Sendable (Forgery) throws -> Void
-    /// Changes the archive's files once it is written.
+    /// Changes the archive's files after it is written.
     let spoil: @Sendable (Files) throws -> Void
-    /// Whether it holds states of the title `game`.
+    /// Whether it has states of the title `game`.
     let hasStates: Bool
 
     init(
@@ -28,10 +28,10 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Archives in which something is wrong that `check` must find.
+    /// Archives with a mistake that `check` must find.
     static let wrong = trees + inner + contents + kinds + chains + snapshots + records
 
-    /// Well-formed archives, so that it is the mistakes that are found.
+    /// Correct archives, which show that `check` finds the mistakes and nothing else.
     static let right: [ForgedArchive] = [
         ForgedArchive("an empty root") { try $0.snapshot([.forgedRoot]) },
         ForgedArchive("every kind of content") { forgery in
@@ -49,7 +49,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
                     .forged("x1", text: "linked", group: 7), .forged("x2", text: "linked", group: 7),
                 ])
         },
-        ForgedArchive("names of one file that were read while it was written to, its time set back") {
+        ForgedArchive("names of one file that was written while they were read, with its time set back") {
             try $0.snapshot([
                 .forgedRoot, .forged("a", text: "one", group: 7).unsettled,
                 .forged("b", text: "two", group: 7).unsettled,
@@ -82,8 +82,8 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
     // MARK: Trees
 
     private static let trees: [ForgedArchive] = [
-        ForgedArchive("the tree of nothing") { try $0.snapshot(tree: $0.node(.leaf([])), totals: Totals()) },
-        ForgedArchive("no entry of the root") { try $0.snapshot([.forged("a")]) },
+        ForgedArchive("the empty tree") { try $0.snapshot(tree: $0.node(.leaf([])), totals: Totals()) },
+        ForgedArchive("no entry for the root") { try $0.snapshot([.forged("a")]) },
         ForgedArchive("the root is a file") { try $0.snapshot([.forged("", text: "x")]) },
         ForgedArchive("the root is a symbolic link") {
             try $0.snapshot([.forged("", .symbolicLink, .linkTarget(Array("/".utf8)))])
@@ -92,7 +92,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         ForgedArchive("a directory above a directory is missing") {
             try $0.snapshot([.forgedRoot, .forged("a/b", .directory), .forged("a/b/c")])
         },
-        ForgedArchive("a directory is missing behind one with a longer name") {
+        ForgedArchive("a directory is missing after one with a longer name") {
             try $0.snapshot([.forgedRoot, .forged("ab", .directory), .forged("ab/c"), .forged("b/c")])
         },
         ForgedArchive("a file has an entry below it") {
@@ -106,12 +106,12 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         ForgedArchive("a symbolic link without a target") {
             try $0.snapshot([.forgedRoot, .forged("a", .symbolicLink)])
         },
-        ForgedArchive("a target that is longer than any can be") {
+        ForgedArchive("a target that is too long") {
             try $0.snapshot([
                 .forgedRoot, .forged("a", .symbolicLink, .linkTarget([UInt8](repeating: 0x61, count: 5_000))),
             ])
         },
-        ForgedArchive("a name that is longer than any can be") {
+        ForgedArchive("a name that is too long") {
             try $0.snapshot([.forgedRoot, .forged(String(repeating: "n", count: 300))])
         },
         ForgedArchive("names of one file with different contents") {
@@ -127,7 +127,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
 
     // MARK: Inner nodes
 
-    /// A tree of two leaves, of which the second is told otherwise than it is.
+    /// A tree of two leaves, of which the root records the second wrongly.
     private static func lie(
         _ name: String, first: [Entry] = [.forgedRoot, .forged("a", text: "x")],
         second: [Entry] = [.forged("b", text: "yy"), .forged("c")],
@@ -142,14 +142,16 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
     }
 
     private static let inner: [ForgedArchive] = [
-        lie("a child begins with another path than said") { $0.firstPath = RelativePath(unchecked: Array("aa".utf8)) },
-        lie("a child begins with an earlier path than said") {
+        lie("a child begins with another path than recorded") {
+            $0.firstPath = RelativePath(unchecked: Array("aa".utf8))
+        },
+        lie("a child begins with an earlier path than recorded") {
             $0.firstPath = RelativePath(unchecked: Array("bb".utf8))
         },
-        lie("a child has fewer entries than said") { $0.entries = 3 },
-        lie("a child has more entries than said") { $0.entries = 1 },
+        lie("a child has fewer entries than recorded") { $0.entries = 3 },
+        lie("a child has more entries than recorded") { $0.entries = 1 },
         lie("a child has the greatest number of entries") { $0.entries = .max },
-        lie("a child has fewer bytes than said") { $0.bytes = 3 },
+        lie("a child has fewer bytes than recorded") { $0.bytes = 3 },
         lie("a child has the greatest number of bytes") { $0.bytes = .max },
         lie("leaves out of order", first: [.forgedRoot, .forged("m")], second: [.forged("b")]) {
             $0.firstPath = RelativePath(unchecked: Array("n".utf8))
@@ -167,11 +169,11 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
             try forgery.snapshot(
                 tree: forgery.inner(1, [forgery.leaf([.forgedRoot]), empty]).id, totals: Totals(directories: 1))
         },
-        ForgedArchive("a child of another level than said") { forgery in
+        ForgedArchive("a child has another level than recorded") { forgery in
             let leaf = try forgery.leaf([.forgedRoot])
             try forgery.snapshot(tree: forgery.inner(2, [leaf]).id, totals: Totals(directories: 1))
         },
-        ForgedArchive("sums beyond the greatest number") { forgery in
+        ForgedArchive("sums that overflow") { forgery in
             var first = try forgery.leaf([.forgedRoot])
             var second = try forgery.leaf([.forged("a")])
             first.bytes = .max
@@ -179,7 +181,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
             (first.entries, second.entries) = (.max, .max)
             try forgery.snapshot(tree: forgery.inner(1, [first, second]).id, totals: Totals(files: 1, directories: 1))
         },
-        ForgedArchive("files whose sizes sum up beyond the greatest number") { forgery in
+        ForgedArchive("files whose total size overflows") { forgery in
             let hole = Content.slices([Slice(length: UInt64(Int64.max), chunk: nil)])
             let entries = [Entry.forgedRoot] + ["a", "b", "c"].map { .forged($0, .file, hole) }
             try forgery.snapshot(tree: forgery.node(.leaf(entries)), totals: Totals(files: 3, directories: 1, bytes: 1))
@@ -198,7 +200,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         file("a slice shorter than its chunk") { .slices([Slice(length: 3, chunk: try $0.content([1, 2, 3, 4]))]) },
         file("a slice longer than its chunk") { .slices([Slice(length: 5, chunk: try $0.content([1, 2, 3, 4]))]) },
         file("a chunk that is in no segment") { _ in .slices([Slice(length: 5, chunk: ChunkID(hashing: [9]))]) },
-        file("a chunk whose name begins like another's") {
+        file("a chunk whose id begins like another's") {
             var name = try $0.content([1, 2, 3, 4]).bytes
             name[31] ^= 1
             return .slices([Slice(length: 4, chunk: ChunkID(name))])
@@ -206,11 +208,11 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         file("a list of slices that is in no segment") { _ in
             .sliceLists([ListedSlices(length: 5, list: ChunkID(hashing: [9]))])
         },
-        file("lists longer than the file is said to be") {
+        file("lists longer than the recorded size of the file") {
             let list = try $0.listed([Slice(length: 4, chunk: $0.content([1, 2, 3, 4]))])
             return .sliceLists([list, ListedSlices(length: 3, list: list.list)])
         },
-        file("lists shorter than the file is said to be") {
+        file("lists shorter than the recorded size of the file") {
             .sliceLists([
                 ListedSlices(length: 9, list: try $0.list([Slice(length: 4, chunk: $0.content([1, 2, 3, 4]))]))
             ])
@@ -221,7 +223,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         file("a list with a chunk that is in no segment") {
             .sliceLists([try $0.listed([Slice(length: 3, chunk: ChunkID(hashing: [9]))])])
         },
-        file("lists whose sum is beyond the greatest number") {
+        file("lists whose total length overflows") {
             let list = try $0.listed([Slice(length: UInt64(Int64.max), chunk: nil)])
             return .sliceLists([list, list, list])
         },
@@ -256,26 +258,26 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
     }
 
     private static let chains: [ForgedArchive] = [
-        ForgedArchive("a chain of deltas that is longer than said") { forgery in
+        ForgedArchive("a chain of deltas that is longer than recorded") { forgery in
             _ = try forgery.content(text(0))
             for number in 1...100 {
-                try forgery.add(.content, text(number), on: text(number - 1), saidToBeOf: 0)
+                try forgery.add(.content, text(number), on: text(number - 1), claimedDepth: 0)
             }
             let content = Content.slices([
                 Slice(length: UInt64(text(100).count), chunk: ChunkID(hashing: text(100)))
             ])
             try forgery.snapshot([.forgedRoot, .forged("f", .file, content)])
         },
-        ForgedArchive("a delta against what is in no segment") { forgery in
-            let id = try forgery.add(.content, text(1), on: text(0), saidToBeOf: 0)
+        ForgedArchive("a delta against a chunk that is in no segment") { forgery in
+            let id = try forgery.add(.content, text(1), on: text(0), claimedDepth: 0)
             try forgery.snapshot([
                 .forgedRoot, .forged("f", .file, .slices([Slice(length: UInt64(text(1).count), chunk: id)])),
             ])
         },
         ForgedArchive("two deltas against each other") { forgery in
             let (one, two) = (text(1), text(2))
-            let id = try forgery.add(.content, one, on: two, saidToBeOf: 0)
-            try forgery.add(.content, two, on: one, saidToBeOf: 0)
+            let id = try forgery.add(.content, one, on: two, claimedDepth: 0)
+            try forgery.add(.content, two, on: one, claimedDepth: 0)
             try forgery.snapshot([
                 .forgedRoot, .forged("f", .file, .slices([Slice(length: UInt64(one.count), chunk: id)])),
             ])
@@ -285,14 +287,16 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
     // MARK: Records
 
     private static let snapshots: [ForgedArchive] = [
-        ForgedArchive("more files than there are") {
+        ForgedArchive("a total with more files than the tree") {
             try $0.snapshot([.forgedRoot], totals: Totals(files: 1, directories: 1))
         },
-        ForgedArchive("fewer directories than there are") { try $0.snapshot([.forgedRoot], totals: Totals()) },
-        ForgedArchive("more others than there are") {
+        ForgedArchive("a total with fewer directories than the tree") {
+            try $0.snapshot([.forgedRoot], totals: Totals())
+        },
+        ForgedArchive("a total with more other objects than the tree") {
             try $0.snapshot([.forgedRoot], totals: Totals(directories: 1, others: 1))
         },
-        ForgedArchive("more bytes than there are") {
+        ForgedArchive("a total with more bytes than the tree") {
             try $0.snapshot([.forgedRoot, .forged("a", text: "x")], totals: Totals(files: 1, directories: 1, bytes: 2))
         },
         ForgedArchive("more changes than entries") {
@@ -302,7 +306,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         ForgedArchive("the tree is in no segment") {
             try $0.snapshot(tree: ChunkID(hashing: [9]), totals: Totals(directories: 1))
         },
-        ForgedArchive("a snapshot that is none") {
+        ForgedArchive("an invalid snapshot") {
             try $0.snapshot([.forgedRoot])
             try $0.add(.snapshot, [0xa0])
         },
@@ -336,17 +340,17 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         ForgedArchive(
             "an operation whose snapshot before it is in no segment", operation(.restore, before: .init(lost))),
         ForgedArchive("an operation whose snapshot is in no segment", operation(.restore, snapshot: .init(lost))),
-        ForgedArchive("a completion of nothing", operation(.completion, target: .init(lost))),
-        ForgedArchive("an undo of nothing", operation(.undo, target: .init(lost))),
-        ForgedArchive("an operation that is none") { try $0.add(.operation, [0xa0]) },
-        ForgedArchive("a gap that is none") { try $0.add(.gap, [0xa0]) },
-        ForgedArchive("a record of what is forgotten that is none") { try $0.add(.forgotten, [0xa0]) },
-        ForgedArchive("a record of what is forgotten no more that is none") { try $0.add(.unforgotten, [0xa0]) },
-        ForgedArchive("a label that is none") { try $0.add(.label, [0xa0]) },
-        ForgedArchive("a pin that is none") { try $0.add(.pin, [0xa0]) },
-        ForgedArchive("a note that is none") { try $0.add(.note, [0xa0]) },
-        ForgedArchive("a policy that is none") { try $0.add(.policy, [0xa0]) },
-        ForgedArchive("a state that is none") { try $0.add(.state, [0xa0]) },
+        ForgedArchive("a completion of a missing operation", operation(.completion, target: .init(lost))),
+        ForgedArchive("an undo of a missing operation", operation(.undo, target: .init(lost))),
+        ForgedArchive("an invalid operation") { try $0.add(.operation, [0xa0]) },
+        ForgedArchive("an invalid gap") { try $0.add(.gap, [0xa0]) },
+        ForgedArchive("an invalid record of forgetting") { try $0.add(.forgotten, [0xa0]) },
+        ForgedArchive("an invalid record of unforgetting") { try $0.add(.unforgotten, [0xa0]) },
+        ForgedArchive("an invalid label") { try $0.add(.label, [0xa0]) },
+        ForgedArchive("an invalid pin") { try $0.add(.pin, [0xa0]) },
+        ForgedArchive("an invalid note") { try $0.add(.note, [0xa0]) },
+        ForgedArchive("an invalid policy") { try $0.add(.policy, [0xa0]) },
+        ForgedArchive("an invalid state") { try $0.add(.state, [0xa0]) },
         state("a state whose chunk is in no segment", .slices([Slice(length: 1, chunk: lost)])),
         state("a state longer than its chunk", .slices([Slice(length: 4, chunk: ChunkID(hashing: [1, 2, 3]))])),
         state("a state whose list is in no segment", .sliceLists([ListedSlices(length: 4, list: lost)])),

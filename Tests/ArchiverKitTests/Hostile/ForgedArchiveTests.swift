@@ -1,4 +1,4 @@
-// Archives that are wrong although all their checksums are right: `check` finds what a restore would stumble over.
+// Archives with mistakes and correct checksums: `check` finds every mistake that would break a restore.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -12,14 +12,14 @@ import Testing
 
 @Suite("Forged archives", .blocking)
 struct ForgedArchiveTests {
-    @Test("check finds what is wrong", arguments: ForgedArchive.wrong, [false, true])
+    @Test("check finds every mistake", arguments: ForgedArchive.wrong, [false, true])
     func found(archive: ForgedArchive, readingData: Bool) throws {
         let sandbox = try ForgedSandbox(archive)
         let result = try sandbox.open().check(data: readingData)
         #expect(result.findingCount > 0)
     }
 
-    @Test("what check passes restores as it is", arguments: ForgedArchive.wrong + ForgedArchive.right)
+    @Test("an archive without findings restores exactly", arguments: ForgedArchive.wrong + ForgedArchive.right)
     func promise(forged: ForgedArchive) throws {
         let sandbox = try ForgedSandbox(forged)
         let archive = try sandbox.open()
@@ -35,7 +35,7 @@ struct ForgedArchiveTests {
         }
     }
 
-    @Test("check finds nothing where nothing is wrong", arguments: ForgedArchive.right)
+    @Test("check finds nothing in a correct archive", arguments: ForgedArchive.right)
     func passed(archive: ForgedArchive) throws {
         let sandbox = try ForgedSandbox(archive)
         let result = try sandbox.open().check(data: true)
@@ -44,14 +44,14 @@ struct ForgedArchiveTests {
     }
 }
 
-/// A forged archive in a directory that is removed at the end.
+/// A forged archive in a directory that is removed after the test.
 final class ForgedSandbox {
     let base: Files
     let archive: FilePath
-    /// The root that the archive's snapshots are of; it holds one file.
+    /// The root of the archive's snapshots; it has one file.
     let root: FilePath
 
-    /// - Parameter inMemory: whether many are made, which a disk makes slow.
+    /// - Parameter inMemory: whether to use a file system in memory, for tests that create many archives.
     init(_ forged: ForgedArchive, inMemory: Bool = false) throws {
         base = Files(try TemporaryDirectory.create(inMemory: inMemory))
         archive = base.full("archive")

@@ -1,4 +1,4 @@
-// Archives that are small on disk and that a careless reader would need gigabytes or years for.
+// Archives that are small on disk, but cost a careless reader gigabytes or years.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -9,19 +9,19 @@ import TestSupport
 @testable import ArchiverKit
 
 extension ForgedArchive {
-    /// Archives that take no command much memory or time.
+    /// Archives on which no command must use much memory or time.
     static let bombs = contentBombs + deltaBombs + stateBombs + recordBombs + treeBombs
 
-    /// Raw bytes of a block at most.
+    /// The most raw bytes in a block.
     private static let most = BlockHeader.rawLengthLimit
 
-    /// As many items in an array as fit into a block with `spare` other bytes.
+    /// An array with as many items as fit into a block with `spare` other bytes.
     private static func array(of item: [UInt8], spare: Int = 1 << 16) -> [UInt8] {
         let count = (most - spare) / item.count
         return head(0x80, count) + Array([[UInt8]](repeating: item, count: count).joined())
     }
 
-    /// A map of as many numbers to `value` as fit into a block.
+    /// A map from numbers to `value`, with as many pairs as fit into a block.
     private static func numbered(_ value: [UInt8], spare: Int = 1 << 16) -> [UInt8] {
         let count = (most - spare) / (5 + value.count)
         var bytes = head(0xa0, count)
@@ -40,7 +40,7 @@ extension ForgedArchive {
         return [major | 26] + withUnsafeBytes(of: UInt32(count).bigEndian) { Array($0) }
     }
 
-    /// A snapshot of a file `f` with the content that `content` adds.
+    /// A snapshot of a file `f` with the content that `content` returns.
     private static func file(
         _ name: String, _ content: @escaping @Sendable (Forgery) throws -> Content
     ) -> ForgedArchive {
@@ -80,7 +80,7 @@ extension ForgedArchive {
     // MARK: Deltas
 
     private static let deltaBombs: [ForgedArchive] = [
-        file("blocks of 16 MiB on eight others each, on 16 levels") { forgery in
+        file("blocks of 16 MiB with eight bases each, on 16 levels") { forgery in
             let chunkBytes = most / 8
             var random = SeededGenerator(seed: 9)
             var source = random.noise(most)
@@ -88,16 +88,16 @@ extension ForgedArchive {
                 try forgery.content(Array(source[number * chunkBytes..<(number + 1) * chunkBytes]))
             }
             for level in 1...16 {
-                // Each block holds eight chunks; the one at its own place is a base of all blocks above.
+                // Each block has eight chunks; block n's chunk n is a base of all blocks of the next level.
                 var (nextSource, nextBases): ([UInt8], [ChunkID]) = ([], [])
                 for number in 0..<8 {
                     let raw = [UInt8(level * 8 + number)] + source.dropLast()
                     let chunks = (0..<8).map {
                         RawChunk(kind: .content, bytes: Array(raw[$0 * chunkBytes..<($0 + 1) * chunkBytes]))
                     }
-                    // Insert one byte, copy the rest from the beginning of the source.
+                    // Insert one byte, then copy the rest from the beginning of the source.
                     let delta = [1] + Forgery.number(most - 1) + [0, raw[0]]
-                    try forgery.add(chunks, delta: delta, bases: bases, saidToBeOf: level)
+                    try forgery.add(chunks, delta: delta, bases: bases, claimedDepth: level)
                     nextSource += chunks[number].bytes
                     nextBases.append(chunks[number].id)
                 }
@@ -109,7 +109,7 @@ extension ForgedArchive {
 
     // MARK: States
 
-    /// Two states of the title `game`: a small one and one of the bytes `bytes`.
+    /// Two states of the title `game`: a small one, and one that has `bytes` `times` times.
     private static func state(_ name: String, times: Int = 1, _ bytes: @escaping @Sendable () -> [UInt8])
         -> ForgedArchive
     {
@@ -142,7 +142,7 @@ extension ForgedArchive {
             let nested = [UInt8](repeating: 0x81, count: 120) + [0]
             return array(of: nested)
         },
-        state("a state of more than can be nested") { [UInt8](repeating: 0x81, count: most - 1) + [0] },
+        state("a state nested deeper than allowed") { [UInt8](repeating: 0x81, count: most - 1) + [0] },
         state("a state of three million fields") { numbered([1]) },
         state("a state of 16 MiB of text") {
             head(0x60, most - 16) + [UInt8](repeating: 1, count: most - 16)
@@ -152,7 +152,7 @@ extension ForgedArchive {
 
     // MARK: Records
 
-    /// A snapshot with a field more: 9 to 14, or 17 and more.
+    /// A snapshot with an additional field: 9 to 14, or 17 and more.
     private static func snapshot(_ name: String, _ field: UInt8, _ value: @escaping @Sendable () -> [UInt8])
         -> ForgedArchive
     {
@@ -160,7 +160,7 @@ extension ForgedArchive {
             let tree = try forgery.leaf([.forgedRoot, .forged("f", text: "x")]).id
             var bytes = forgery.record(tree: tree, totals: Totals(files: 1, directories: 1, bytes: 1)).encoded()
             bytes[0] += 1
-            // Behind the place are the sequence 1 and the machine.
+            // The sequence 1 and the machine come after the field.
             bytes.insert(contentsOf: [field] + value(), at: field < 15 ? bytes.count - 20 : bytes.count)
             try forgery.add(.snapshot, bytes)
         }
@@ -172,7 +172,7 @@ extension ForgedArchive {
         snapshot("three million names of owners", 12) { numbered([0x60]) },
         snapshot("sixteen million patterns", 14) { [0xa1, 0] + array(of: [0x40]) },
         snapshot("sixteen million names of ignore files", 14) { [0xa1, 1] + array(of: [0x41, 0x61]) },
-        snapshot("a field that came later, of sixteen million maps", 23) { array(of: [0xa0]) },
+        snapshot("a field of a later version, of sixteen million maps", 23) { array(of: [0xa0]) },
         ForgedArchive("a root that is moved to itself at the end of time") { forgery in
             try forgery.snapshot([.forgedRoot, .forged("f", text: "x")])
             for time in [Timestamp(seconds: .max), Timestamp(seconds: .max / 2)] {
@@ -182,7 +182,7 @@ extension ForgedArchive {
                 try forgery.add(.rootNotice, notice.encoded())
             }
         },
-        ForgedArchive("stored bytes that are the greatest number") { forgery in
+        ForgedArchive("stored bytes with the greatest number") { forgery in
             let tree = try forgery.leaf([.forgedRoot, .forged("f", text: "x")]).id
             let totals = Totals(files: 1, directories: 1, bytes: 1)
             for stored in [UInt64.max, UInt64(Int64.max), UInt64(Int64.max) - 1] {
@@ -206,12 +206,12 @@ extension ForgedArchive {
             }
             try forgery.snapshot(tree: child.id, totals: Totals(files: 1 << 32, directories: 1 << 32, bytes: 1 << 32))
         },
-        ForgedArchive("255 nodes above each other") { forgery in
+        ForgedArchive("255 nodes in one chain") { forgery in
             var child = try forgery.leaf([.forgedRoot, .forged("f", text: "x")])
             for level in 1...255 { child = try forgery.inner(level, [child]) }
             try forgery.snapshot(tree: child.id, totals: Totals(files: 1, directories: 1, bytes: 1))
         },
-        ForgedArchive("200 nodes above each other with 33 MB of paths each") { forgery in
+        ForgedArchive("200 nodes in one chain with 33 MB of paths each") { forgery in
             var child = try forgery.leaf([.forgedRoot, .forged("f", text: "x")])
             let path = [UInt8](repeating: 0x67, count: 65_000)
             var lost: [UInt8] = [2, 0x58, 32]
@@ -219,12 +219,12 @@ extension ForgedArchive {
             lost += [3, 1]
             for level in 1...200 {
                 var bytes = Node.inner(level: level, children: [child]).encoded()
-                // The array of one child becomes one of 512.
+                // Change the array of one child into one of 512.
                 guard let place = bytes.firstRange(of: [2, 0x81]) else { return }
                 bytes.replaceSubrange(place, with: [2, 0x99, 2, 0])
                 for number in 0..<511 {
                     let end = [UInt8(level + 1), UInt8(1 + number / 100), UInt8(1 + number % 100)]
-                    // How many bytes of the end are not shared with the path before.
+                    // How many bytes of the end differ from the previous path.
                     let own = number == 0 ? 3 : number % 100 == 0 ? 2 : 1
                     bytes += number == 0 ? [0xa3, 0] : [0xa4, 0]
                     if number == 0 {

@@ -1,4 +1,4 @@
-// Archives whose files are not what they should be: something else stands in their places, or they lie.
+// Archives whose files were replaced by other objects, or have wrong content.
 
 import ArchiveFormat
 import ArchiverKit
@@ -9,10 +9,10 @@ import SystemPackage
 import TestSupport
 
 extension ForgedArchive {
-    /// Archives in whose directories something is wrong.
+    /// Archives with a wrong file or object in their directory.
     static let places = objects + catalogues + segments + manifests
 
-    /// A sound archive whose files `spoil` changes.
+    /// A correct archive whose files `spoil` changes.
     private static func spoiled(_ name: String, _ spoil: @escaping @Sendable (Files) throws -> Void) -> ForgedArchive {
         ForgedArchive(name, { try $0.snapshot([.forgedRoot, .forged("f", text: "content")]) }, spoil: spoil)
     }
@@ -71,20 +71,20 @@ extension ForgedArchive {
         catalogue(
             "a trigger",
             "CREATE TRIGGER t AFTER INSERT ON snapshot BEGIN DELETE FROM snapshot; DELETE FROM chunk; END;"),
-        catalogue("a table more", "CREATE TABLE more (id INTEGER);"),
+        catalogue("another table", "CREATE TABLE more (id INTEGER);"),
         catalogue("chunks at other places", "UPDATE chunk SET location = location + 1;"),
-        catalogue("chunks at places that no segment has", "UPDATE chunk SET location = 9223372036854775807;"),
+        catalogue("chunks at places outside of all segments", "UPDATE chunk SET location = 9223372036854775807;"),
         catalogue("chunks at negative places", "UPDATE chunk SET location = -1;"),
-        catalogue("chunks at places that are texts", "UPDATE chunk SET location = 'here';"),
+        catalogue("chunks at places that are text", "UPDATE chunk SET location = 'here';"),
         catalogue("no chunks", "DELETE FROM chunk;"),
-        catalogue("names of chunks that are too short", "UPDATE chunk SET id = substr(id, 1, 5);"),
-        catalogue("names of other chunks", "UPDATE chunk SET id = randomblob(32);"),
-        catalogue("the name of another snapshot", "UPDATE snapshot SET id = randomblob(32);"),
-        catalogue("a name of a snapshot that is too short", "UPDATE snapshot SET id = x'00';"),
+        catalogue("chunk ids that are too short", "UPDATE chunk SET id = substr(id, 1, 5);"),
+        catalogue("ids of other chunks", "UPDATE chunk SET id = randomblob(32);"),
+        catalogue("the id of another snapshot", "UPDATE snapshot SET id = randomblob(32);"),
+        catalogue("a snapshot id that is too short", "UPDATE snapshot SET id = x'00';"),
         catalogue("no facts of a snapshot", "UPDATE snapshot SET facts = x'';"),
         catalogue("wrong facts of a snapshot", "UPDATE snapshot SET facts = randomblob(length(facts));"),
         catalogue("endless facts of a snapshot", "UPDATE snapshot SET facts = zeroblob(200000000);"),
-        catalogue("a snapshot of a root that is not there", "UPDATE snapshot SET root = 77;"),
+        catalogue("a snapshot of a root that does not exist", "UPDATE snapshot SET root = 77;"),
         catalogue("a snapshot with the greatest sequence", "UPDATE snapshot SET sequence = 9223372036854775807;"),
         catalogue("a snapshot with a negative sequence", "UPDATE snapshot SET sequence = -1;"),
         catalogue(
@@ -96,30 +96,33 @@ extension ForgedArchive {
         catalogue("a root with an invalid path", "UPDATE root SET path = x'2e2e2f2e2e';"),
         catalogue("a machine of 3 bytes", "UPDATE root SET machine = x'010203';"),
         catalogue("a segment outside of the archive", "UPDATE segment SET path = '../../../../../../etc/passwd';"),
-        catalogue("a segment that is longer than it is", "UPDATE segment SET indexedLength = 9223372036854775807;"),
+        catalogue(
+            "an indexed length beyond the segment's end", "UPDATE segment SET indexedLength = 9223372036854775807;"),
         catalogue("a segment of negative length", "UPDATE segment SET indexedLength = -1;"),
-        catalogue("a segment that is said to be sealed", "UPDATE segment SET state = 1;"),
-        catalogue("segments that are said to be condemned", "UPDATE segment SET state = 2;"),
-        catalogue("segments that are said to be dropped", "INSERT INTO dropped SELECT name FROM segment;"),
-        catalogue("blocks of texts", "UPDATE block SET length = 'long', depth = 'deep', bases = x'00';"),
-        catalogue("texts for lengths", "UPDATE segment SET indexedLength = 'long';"),
-        catalogue("texts for truths", "UPDATE segment SET state = 'yes';"),
-        catalogue("texts for times", "UPDATE snapshot SET seconds = 'now', nanoseconds = 'then';"),
+        catalogue("a segment that is marked as sealed", "UPDATE segment SET state = 1;"),
+        catalogue("segments that are marked as condemned", "UPDATE segment SET state = 2;"),
+        catalogue("segments that are listed as dropped", "INSERT INTO dropped SELECT name FROM segment;"),
+        catalogue("blocks with text for numbers", "UPDATE block SET length = 'long', depth = 'deep', bases = x'00';"),
+        catalogue("text for a length", "UPDATE segment SET indexedLength = 'long';"),
+        catalogue("text for a Boolean", "UPDATE segment SET state = 'yes';"),
+        catalogue("text for times", "UPDATE snapshot SET seconds = 'now', nanoseconds = 'then';"),
         catalogue("a segment with the greatest number", "UPDATE segment SET id = 9223372036854775807;"),
-        catalogue("a host that is no text", "UPDATE root SET host = x'ff00ff';"),
+        catalogue("a host that is not text", "UPDATE root SET host = x'ff00ff';"),
         catalogue(
-            "a gap of texts", "INSERT INTO gap VALUES (zeroblob(32), 1, 'overflow', 'a', 'b', 'c', 'd', 'e');"),
+            "a gap with text for numbers",
+            "INSERT INTO gap VALUES (zeroblob(32), 1, 'overflow', 'a', 'b', 'c', 'd', 'e');"),
         catalogue(
-            "an operation of texts",
+            "an operation with text for numbers",
             "INSERT INTO operation VALUES (zeroblob(32), 1, 'restore', 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
         catalogue(
-            "a notice of texts",
+            "a notice with text for numbers",
             "INSERT INTO notice SELECT zeroblob(32), path, machine, 'moved', 9223372036854775807, 'b', path, 'd' "
                 + "FROM root;"),
-        catalogue("a pin of texts", "INSERT INTO pin VALUES (zeroblob(32), 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
-        catalogue("a label of texts", "INSERT INTO lateLabel VALUES (zeroblob(32), 'a', 'b', 'c', 'd');"),
-        catalogue("a note of texts", "INSERT INTO note VALUES (zeroblob(32), 1, 'a', 'b', 'c', 'd');"),
-        catalogue("a policy of texts", "INSERT INTO policy VALUES (zeroblob(32), NULL, 'a', 'b', 'c');"),
+        catalogue(
+            "a pin with text for numbers", "INSERT INTO pin VALUES (zeroblob(32), 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
+        catalogue("a label with text for numbers", "INSERT INTO lateLabel VALUES (zeroblob(32), 'a', 'b', 'c', 'd');"),
+        catalogue("a note with text for numbers", "INSERT INTO note VALUES (zeroblob(32), 1, 'a', 'b', 'c', 'd');"),
+        catalogue("a policy with text for numbers", "INSERT INTO policy VALUES (zeroblob(32), NULL, 'a', 'b', 'c');"),
         catalogue("all snapshots forgotten", "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot;"),
         spoiled("a catalogue of 4 GiB of zeros") { try $0.setSize("catalogue.sqlite", 4 << 30) },
         spoiled("a catalogue whose pages are swapped") { archive in
@@ -147,8 +150,8 @@ extension ForgedArchive {
         spoiled("a segment of another archive") { archive in
             try archive.write(archive.oneSegment(), [UInt8](repeating: 7, count: 16), at: 16)
         },
-        spoiled("a segment with a tail of 8 TiB of nothing") { try $0.setSize($0.oneSegment(), 8 << 40) },
-        spoiled("a segment that is 8 TiB of nothing") { archive in
+        spoiled("a segment with a hole of 8 TiB at its end") { try $0.setSize($0.oneSegment(), 8 << 40) },
+        spoiled("a segment that is a hole of 8 TiB") { archive in
             let segment = try archive.oneSegment()
             try archive.write(segment, [])
             try archive.setSize(segment, 8 << 40)
@@ -179,9 +182,9 @@ extension ForgedArchive {
         spoiled("archive.json of a million brackets") {
             try $0.write("archive.json", [UInt8](repeating: UInt8(ascii: "["), count: 1 << 20))
         },
-        spoiled("archive.json of 1 TiB of nothing") { try $0.setSize("archive.json", 1 << 40) },
+        spoiled("archive.json that is a hole of 1 TiB") { try $0.setSize("archive.json", 1 << 40) },
         spoiled("an empty archive.json") { try $0.write("archive.json", []) },
-        spoiled("archive.json with segments of no bytes") { archive in
+        spoiled("archive.json with a segment size of zero") { archive in
             let text = String(decoding: try archive.read("archive.json"), as: UTF8.self)
             try archive.write(
                 "archive.json", text.replacing(/"segmentBytes"( ?): ?[0-9]+/, with: "\"segmentBytes\": 0"))
@@ -190,13 +193,13 @@ extension ForgedArchive {
 }
 
 extension Files {
-    /// The one segment's path.
+    /// The path of the only segment.
     fileprivate func oneSegment() throws -> FilePath {
         guard let path = try segments().first else { throw SystemFailure("find a segment in", directory) }
         return FilePath(String(path.string.dropFirst(directory.string.count + 1)))
     }
 
-    /// Removes what is at `place` and has `make` put something else there; `segment` means the one segment.
+    /// Replaces the object at `place` by the one that `make` creates; the place `segment` means the only segment.
     fileprivate func replace(_ place: String, _ make: (Files, FilePath) throws -> Void) throws {
         let path = place == "segment" ? try oneSegment() : FilePath(place)
         if exists(path) { try remove(path) }

@@ -1,4 +1,4 @@
-// Archives whose checksums are right and whose meaning is whatever a test wants.
+// Writes archives with correct checksums and any content that a test needs.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -10,21 +10,21 @@ import SystemPackage
 
 @testable import ArchiverKit
 
-/// An archive that is written chunk by chunk, past all rules that a capture keeps.
+/// An archive that is written chunk by chunk, without the rules of a capture.
 ///
-/// It goes through the encoders and writers of the program, so it follows the format; its catalogue is made of the
+/// It uses the program's encoders and writers, so its bytes follow the format. Its catalogue is rebuilt from the
 /// segments when it is opened for the first time.
 final class Forgery {
     /// The archive.
     let directory: FilePath
-    /// The root that its snapshots say they are of.
+    /// The root recorded in its snapshots.
     let rootPath: FilePath
-    /// Changes the bytes of a chunk before it is named: the one that so many come before.
+    /// Changes the bytes of one chunk before its id is computed; `place` is the number of chunks before it.
     var change: (place: Int, body: ([UInt8]) -> [UInt8])?
     private var store: ArchiveStore?
     private var writer: CommitWriter?
 
-    /// Writes an archive with all that `build` adds.
+    /// Writes an archive with everything that `build` adds.
     static func write(
         to directory: FilePath, of rootPath: FilePath, _ build: (Forgery) throws -> Void
     ) throws {
@@ -66,9 +66,9 @@ final class Forgery {
         return chunk.id
     }
 
-    /// Adds a chunk as a delta against `base`, whose block is said to be of `depth`.
+    /// Adds a chunk as a delta against `base`, and treats the block of `base` as one of depth `depth`.
     @discardableResult
-    func add(_ kind: ChunkKind, _ bytes: [UInt8], on base: [UInt8], saidToBeOf depth: Int) throws -> ChunkID {
+    func add(_ kind: ChunkKind, _ bytes: [UInt8], on base: [UInt8], claimedDepth depth: Int) throws -> ChunkID {
         let chunk = RawChunk(kind: kind, bytes: bytes)
         let base = BaseChunk(id: ChunkID(hashing: base), bytes: base, depth: depth)
         var encoder = try BlockEncoder(level: 1)
@@ -76,8 +76,8 @@ final class Forgery {
         return chunk.id
     }
 
-    /// Adds a block of chunks that are told as the instructions `delta` against `bases`.
-    func add(_ chunks: [RawChunk], delta: [UInt8], bases: [ChunkID], saidToBeOf depth: Int) throws {
+    /// Adds a block of chunks that are encoded as the instructions `delta` against `bases`.
+    func add(_ chunks: [RawChunk], delta: [UInt8], bases: [ChunkID], claimedDepth depth: Int) throws {
         let payload = Forgery.number(delta.count) + delta
         let header = BlockHeader(
             codec: .delta, depth: depth, storedLength: payload.count,
@@ -86,7 +86,7 @@ final class Forgery {
         try writer?.append(EncodedBlock(header: header, payload: payload))
     }
 
-    /// A number as blocks have it.
+    /// A number in the encoding of blocks.
     static func number(_ number: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         LEB128.append(number, to: &bytes)
@@ -97,21 +97,21 @@ final class Forgery {
 
     func list(_ slices: [Slice]) throws -> ChunkID { try add(.sliceList, SliceList(slices: slices).encoded()) }
 
-    /// Adds a list of slices and says truly how long it is.
+    /// Adds a list of slices and returns it with its correct length.
     func listed(_ slices: [Slice]) throws -> ListedSlices {
         ListedSlices(length: SliceList(slices: slices).length, list: try list(slices))
     }
 
     func node(_ node: Node) throws -> ChunkID { try add(.node, node.encoded()) }
 
-    /// Adds a leaf and tells it as its parent does.
+    /// Adds a leaf and returns it as its parent records it.
     func leaf(_ entries: [Entry]) throws -> Node.Child {
         Node.Child(
             firstPath: entries.first?.path ?? .root, id: try node(.leaf(entries)), entries: UInt64(entries.count),
             bytes: entries.reduce(0) { $0 &+ $1.size })
     }
 
-    /// Adds an inner node and tells it as its parent does.
+    /// Adds an inner node and returns it as its parent records it.
     func inner(_ level: Int, _ children: [Node.Child]) throws -> Node.Child {
         Node.Child(
             firstPath: children.first?.firstPath ?? .root, id: try node(.inner(level: level, children: children)),
@@ -120,7 +120,7 @@ final class Forgery {
 
     // MARK: Snapshots
 
-    /// Adds a snapshot with the entries, cut into leaves as told, and with the right totals.
+    /// Adds a snapshot with these leaves, and with correct totals by default.
     @discardableResult
     func snapshot(
         _ leaves: [Entry]..., totals: Totals? = nil
@@ -172,7 +172,7 @@ final class Forgery {
 }
 
 extension Entry {
-    /// An entry that a test names by text.
+    /// An entry whose path is given as text.
     static func forged(
         _ path: String, _ kind: FileKind = .file, _ content: Content = .none, group: UInt64? = nil
     ) -> Entry {
@@ -183,7 +183,7 @@ extension Entry {
             signature: group.map { Signature(inode: $0, changed: Timestamp(seconds: 1_600_000_001)) })
     }
 
-    /// The entry as it is where the file had changed just before it was read.
+    /// The entry of a file that had changed just before it was read.
     var unsettled: Entry {
         var entry = self
         entry.signature = nil

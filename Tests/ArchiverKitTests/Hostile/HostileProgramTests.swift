@@ -1,4 +1,4 @@
-// Forged archives and the program: every command comes to its end, within its memory, and says what is so.
+// Runs the program on forged archives: every command ends, stays within its memory, and reports the truth.
 
 import ArchiveFormat
 import ArchiverKit
@@ -11,23 +11,23 @@ import Testing
 
 @Suite("Forged archives and the program", .blocking)
 struct HostileProgramTests {
-    /// The most memory of any command.
+    /// The most memory that a command may use, in bytes.
     private static let memoryLimit = 256 << 20
 
-    /// Whether the program is the one that ships: it is the one whose memory and time count.
+    /// Whether the program is the release build: only its memory and time are limited.
     private static let isReleased = ProcessInfo.processInfo.environment[BuiltProgram.variable] != nil
 
     @Test(
-        "no command crashes, hangs, takes much memory, leaves the root, or calls good what does not restore",
+        "no command crashes, hangs, uses much memory, leaves the root, or passes an archive that cannot be restored",
         arguments: ForgedArchive.wrong + ForgedArchive.right)
     func commands(forged: ForgedArchive) throws { try runAll(forged) }
 
     @Test(
-        "what is small on disk and endless to read takes no command much memory or time",
+        "no command uses much memory or time on an archive that is small on disk and endless to read",
         .enabled(if: isReleased), arguments: ForgedArchive.bombs)
     func bombs(forged: ForgedArchive) throws { try runAll(forged) }
 
-    @Test("whatever stands in the place of an archive's file, every command ends", arguments: ForgedArchive.places)
+    @Test("every command ends, whatever object replaces a file of the archive", arguments: ForgedArchive.places)
     func places(forged: ForgedArchive) throws { try runAll(forged) }
 
     /// Runs every command on the archive.
@@ -62,9 +62,9 @@ struct HostileProgramTests {
         let target = sandbox.base.full("target").string
         let restore = try run(sandbox, "restore", "latest", "--root", root, "--target", target)
         let hasSnapshot = try run(sandbox, "show", "latest", "--root", root).status != 1
-        // No file system takes each size that a file may have.
+        // No file system supports every size that a file in an archive may have.
         if check.status == 0, hasSnapshot, !restore.output.contains("File too large") {
-            #expect(restore.status == 0, "check passed it and restore did not:\n\(restore.output)")
+            #expect(restore.status == 0, "check passed, but restore failed:\n\(restore.output)")
         }
         try run(sandbox, "restore", "latest", "--root", root, "--dry-run")
         if try run(sandbox, "restore", "latest", "--root", root).status == 0 {

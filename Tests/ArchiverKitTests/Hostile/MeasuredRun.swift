@@ -1,32 +1,32 @@
-// A run of the program that is stopped when it takes too long, with the most memory that it had.
+// Runs the program with time limits, and measures its peak memory.
 
 import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
 
-/// How a run of the program ended.
+/// The result of a run of the program.
 struct MeasuredRun {
-    /// The exit status; 128 and the signal's number where a signal ended it; 137 where it took too long.
+    /// The exit status; 128 plus the signal's number if a signal ended it; 137 if it took too long.
     let status: Int
-    /// The most memory that it had, in bytes.
+    /// The peak memory, in bytes.
     let memory: Int
-    /// The beginning of what it wrote, errors too.
+    /// The beginning of the output, including errors.
     let output: String
 
-    /// Seconds of processor: a run that works for ever is killed, however busy the machine is.
+    /// The limit of processor time, in seconds, for a run that never ends; independent of the machine's load.
     private static let workLimit = 100
-    /// Seconds: a run that waits for ever is killed.
+    /// The limit of wall time, in seconds, for a run that waits for ever.
     private static let waitLimit = 1_500
-    /// Bytes after which nobody reads the output any more: a forged file may have exabytes.
+    /// After this many bytes of output, the pipe is closed: a forged file may have exabytes.
     private static let readLimit = 4 << 20
     private static let keptLimit = 64 << 10
 
     /// Runs `archiver` with the arguments `words`.
     ///
-    /// time(1) reports the memory: the kernel counts that of the process that starts a program as the program's own.
+    /// time(1) measures the memory: the kernel would count the memory of this process as the program's own.
     ///
-    /// - Parameter scratch: a directory for a file of its own.
+    /// - Parameter scratch: a directory for a temporary file.
     init(_ words: [String], scratch: FilePath) throws {
         let report = scratch.appending("memory")
         defer { unlink(report.string) }
@@ -62,9 +62,9 @@ struct MeasuredRun {
         }
         let signal = Int(state & 0x7f)
         status = signal == 0 ? Int(state >> 8) & 0xff : 128 + signal
-        let told = String(decoding: try Files("/").read(report), as: UTF8.self)
-        guard let kibibytes = told.split(separator: "\n").last.flatMap({ Int($0) }) else {
-            throw SystemFailure("time: \(told)", report)
+        let reported = String(decoding: try Files("/").read(report), as: UTF8.self)
+        guard let kibibytes = reported.split(separator: "\n").last.flatMap({ Int($0) }) else {
+            throw SystemFailure("time: \(reported)", report)
         }
         memory = kibibytes << 10
     }

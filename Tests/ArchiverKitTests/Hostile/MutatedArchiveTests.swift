@@ -1,5 +1,4 @@
-// Archives changed at random, with and without right checksums: whatever comes of it, nothing crashes and nothing
-// wrong is restored.
+// Archives changed at random, with and without correct checksums: nothing crashes, and nothing wrong is restored.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -13,10 +12,10 @@ import Testing
 
 @Suite("Mutated archives", .blocking)
 struct MutatedArchiveTests {
-    /// How many are tried; `make mutations` sets MUTATIONS.
+    /// The number of mutations; `make mutations` sets MUTATIONS.
     private static let count = ProcessInfo.processInfo.environment["MUTATIONS"].flatMap { Int($0) } ?? 300
 
-    @Test("whatever bytes of a segment are changed, what restores is what was captured")
+    @Test("after any change to a segment's bytes, a restore without warnings equals the capture")
     func segments() throws {
         let original = try MutationSubject()
         let seeds = SeededGenerator("Mutated segments")
@@ -27,7 +26,7 @@ struct MutatedArchiveTests {
         }
     }
 
-    @Test("whatever bytes of its chunks are changed, an archive that passes check restores")
+    @Test("after any change to its chunks, an archive that passes check can be restored")
     func values() throws {
         let seeds = SeededGenerator("Mutated values")
         for number in 0..<Self.count {
@@ -59,7 +58,7 @@ struct MutatedArchiveTests {
     }
 }
 
-/// A real archive with one segment, and what its snapshots restore.
+/// A real archive with one segment, and the expected trees of its snapshots.
 struct MutationSubject {
     let segment: [UInt8]
     private let name: FilePath
@@ -94,7 +93,7 @@ struct MutationSubject {
         name = FilePath(String(path.string.dropFirst(base.full("archive").string.count + 1)))
     }
 
-    /// Expects of an archive with this segment that what restores without a word is what was captured.
+    /// Expects that restores without warnings from an archive with this segment equal the captured trees.
     func expectPromise(of bytes: [UInt8], _ about: Comment) throws {
         let copy = Files(base.full("copy"))
         try? copy.removeAll()

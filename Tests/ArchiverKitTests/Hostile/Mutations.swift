@@ -1,11 +1,11 @@
-// Random changes of bytes and of the values that they stand for.
+// Random changes of bytes and of the CBOR values that they encode.
 
 import ArchiveFormat
 import TestSupport
 
-/// Changes of bytes that know nothing of their meaning.
+/// Changes of bytes regardless of their meaning.
 enum BytesMutation {
-    /// `bytes` with a few things changed: bytes turned over, left out, put in, cut off; parts moved or doubled.
+    /// `bytes` with a few changes: bytes are flipped, removed, inserted or cut off; parts are moved or duplicated.
     static func mutated(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         for _ in 0...random.below(3) where !bytes.isEmpty {
@@ -43,9 +43,9 @@ enum BytesMutation {
     }
 }
 
-/// Changes of a record that keep it CBOR.
+/// Changes of a record that leave it valid CBOR.
 enum ValueMutation {
-    /// `bytes` with an item in them changed, and encoded anew; changed as bytes where they are no CBOR, and now and then.
+    /// `bytes` with one CBOR item changed; changed as bytes if they are not CBOR, and at random in one of four cases.
     static func mutated(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         guard !random.oneIn(4), let value = try? CBORValue(decoding: bytes) else {
             return BytesMutation.mutated(bytes, &random)
@@ -64,7 +64,7 @@ enum ValueMutation {
 
     /// The value with one item changed.
     ///
-    /// - Parameter place: how many items come before that one; negative when it has been changed.
+    /// - Parameter place: the number of items before the one to change; negative after it has been changed.
     private static func changed(
         _ value: CBORValue, _ place: inout Int, _ random: inout SeededGenerator
     ) -> CBORValue {

@@ -1,4 +1,4 @@
-// Labels, pins, notes, and what is forgotten, as the library has them.
+// Labels, pins, notes and forgetting, through the library.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -26,7 +26,7 @@ struct KeepingTests {
         self.snapshots = snapshots
     }
 
-    /// The archive as a new catalogue has it.
+    /// Returns the archive with a rebuilt catalogue.
     private func rebuilt() throws -> Archive {
         let copy = sandbox.base.directory.appending("copy-\(UUID().uuidString)")
         try FileManager.default.copyItem(atPath: archive.directory.string, toPath: copy.string)
@@ -39,7 +39,7 @@ struct KeepingTests {
         return nil
     }
 
-    @Test("a late label names a snapshot, replaces its own, and the snapshot stays as it was")
+    @Test("a label given later replaces the earlier one, and the snapshot stays unchanged")
     func labels() throws {
         let before = try archive.details(of: snapshots[1])
         try archive.label(.snapshot(snapshots[1]), as: "late")
@@ -61,9 +61,9 @@ struct KeepingTests {
         #expect(try rebuilt().snapshots().map(\.label) == [nil, "late", nil, nil])
     }
 
-    @Test("what is pinned cannot be forgotten, until it is unpinned or the pin ends")
+    @Test("a pinned snapshot cannot be forgotten until it is unpinned or the pin expires")
     func pins() throws {
-        let pinned = Selected.snapshot(snapshots[1])
+        let pinned = Selection.snapshot(snapshots[1])
         try archive.pin(pinned, reason: "a reason")
         #expect(code { try archive.forget([pinned]) } == .pinned)
         #expect(code { try archive.forget([.snapshot(snapshots[0]), pinned]) } == .pinned)
@@ -77,7 +77,7 @@ struct KeepingTests {
         #expect(code { _ = try archive.pin(pinned, until: Timestamp(seconds: 5)) } == .unsuitableSettings)
         try archive.unpin(pinned)
         #expect(try archive.pins().isEmpty && rebuilt().pins().isEmpty)
-        // A pin that has ended keeps nothing.
+        // An expired pin keeps nothing.
         try archive.store.enter(
             PinRecord(target: pinned.id, time: .now, until: Timestamp.now.advanced(byNanoseconds: 1)))
         #expect(try archive.pins().isEmpty && archive.pin(of: pinned) == nil)
@@ -86,7 +86,7 @@ struct KeepingTests {
         #expect(code { _ = try archive.pin(pinned) } == .noSuchSnapshot)
     }
 
-    @Test("what is forgotten can be brought back and restored, also with a new catalogue; a check finds nothing wrong")
+    @Test("forgotten snapshots can be brought back and restored, also with a rebuilt catalogue")
     func forgetting() throws {
         let listing = try sandbox.restored(snapshots[1])
         try archive.forget([.snapshot(snapshots[1]), .snapshot(snapshots[2])], isDryRun: true)
@@ -95,7 +95,7 @@ struct KeepingTests {
         for archive in [archive, try rebuilt()] {
             #expect(try archive.snapshots() == [snapshots[0], snapshots[3]])
             let forgotten = try archive.forgotten()
-            #expect(Set(forgotten.compactMap(\.selected)) == Set(snapshots[1...2].map(Selected.snapshot)))
+            #expect(Set(forgotten.compactMap(\.selected)) == Set(snapshots[1...2].map(Selection.snapshot)))
             #expect(try archive.forgottenLast().count == 2)
             #expect(try archive.check(data: true).findings == [])
         }
@@ -112,7 +112,7 @@ struct KeepingTests {
         #expect(code { try archive.forget([.snapshot(snapshots[2])]) } == .noSuchSnapshot)
     }
 
-    @Test("a range is forgotten but for what is pinned, labelled or newest; a root keeps a snapshot")
+    @Test("forgetting a range skips pinned, labelled and newest snapshots; a root keeps one snapshot")
     func ranges() throws {
         try archive.pin(.snapshot(snapshots[2]))
         let result = try archive.forget(SnapshotQuery(until: .now), isDryRun: true)
@@ -123,14 +123,14 @@ struct KeepingTests {
         #expect(try archive.forget(SnapshotQuery(until: .now)).forgotten == [snapshots[1]])
         #expect(try archive.snapshots() == [snapshots[0], snapshots[2], snapshots[3]])
         try archive.unpin(.snapshot(snapshots[2]))
-        let all = try archive.snapshots().map(Selected.snapshot)
+        let all = try archive.snapshots().map(Selection.snapshot)
         #expect(code { try archive.forget(all) } == .lastSnapshot)
         try archive.forget(Array(all.dropLast()))
         #expect(code { try archive.forget(Array(all.suffix(1))) } == .lastSnapshot)
         #expect(try archive.snapshots() == [snapshots[3]])
     }
 
-    @Test("notes are listed by root and time, also with a new catalogue")
+    @Test("notes are listed by root and time, also with a rebuilt catalogue")
     func notes() throws {
         let root = snapshots[0].root
         let first = try archive.note("first", about: root, at: Timestamp(seconds: 5))
@@ -146,7 +146,7 @@ struct KeepingTests {
         }
     }
 
-    @Test("a saved state that is pinned cannot be forgotten by its program, and a late label names it")
+    @Test("a program cannot forget a pinned state, and a label given later selects it")
     func states() throws {
         for number in 0..<3 { try archive.save(number, as: "title") }
         let mementos = try archive.history(of: "title")

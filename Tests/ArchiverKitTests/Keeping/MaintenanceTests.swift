@@ -1,4 +1,4 @@
-// Looking after an archive: what goes by itself, what never goes, and when nothing is done.
+// Maintaining an archive: what is forgotten and pruned automatically, what is always kept, and when nothing is done.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -13,7 +13,7 @@ import Testing
 @testable import Keeping
 
 @Suite("Looking after an archive", .blocking) struct MaintenanceTests {
-    /// Versions of files that cannot be compressed, each with a snapshot.
+    /// Writes versions of incompressible files, and captures each.
     private func write(_ versions: Int, _ scene: PruneScene, _ random: inout SeededGenerator) throws {
         for version in 0..<versions {
             try scene.root.write("file\(version % 3)", random.noise(4000))
@@ -21,13 +21,13 @@ import Testing
         }
     }
 
-    /// The listed snapshots are those that the scene is to count on from now on.
+    /// Makes the scene expect exactly the snapshots that are listed now.
     private func followThinning(_ scene: PruneScene) throws {
         let listed = Set(try scene.archive.snapshots().map(\.id))
         for snapshot in scene.snapshots where !listed.contains(snapshot.id) { scene.leaveOut(snapshot) }
     }
 
-    @Test("an archive that takes too much forgets until it fits, and what is left restores")
+    @Test("an archive over its budget forgets snapshots until it fits, and the remaining ones restore")
     func budget() throws {
         var random = SeededGenerator("budgets")
         let scene = try PruneScene()
@@ -51,17 +51,17 @@ import Testing
         try followThinning(scene)
         try scene.expectAllKept()
         try scene.expectAllKept(scene.rebuild(), "with a new catalogue")
-        // What is gone is not shown as if it could be brought back; of a segment that was not worth it, all is still there.
-        // A child of another test may hold the lock of a segment for a moment: that one is left alone.
+        // Reclaimed snapshots are not shown as forgotten; those in segments that were not worth pruning are.
+        // A child of another test may hold a segment's lock for a moment: that segment is skipped.
         let isLeftAlone = (result.pruned?.inUse ?? 0) > 0
         #expect(try isLeftAlone || scene.archive.forgotten().count < result.thinnedForRoom / 2, "\(result)")
-        // What says so may be gone with it.
+        // The records of forgetting may have been pruned, too.
         let reasons = try scene.archive.store.catalogue.forgotten().map(\.reason)
         #expect(reasons.allSatisfy { $0 == .room } && reasons.count <= result.thinnedForRoom)
-        #expect(try !scene.archive.maintain().hasChanged, "there is nothing more to do")
+        #expect(try !scene.archive.maintain().hasChanged, "nothing is left to do")
     }
 
-    @Test("a budget that nothing fits into keeps what is always kept, and says so")
+    @Test("under an impossible budget the snapshots that are always kept stay, and status reports it")
     func impossible() throws {
         var random = SeededGenerator("impossible budgets")
         let scene = try PruneScene()
@@ -72,10 +72,10 @@ import Testing
         #expect(try scene.archive.snapshots().map(\.id).contains(try #require(scene.snapshots.last).id))
         try followThinning(scene)
         try scene.expectAllKept()
-        #expect(try scene.archive.status().concerns.contains { $0.message.contains("more than") })
+        #expect(try scene.archive.status().findings.contains { $0.message.contains("more than") })
     }
 
-    @Test("a policy is followed, and what it lets go can be brought back for as long as the grace lasts")
+    @Test("a policy is applied, and what it forgets can be brought back during the grace")
     func policy() throws {
         var random = SeededGenerator("policies")
         let scene = try PruneScene()
@@ -86,7 +86,7 @@ import Testing
         #expect(result.thinned > 10 && result.thinnedForRoom == 0)
         let forgotten = try scene.archive.forgotten()
         #expect(forgotten.count == result.thinned && forgotten.allSatisfy { $0.reason == .policy })
-        #expect(try scene.bytes >= bytes, "nothing goes within the grace")
+        #expect(try scene.bytes >= bytes, "nothing is freed within the grace")
         try scene.archive.unforget(forgotten)
         try scene.expectAllKept()
         var options = MaintenanceOptions()
@@ -97,7 +97,7 @@ import Testing
         try scene.expectAllKept()
     }
 
-    @Test("unattended, space is given back where that is worth it, and nothing is looked at twice")
+    @Test("an unattended run prunes only if that is worth it, and checks nothing twice")
     func unattended() throws {
         var random = SeededGenerator("unattended")
         let scene = try PruneScene()
@@ -106,15 +106,15 @@ import Testing
         options.grace = .zero
         #expect(try !scene.archive.maintain(options).hasChanged, "nothing is forgotten")
         try scene.thin { $0 % 5 == 0 }
-        #expect(try !scene.archive.maintain(options).hasChanged, "that is not worth it")
+        #expect(try !scene.archive.maintain(options).hasChanged, "pruning is not worth it")
         options.leastFreedBytes = 0
         #expect(try !scene.archive.maintain(options).hasChanged, "nothing was forgotten since")
         try scene.forget(at: 2)
-        #expect(try scene.archive.maintain(options).pruned == nil, "one of thirty is not worth a look")
+        #expect(try scene.archive.maintain(options).pruned == nil, "one of thirty is not worth a check")
         for _ in 0..<3 { try scene.forget(at: 1) }
         #expect(try scene.archive.maintain(options).hasChanged)
         try scene.expectAllKept()
-        // A week without a look.
+        // A week without a check.
         let place = scene.archive.directory.appending("settings").appending("pruned").string
         let now = Timestamp.now.seconds
         try Files("/").write(FilePath(place), Array("\(now - 8 * 86_400) 0\n".utf8))
@@ -126,11 +126,11 @@ import Testing
         try scene.forget(at: 0)
         #expect(try !scene.archive.maintain(options).hasChanged, "the grace protects it")
         options.isRoomOut = true
-        #expect(try scene.archive.maintain(options).hasChanged, "where a disk is full, it does not")
+        #expect(try scene.archive.maintain(options).hasChanged, "on a full disk it does not")
         try scene.expectAllKept()
     }
 
-    @Test("room: what lacks, of the archive's size and of its disk")
+    @Test("the lacking room follows from the archive's size and its disk")
     func room() {
         func lacking(
             used: UInt64, free: UInt64, of total: UInt64, _ budget: StorageBudget = StorageBudget(), isSet: Bool = true
@@ -141,19 +141,19 @@ import Testing
         let gigabyte: UInt64 = 1 << 30
         #expect(lacking(used: 5, free: gigabyte, of: 2 * gigabyte) == 0)
         #expect(lacking(used: 5, free: gigabyte, of: 2 * gigabyte, StorageBudget(maxSize: 3)) == 2)
-        // A tenth, or 10 GiB, whatever is less.
+        // A tenth or 10 GiB, whichever is less.
         #expect(lacking(used: gigabyte, free: 0, of: 1000) == 100)
         #expect(lacking(used: 100 * gigabyte, free: gigabyte, of: 1000 * gigabyte) == 9 * gigabyte)
         // Others have filled the disk.
         #expect(lacking(used: 7, free: 0, of: gigabyte) == 7)
-        // Nobody has said anything: a small archive is left alone.
+        // Without a budget set, a small archive is left alone.
         #expect(lacking(used: 7, free: 0, of: gigabyte, isSet: false) == 0)
         #expect(lacking(used: gigabyte, free: 0, of: 1000, isSet: false) == 100)
         let none = StorageBudget(maxSize: nil, minFreeBytes: nil, minFreePercent: nil)
         #expect(lacking(used: gigabyte, free: 0, of: gigabyte, none) == 0)
     }
 
-    @Test("a policy gets narrower from step to step, the old before the young")
+    @Test("each step narrows a policy, for old snapshots before young ones")
     func narrowed() throws {
         #expect(RetentionPolicy.everything.narrowed(step: 1) == .usual)
         #expect(try RetentionPolicy(all: .forever).narrowed(step: 1) == .usual)
@@ -166,11 +166,11 @@ import Testing
         for age in ages {
             var widths: [UInt64] = []
             for step in 1...16 { widths.append(policy.narrowed(step: step).width(atAge: age) ?? UInt64.max) }
-            #expect(widths == widths.sorted(), "of the age \(age): \(widths)")
+            #expect(widths == widths.sorted(), "at the age \(age): \(widths)")
         }
     }
 
-    @Test("a watcher looks after its archive while it captures")
+    @Test("a watcher maintains its archive while it captures")
     func watched() async throws {
         let scene = try PruneScene()
         var random = SeededGenerator("watched archives")
@@ -180,11 +180,11 @@ import Testing
         maintenance.grace = .zero
         maintenance.leastFreedBytes = 0
         let watcher = try await Watcher(scene.archive, roots: [scene.root.directory]) { options in
-            // An hour is 360 ms.
+            // An hour takes 360 ms.
             options.timeScale = 10_000
             options.maintenance = maintenance
         }
-        // It may come before the first capture, or behind many.
+        // The prune may happen before the first capture, or after many.
         func freed() -> Bool {
             watcher.seen.contains { event in
                 if case .maintained(let result) = event { return result.pruned.map { $0.freedBytes > 0 } ?? false }
@@ -203,7 +203,7 @@ import Testing
 }
 
 extension Archive {
-    /// Looks after the archive, or tells what that would do.
+    /// Maintains the archive, or returns what that would do.
     fileprivate func maintain(isDryRun: Bool) throws -> MaintenanceResult {
         var options = MaintenanceOptions()
         options.isDryRun = isDryRun

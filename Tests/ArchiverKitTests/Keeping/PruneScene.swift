@@ -1,4 +1,4 @@
-// A root with a long history in small segments, to be thinned and pruned.
+// A root with a long history in small segments, for tests of thinning and pruning.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,10 +11,10 @@ import Testing
 
 @testable import ArchiverKit
 
-/// An archive whose segments are small, and what each of its snapshots must give.
+/// An archive with small segments, and the expected tree of each of its snapshots.
 final class PruneScene {
     let sandbox: Sandbox
-    /// Another object of the archive in the sandbox, which knows of its small segments.
+    /// A second object of the sandbox's archive, opened with the small segment size.
     private(set) var archive: Archive
     private(set) var snapshots: [ListedSnapshot] = []
     private var listings: [SnapshotID: TreeListing] = [:]
@@ -33,7 +33,7 @@ final class PruneScene {
         archive = try Archive.open(directory)
     }
 
-    /// Captures the root, which differs from its latest snapshot, and remembers how it is.
+    /// Captures the root, which must differ from its latest snapshot, and remembers its tree.
     @discardableResult
     func capture() throws -> ListedSnapshot {
         let snapshot = try #require(try archive.capture(root.directory).snapshot)
@@ -41,19 +41,19 @@ final class PruneScene {
         return snapshot
     }
 
-    /// Remembers that the root is as `snapshot` must give it back.
+    /// Remembers the root's tree as the one that `snapshot` must restore.
     func remember(_ snapshot: ListedSnapshot) throws {
         snapshots.append(snapshot)
         listings[snapshot.id] = try TreeListing(of: root.directory)
     }
 
-    /// Goes on with another object of the archive.
+    /// Replaces the archive object.
     func reopen(withNewCatalogue isRebuilt: Bool) throws {
-        archive.store.giveUpWriters()
+        archive.store.releaseWriters()
         archive = try isRebuilt ? rebuild() : Archive.open(archive.directory)
     }
 
-    /// Forgets all snapshots but those that `isKept`, by their places in the history.
+    /// Forgets all snapshots except those that `isKept` selects by index, and the last.
     func thin(keeping isKept: (Int) -> Bool) throws {
         let last = snapshots.count - 1
         let gone = snapshots.indices.filter { $0 != last && !isKept($0) }
@@ -61,20 +61,20 @@ final class PruneScene {
         snapshots = snapshots.indices.filter { !gone.contains($0) }.map { snapshots[$0] }
     }
 
-    /// Counts on `snapshot` again, which was brought back.
+    /// Expects `snapshot`, which was brought back, to be listed from now on.
     func expectBack(_ snapshot: ListedSnapshot) throws {
         snapshots.insert(snapshot, at: 0)
         let listed = try archive.snapshots().map(\.id)
         #expect(listed.contains(snapshot.id))
     }
 
-    /// Counts on `snapshot` no more.
+    /// No longer expects `snapshot`.
     func leaveOut(_ snapshot: ListedSnapshot) { snapshots.removeAll { $0.id == snapshot.id } }
 
     /// Forgets the snapshot at `index`.
     func forget(at index: Int) throws { try store.forget([snapshots.remove(at: index).id.chunk]) }
 
-    /// Expects the archive to list what is kept, and to give all of it, byte for byte, through `archive`.
+    /// Expects `archive` to list exactly the kept snapshots, and to restore each byte for byte.
     func expectAllKept(
         _ archive: Archive? = nil, _ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -94,10 +94,10 @@ final class PruneScene {
         #expect(check.goodSnapshots == snapshots.count, sourceLocation: sourceLocation)
     }
 
-    /// Makes the catalogue anew.
+    /// Rebuilds the catalogue.
     func rebuild() throws -> Archive {
-        // What somebody writes to is left to its writer.
-        store.giveUpWriters()
+        // A rebuild skips segments that are being written.
+        store.releaseWriters()
         let directory = archive.directory
         for suffix in ["", "-wal", "-shm"] {
             unlink(directory.appending("catalogue.sqlite").string + suffix)
@@ -105,7 +105,7 @@ final class PruneScene {
         return try Archive.open(directory)
     }
 
-    /// The files of the segments with their bytes.
+    /// Returns the files of the segments with their bytes.
     func segments() throws -> [FilePath: [UInt8]] {
         var found: [FilePath: [UInt8]] = [:]
         for path in try Files(archive.directory).segments() { found[path] = try Files("/").read(path) }

@@ -1,4 +1,4 @@
-// Giving space back: what is forgotten goes, and nothing else does.
+// Pruning: it frees the space of what is forgotten, and touches nothing else.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -14,7 +14,7 @@ import Threading
 @testable import ArchiverKit
 
 @Suite("Giving space back", .timeLimit(.minutes(60)), .blocking) struct PruneTests {
-    /// Versions of a document and of other files, each a little unlike the one before.
+    /// Writes versions of a document and of other files, each slightly different, and captures them.
     private func write(_ versions: Int, _ scene: PruneScene, _ random: inout SeededGenerator) throws {
         var lines = (0..<400).map { "line \($0) \(random.below(1 << 30))" }
         for version in 0..<versions {
@@ -25,7 +25,7 @@ import Threading
         }
     }
 
-    @Test("what is forgotten is given back, and every snapshot that is kept restores")
+    @Test("pruning frees the space of forgotten snapshots, and every kept snapshot restores")
     func freed() throws {
         var random = SeededGenerator("pruning")
         let scene = try PruneScene()
@@ -43,12 +43,12 @@ import Threading
         #expect(foreseen.freedBytes > 0 && foreseen.isDryRun)
         try scene.expectAllKept()
         try scene.expectAllKept(scene.rebuild(), "with a new catalogue")
-        // A child that another test is about to start may hold a segment's lock for a moment: that segment has stayed.
+        // A child of another test may hold a segment's lock for a moment: that segment stays.
         let again = try Archive.open(scene.archive.directory).prune(grace: .zero)
-        #expect(again.freedBytes == 0 || result.inUse > 0, "there is nothing more to give back")
+        #expect(again.freedBytes == 0 || result.inUse > 0, "nothing is left to free")
     }
 
-    @Test("beside others, no byte goes that a copy of the archive by hard links has")
+    @Test("pruning beside other processes leaves the bytes of a hard-linked copy of the archive")
     func hardLinks() throws {
         var random = SeededGenerator("copies by hard links")
         let scene = try PruneScene()
@@ -64,13 +64,13 @@ import Threading
         #expect(KernelLocks.count(of: scene.archive.directory.appending("locks/use.lock")) > 1)
         #expect(try scene.archive.prune(grace: .zero).dropped > 0)
         for (number, bytes) in before.values.enumerated() where number % 2 == 0 {
-            // The last one was written to.
+            // The last segment was appended to.
             #expect(try Files(copies).read(FilePath("\(number)")).starts(with: bytes))
         }
         try scene.expectAllKept(other)
     }
 
-    @Test("saved states take no more room after some of them were forgotten than before")
+    @Test("saved states take no more room after some of them were forgotten and pruned")
     func statesStayDeltas() throws {
         var random = SeededGenerator("states that are moved")
         let scene = try PruneScene()
@@ -81,7 +81,7 @@ import Threading
             states.append(StateID(try scene.archive.save(lines, as: "lines").id))
         }
         let whole = try scene.bytes
-        // Of each segment a part goes, so that all the rest is moved.
+        // Forget a part of each segment, so that the rest has to be moved.
         let gone = states.indices.filter { $0 % 4 == 1 }
         try scene.store.forget(Set(gone.map { states[$0].chunk }))
         let result = try scene.archive.prune(grace: .zero)
@@ -92,7 +92,7 @@ import Threading
         #expect(try scene.archive.check(data: true).findings == [])
     }
 
-    @Test("a segment that was dropped and turns up again brings nothing back")
+    @Test("a dropped segment that reappears brings nothing back")
     func oldCopies() throws {
         var random = SeededGenerator("old copies of segments")
         let scene = try PruneScene()
@@ -107,10 +107,10 @@ import Threading
         try scene.expectAllKept(nil, "with old segments")
         try scene.expectAllKept(scene.rebuild(), "with old segments and a new catalogue")
         _ = try Archive.open(scene.archive.directory).prune(grace: .zero)
-        for path in gone.keys { #expect(!Files("/").exists(path), "\(path) is left") }
+        for path in gone.keys { #expect(!Files("/").exists(path), "\(path) still exists") }
     }
 
-    @Test("what is brought back stays so when segments are dropped, also with a new catalogue")
+    @Test("a snapshot that was brought back stays when segments are dropped, also with a rebuilt catalogue")
     func statementsOfWhatIsBack() throws {
         var random = SeededGenerator("statements of bringing back")
         let scene = try PruneScene()
@@ -127,7 +127,7 @@ import Threading
         }
     }
 
-    @Test("what a commit under way has found in the archive is still there when it ends")
+    @Test("a chunk that a running commit has found in the archive is still there when it ends")
     func grace() async throws {
         let scene = try PruneScene()
         let content = [UInt8]((0..<3000).map { UInt8(truncatingIfNeeded: $0 * $0 / 7) })
@@ -139,7 +139,7 @@ import Threading
             try scene.capture()
         }
         try scene.thin { $0 != 0 }
-        // In the archive, and needed by nothing.
+        // The chunk is in the archive, and nothing needs it.
         let id = ChunkID(hashing: content)
         let waits = DispatchSemaphore(value: 0)
         let writer = try Archive.open(scene.archive.directory)
@@ -147,14 +147,15 @@ import Threading
         #expect(try !commit.claim(id))
         let archive = scene.archive
         let number = Files(archive.directory.appending("locks"))
-        // One that gives up while it waits has begun an epoch of its own: the next one waits for the commit all the same.
+        // A prune that is cancelled while waiting has begun an epoch of its own; the next one still waits for the
+        // commit.
         let first = try? number.read("epoch")
         _ = try await onThread {
             ArchiverError.expect(.cancelled) {
                 _ = try archive.prune(grace: .zero, isCancelled: { (try? number.read("epoch")) != first })
             }
         }
-        // It asks whether to end while it waits, too; what it will drop is condemned just before.
+        // A waiting prune polls `isCancelled`, too; it condemns segments just before.
         async let pruned = onThread {
             defer { waits.signal() }
             return try archive.prune(
@@ -177,13 +178,13 @@ import Threading
         try scene.expectAllKept()
     }
 
-    /// Whether to end, where that was asked `count` times already.
+    /// Returns a function that is true from its call number `count` + 1 on.
     private func after(_ count: Int) -> @Sendable () -> Bool {
         let asked = Counter()
         return { asked.next() > count }
     }
 
-    /// Counts.
+    /// Counts calls.
     private final class Counter: Sendable {
         private let count = Locked(0)
 
@@ -195,7 +196,7 @@ import Threading
         }
     }
 
-    @Test("after an early end, and after a crash at any step, the next run does the rest")
+    @Test("after a cancellation at any step, the next prune does the rest")
     func ended() throws {
         var random = SeededGenerator("ends of pruning")
         let scene = try PruneScene()
@@ -215,7 +216,7 @@ import Threading
         try scene.expectAllKept()
     }
 
-    @Test("one at a time gives space back, and nobody does while an archive is checked")
+    @Test("a prune is refused while another process prunes or checks")
     func alone() throws {
         let scene = try PruneScene()
         try scene.root.write("file", "text")
@@ -225,7 +226,7 @@ import Threading
         withExtendedLifetime(lock) {}
     }
 
-    @Test("where something that is needed cannot be read, nothing is dropped, and it is said")
+    @Test("if a needed node cannot be read, nothing is dropped, and the error names the snapshot")
     func damaged() throws {
         var random = SeededGenerator("pruning what is damaged")
         let scene = try PruneScene()
@@ -245,7 +246,7 @@ import Threading
         #expect(try scene.segments() == before)
     }
 
-    @Test("what was forgotten lately stays and can be brought back; what is gone cannot, and that is said")
+    @Test("recently forgotten snapshots can be brought back, and reclaimed ones are refused")
     func broughtBack() throws {
         var random = SeededGenerator("bringing back")
         let scene = try PruneScene()
@@ -276,9 +277,9 @@ import Threading
         try scene.expectAllKept()
     }
 
-    /// Captures, forgetting, saving and forgetting states, pruning with and without an end, and new catalogues, in any order
-    /// and through several objects of the archive.
-    @Test("whatever is done in whatever order, what is kept is there", arguments: 0..<6)
+    /// Runs captures, forgetting, complete and cancelled prunes, and rebuilds, in random order and through several
+    /// archive objects.
+    @Test("kept snapshots survive captures, forgetting, prunes and rebuilds in any order", arguments: 0..<6)
     func model(_ run: Int) throws {
         var random = SeededGenerator("model of pruning \(run)")
         let scene = try PruneScene(segmentBytes: 8_000 + random.below(60_000))

@@ -1,4 +1,4 @@
-// Purging: what is to go is in no byte of the archive afterwards, and everything else is.
+// Purging: no byte of the target is left in the archive, and everything else is.
 
 import ArchiveFormat
 import FileIO
@@ -15,15 +15,15 @@ import Threading
 @testable import ArchiverKit
 
 @Suite("Removing from all history", .timeLimit(.minutes(60)), .blocking) struct PurgeTests {
-    /// A history in which a secret comes, changes and goes, and what each snapshot is to be afterwards.
+    /// A history in which a secret appears, changes and disappears, with each snapshot's expected tree after the purge.
     private final class Scene {
         let prune: PruneScene
-        /// The archive in which it is purged: a copy, which nobody has open.
+        /// The archive to purge: a copy that no process has open.
         let place: FilePath
         var root: ArchivedRoot { ArchivedRoot(here: prune.root.directory) }
         /// Every version of the secret.
         private(set) var secrets: [[UInt8]] = []
-        /// By time, which purging does not change.
+        /// The expected trees by time, which purging does not change.
         private(set) var wanted: [Timestamp: TreeListing] = [:]
         private(set) var with: [ListedSnapshot] = []
         private(set) var without: [ListedSnapshot] = []
@@ -59,7 +59,7 @@ import Threading
             if hasSecret { with.append(snapshot) } else { without.append(snapshot) }
         }
 
-        /// Purges with nobody else at the archive.
+        /// Purges the copy while no other process uses it.
         func purge(
             _ target: PurgeTarget? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
         ) throws(ArchiverError) -> PurgeResult {
@@ -68,13 +68,13 @@ import Threading
             return try Archive.purge(target ?? .paths([name], of: root), in: place, isCancelled: isCancelled)
         }
 
-        /// Has the copy be as the archive is.
+        /// Copies the archive again.
         func copy() {
-            prune.archive.store.giveUpWriters()
+            prune.archive.store.releaseWriters()
             _ = system("rm -rf '\(place)'; cp -a '\(prune.archive.directory)' '\(place)'")
         }
 
-        /// Expects each snapshot to be what it was without the secret.
+        /// Expects each snapshot to be unchanged except for the secret.
         func expectWhole(_ note: Comment = "") throws {
             let archive = try Archive.open(place)
             let snapshots = try archive.snapshots()
@@ -90,7 +90,7 @@ import Threading
             #expect(check.findings == [], note)
         }
 
-        /// The files in a directory and below it.
+        /// Returns the files in and below a directory.
         static func files(in directory: FilePath) -> [FilePath] {
             let found = FileManager.default.enumerator(atPath: directory.string)?.compactMap { $0 as? String } ?? []
             return found.map { directory.appending($0) }.filter { path in
@@ -98,7 +98,7 @@ import Threading
             }
         }
 
-        /// Expects no byte of the secret, packed or not, in any file of the archive.
+        /// Expects no file of the archive to contain the secret, packed or not.
         func expectNoTrace(_ note: Comment = "") throws {
             var needles = secrets.map { Array($0[100..<140]) }
             needles.append(Array(Scene.name.bytes.dropFirst(7)))
@@ -121,7 +121,7 @@ import Threading
         }
     }
 
-    @Test("a path is in no byte of the archive afterwards; every snapshot is there without it, others keep their ids")
+    @Test("a purged path leaves no byte in the archive; snapshots stay without it, and others keep their ids")
     func paths() throws {
         var random = SeededGenerator("purged paths")
         let scene = try Scene(&random)
@@ -132,7 +132,7 @@ import Threading
         let result = try scene.purge()
         #expect(result.isComplete, "\(result.verification?.findings ?? [])")
         #expect(result.names.map(\.path) == [try .at(Scene.name)])
-        // The one behind the last that had it told that it went.
+        // The snapshot after the last one with the secret lists its removal.
         #expect(result.replaced.count == scene.with.count + 1 && result.replaced.count == plan.replaced.count)
         try scene.expectNoTrace()
         try scene.expectWhole()
@@ -145,7 +145,7 @@ import Threading
         ArchiverError.expect(.noSuchPath) { _ = try scene.purge() }
     }
 
-    @Test("a directory, a pattern and a content go as well", arguments: ["directory", "pattern", "content"])
+    @Test("directories, patterns and contents can be purged", arguments: ["directory", "pattern", "content"])
     func targets(kind: String) throws {
         var random = SeededGenerator("purged targets")
         let scene = try Scene(&random)
@@ -163,7 +163,7 @@ import Threading
             try scene.expectNoTrace()
             try scene.expectWhole()
         default:
-            // Under another name in another root, and as a program's state.
+            // The content also has another name in another root, and is a saved state.
             let secret = try #require(scene.secrets.first)
             let file = scene.prune.sandbox.base.full("leaked")
             try Files("/").write(file, secret)
@@ -184,7 +184,7 @@ import Threading
         }
     }
 
-    @Test("labels, pins, notes, marks and what can be undone follow the snapshots that stand in the place of others")
+    @Test("labels, pins, notes, marks and undoable operations move to the replacing snapshots")
     func records() throws {
         var random = SeededGenerator("records of what is purged")
         let scene = try Scene(&random)
@@ -215,12 +215,12 @@ import Threading
         #expect(restores.map(\.record.snapshot) == [newFirst])
         #expect(operations.count { $0.record.kind == .completion } == 1)
         try scene.expectNoTrace()
-        // What is in the directory still is captured again.
+        // The root still has the file, so the next capture captures it again.
         #expect(purged.stillThere == [scene.prune.root.full(Scene.name)])
         _ = try cleaned.undo(scene.root)
     }
 
-    @Test("what was forgotten and has it goes for good, and what has not can still be brought back")
+    @Test("forgotten snapshots with the target are removed, and others can still be brought back")
     func forgotten() throws {
         var random = SeededGenerator("forgotten and purged")
         let scene = try Scene(&random)
@@ -235,7 +235,7 @@ import Threading
         #expect(try cleaned.check(data: true).findings == [])
     }
 
-    @Test("a large file in many slices goes, and so does what was cut off a damaged segment")
+    @Test("a purge removes a large file in many slices, and the salvage of damaged segments")
     func large() throws {
         var random = SeededGenerator("a large file purged")
         let scene = try Scene(&random, versions: 6)
@@ -256,7 +256,7 @@ import Threading
         }
     }
 
-    @Test("ended at any moment, the same purge does the rest, and nothing else is lost")
+    @Test("after a cancellation at any moment, the same purge does the rest, and nothing else is lost")
     func interrupted() throws {
         var random = SeededGenerator("interrupted purges")
         let scene = try Scene(&random, versions: 9)
@@ -284,7 +284,7 @@ import Threading
         #expect(step > 10)
     }
 
-    @Test("another purge after one that ended early does the rest of that, too, and brings nothing back")
+    @Test("a purge of another target also finishes a cancelled one, and brings nothing back")
     func otherTarget() throws {
         var random = SeededGenerator("purges after others")
         let scene = try Scene(&random, versions: 9)
@@ -310,8 +310,10 @@ import Threading
         #expect(met > 0)
     }
 
-    /// Two snapshots that share the nodes of a directory which goes afterwards; the record of the second lies where nearly
-    /// everything is needed: a prune takes the nodes, and leaves the record.
+    /// Makes two snapshots that share the nodes of a directory, which is then deleted.
+    ///
+    /// The record of the second is in a segment that is almost entirely needed: a prune removes the nodes but leaves
+    /// the record.
     private func makeShared(_ scene: Scene, _ random: inout SeededGenerator) throws -> [ListedSnapshot] {
         let root = scene.prune.root
         for number in 0..<2000 { try root.write(FilePath("hidden/file\(number)"), "\(number)") }
@@ -325,7 +327,7 @@ import Threading
         return [first, second]
     }
 
-    /// Gives back the space of what is forgotten in the copy, and says whether of `ids` some are there and not whole.
+    /// Prunes the copy, and returns whether some of the snapshots `ids` are still there but incomplete.
     private func pruneInPart(_ scene: Scene, _ ids: [ChunkID]) throws -> Bool {
         let archive = try Archive.open(scene.place)
         _ = try archive.prune(grace: .zero)
@@ -340,15 +342,15 @@ import Threading
         return !broken.isEmpty
     }
 
-    @Test("a purge that ended early is gone on with although a prune has taken a part of what it had replaced")
+    @Test("a cancelled purge continues after a prune has removed a part of the replaced snapshots")
     func prunedMeanwhile() throws {
         var random = SeededGenerator("purges and prunes")
-        // Where segments end is not the same each time.
+        // The ends of segments vary between runs.
         for _ in 0..<10 where try goOn(&random) { return }
         Issue.record("no prune took a part")
     }
 
-    /// Has a purge end early, prunes and purges again; says whether the prune has taken a part of what was replaced.
+    /// Cancels a purge, prunes and purges again; returns whether the prune removed a part of a replaced snapshot.
     private func goOn(_ random: inout SeededGenerator) throws -> Bool {
         let scene = try Scene(&random, versions: 3, segmentBytes: 400_000)
         let shared = try makeShared(scene, &random)
@@ -388,7 +390,7 @@ import Threading
         return isMet
     }
 
-    @Test("what is forgotten and was pruned in part stops no purge, and makes none")
+    @Test("partly pruned forgotten snapshots neither stop a purge nor count as its target")
     func lostInPart() throws {
         var random = SeededGenerator("purges and lost parts")
         let scene = try Scene(&random, versions: 3, segmentBytes: 400_000)
@@ -407,7 +409,7 @@ import Threading
         for snapshot in shared { #expect(try archive.store.catalogue.location(of: snapshot.id.chunk) == nil) }
     }
 
-    @Test("a prune keeps nothing that a purge has replaced, however short ago")
+    @Test("a prune removes snapshots that a purge has replaced, without grace")
     func pruneAfterPurge() throws {
         var random = SeededGenerator("prunes after purges")
         let scene = try Scene(&random, versions: 9)
@@ -417,7 +419,7 @@ import Threading
         for id in replaced { #expect(try scene.prune.archive.store.catalogue.location(of: id) == nil) }
     }
 
-    @Test("what a purge that was killed late has left in files, the same call removes")
+    @Test("the same purge removes the files that a late kill left behind")
     func leftFiles() throws {
         var random = SeededGenerator("files that purges leave")
         let scene = try Scene(&random, versions: 9)
@@ -426,7 +428,7 @@ import Threading
         #expect(try scene.purge().isComplete)
         let mark = scene.place.appending("certificates").appending("unfinished")
         #expect(!Files("/").exists(mark))
-        // As after kill -9 between the record that segments are dropped and the removal of their files.
+        // As after a SIGKILL between the record that segments are dropped and the removal of their files.
         let gone = before.filter { !Files("/").exists($0.0) }
         #expect(!gone.isEmpty)
         for (path, bytes) in gone { try Files("/").write(path, bytes) }
@@ -441,7 +443,7 @@ import Threading
         ArchiverError.expect(.noSuchPath) { _ = try scene.purge() }
     }
 
-    @Test("what makes no sense is refused, and so is an archive that others use")
+    @Test("invalid targets and an archive in use are refused")
     func refused() throws {
         var random = SeededGenerator("refused purges")
         let scene = try Scene(&random, versions: 3)
@@ -451,7 +453,7 @@ import Threading
         ArchiverError.expect(.noSuchPath) {
             _ = try scene.purge(.paths([RelativePath(unchecked: Array("never".utf8))], of: root))
         }
-        // There is a file of that name, and no directory.
+        // The name is that of a file, not of a directory.
         ArchiverError.expect(.noSuchPath) { _ = try scene.purge(.pattern(Array("other/".utf8), of: root)) }
         ArchiverError.expect(.unsuitableSettings) { _ = try scene.purge(.pattern([], of: root)) }
         let empty = scene.prune.sandbox.base.full("empty")

@@ -1,4 +1,4 @@
-// What thinning costs, and what the archive says of it afterwards.
+// Thinning a real archive: its cost, and the state of the archive afterwards.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -24,7 +24,7 @@ struct ThinningArchiveTests {
 
     private static func id(_ number: Int) -> SnapshotID { SnapshotID(ChunkID(hashing: Array("made \(number)".utf8))) }
 
-    /// Lists snapshots of one root, so many seconds before now each, that are in no segment; a file changed in each.
+    /// Lists snapshots of one root in the catalogue only, at these ages in seconds; each changes a file.
     private func list(_ ages: [Int64], now: Int64 = Timestamp.now.seconds) throws {
         let catalogue = archive.store.catalogue
         let segment = try catalogue.enterSegment("s", indexedLength: 0).number
@@ -53,9 +53,9 @@ struct ThinningArchiveTests {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test("100,000 snapshots are thinned to their tiers in one commit, and planned again in next to no time")
+    @Test("100,000 snapshots are thinned in one commit, and planning again takes almost no time")
     func cost() throws {
-        // A year of working hours, one each 38 s of nine hours a day.
+        // A year of nine hours a day, with a snapshot every 38 s.
         let ages = (0..<100_000).map { number in
             let (day, place) = Int64(number).quotientAndRemainder(dividingBy: 274)
             return (365 - day) * Self.day - place * 38
@@ -76,9 +76,9 @@ struct ThinningArchiveTests {
         print("planned again in \(Self.processorSeconds() - again) s of processor time")
     }
 
-    @Test("a dry run forgets nothing; what a policy lets go is forgotten, and can be brought back")
+    @Test("a dry run forgets nothing; thinning forgets what the policy does not keep, and it can be brought back")
     func dryRun() throws {
-        // Around noon: no two days are concerned.
+        // Around noon, so that all are of one day.
         let noon = Timestamp.now.seconds / Self.day * Self.day - Self.day / 2
         try list((0..<50).map { 40 * Self.day - $0 }, now: noon)
         let root = try #require(try archive.roots().first)
@@ -92,7 +92,7 @@ struct ThinningArchiveTests {
         #expect(try archive.forgottenLast().count == 48)
     }
 
-    @Test("policies are known to other archive objects, by root and for all, and can be taken back")
+    @Test("other archive objects see the policies of a root and of all roots, and policies can be reset")
     func policies() throws {
         try list([5])
         let root = try #require(try archive.roots().first)
@@ -116,7 +116,7 @@ struct ThinningArchiveTests {
         #expect(throws: ArchiverError.self) { try archive.setBudget(StorageBudget(maxSize: 0)) }
     }
 
-    @Test("the last state with a deleted file stays, and what comes after it may go")
+    @Test("the last state with a deleted file stays, and later ones may go")
     func deletedFile() throws {
         // Two snapshots a minute apart; then the file that both have is deleted.
         try sandbox.root.write("file", "content")
@@ -128,14 +128,14 @@ struct ThinningArchiveTests {
         }
         let root = try #require(try archive.roots().first)
         let number = try #require(try archive.number(of: root))
-        // Seconds apart: a file that was there from the first snapshot on has lived less than a span of a minute.
+        // Only seconds have passed, so the file has lived less than a span of a minute.
         let later = Timestamp(seconds: Timestamp.now.seconds + 40 * Self.day)
         let plan = try archive.plan(root, number, RetentionPolicy(minutely: .forever), now: later)
         #expect(Set(plan.going.map(\.id)).isSuperset(of: [snapshots[1].id, snapshots[4].id]))
         #expect(!plan.going.contains { $0.id == snapshots[0].id || $0.id == snapshots[5].id })
     }
 
-    @Test("an unattended run that would forget most of many snapshots stops and asks, once there was a run")
+    @Test("after a first run, an unattended run that would forget most of many snapshots fails")
     func jump() throws {
         try archive.setPolicy(.usual)
         try archive.thin()

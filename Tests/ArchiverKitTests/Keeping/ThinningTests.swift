@@ -1,4 +1,4 @@
-// Which snapshots a policy lets go, and why the others stay.
+// Which snapshots a policy forgets, and why the others stay.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -22,7 +22,7 @@ struct ThinningTests {
 
     private static func id(_ number: Int) -> SnapshotID { SnapshotID(ChunkID(hashing: Array("\(number)".utf8))) }
 
-    /// Snapshots at these seconds after the start, each made right after the one before.
+    /// Returns snapshots at these seconds after the start, each the parent of the next.
     private func rows(_ seconds: [Int64]) -> [ThinningRow] {
         seconds.enumerated().map { index, second in
             ThinningRow(
@@ -31,7 +31,7 @@ struct ThinningTests {
         }
     }
 
-    /// The places in `rows` of what stays.
+    /// Returns the indices in `rows` of the snapshots that stay.
     private func kept(
         _ rows: [ThinningRow], at seconds: Int64, _ policy: RetentionPolicy = .usual,
         _ change: (inout ThinningPlan.Circumstances) -> Void = { _ in }
@@ -44,16 +44,16 @@ struct ThinningTests {
         return rows.indices.filter { !going.contains(rows[$0].id) }
     }
 
-    @Test("the first of each minute, hour, day and week stays as a snapshot grows older")
+    @Test("the first snapshot of each minute, hour, day and week stays as snapshots grow older")
     func tiers() {
-        // Every 20 s for ten minutes.
+        // One every 20 s for ten minutes.
         let rows = rows((0..<30).map { $0 * 20 })
         #expect(kept(rows, at: 3600) == Array(0..<30))
         #expect(kept(rows, at: 2 * Self.hour) == Array(stride(from: 0, to: 30, by: 3)) + [29])
         #expect(kept(rows, at: 2 * Self.day) == [0, 29])
         let days = self.rows((0..<28).map { $0 * 25 * Self.minute + 600 * Self.day })
         #expect(kept(days, at: 700 * Self.day) == [0, 27])
-        // Spans of a day that end at midnight, weeks on Monday.
+        // Days start at midnight, weeks on Monday.
         let nights = self.rows([
             0, 20 * Self.minute, Self.day - 1, Self.day, Self.day + 1200, 7 * Self.day, 7 * Self.day + 5,
         ])
@@ -61,14 +61,14 @@ struct ThinningTests {
         #expect(policy.map { kept(nights, at: 400 * Self.day, $0) } == [0, 5, 6])
     }
 
-    @Test("everything is kept without tiers, and what is dated in the future with them")
+    @Test("without tiers everything is kept, and with them snapshots dated in the future")
     func everything() {
         let rows = rows([0, 1, 2, 1000 * Self.day])
         #expect(kept(rows, at: 900 * Self.day, .everything) == [0, 1, 2, 3])
         #expect(kept(rows, at: -5) == [0, 1, 2, 3])
     }
 
-    @Test("pins, labels, operations, the newest and the newest that was not made aside stay")
+    @Test("pinned and labelled snapshots, those of operations, the newest and the newest not captured aside stay")
     func always() {
         var rows = rows((0..<9).map { $0 * 10 })
         rows[2] = ThinningRow(
@@ -82,7 +82,7 @@ struct ThinningTests {
         #expect(found == [0, 2, 4, 5, 7, 8])
     }
 
-    @Test("the end of a burst of work and the beginning of the next stay for 90 days, also when thinned step by step")
+    @Test("the end of a burst of work and the start of the next stay for 90 days, also when thinned in steps")
     func bursts() {
         // Ten minutes of work, 40 minutes of rest, ten minutes of work: within one hour of the clock.
         let all = rows((0..<60).map { $0 * 10 } + (0..<30).map { 3000 + $0 * 10 })
@@ -96,7 +96,7 @@ struct ThinningTests {
         #expect(kept(left, at: 91 * Self.day) == [0, 3])
     }
 
-    @Test("the states around a change of much at once stay for ever")
+    @Test("the states around a mass change stay for ever")
     func massChanges() {
         var rows = rows((0..<20).map { $0 * 10 })
         func overwriting(_ index: Int, _ count: UInt64) {
@@ -111,7 +111,7 @@ struct ThinningTests {
         #expect(kept(kept(rows, at: 2 * Self.day).map { rows[$0] }, at: 1000 * Self.day) == [0, 1, 2, 3])
     }
 
-    @Test("the last state with a deleted file stays while the file's life was longer than the spans of the tier")
+    @Test("the last state with a deleted file stays while the file lived longer than the tier's span")
     func deletedFiles() {
         let rows = rows((0..<20).map { $0 * 10 })
         let place = HistoryPlace(sequence: 8, seconds: rows[7].time.seconds)
@@ -125,11 +125,11 @@ struct ThinningTests {
         #expect(kept(rows, at: 20 * Self.day) { $0.unknown = [Self.id(7)] } == [0, 6, 19])
     }
 
-    @Test("thinning step by step keeps all that thinning at once keeps, whatever happens")
+    @Test("thinning in steps keeps everything that one late thinning keeps")
     func steps() throws {
         var random = SeededGenerator()
         for _ in 0..<60 {
-            // What the clock says, which is set back now and then, and when that really is.
+            // The clock's time, which is sometimes set back, and the real time.
             var (seconds, real, offset): ([Int64], [Int64], Int64) = ([0], [0], 0)
             for _ in 0..<400 {
                 let step = [5, 30, 600, 4000, 50_000][random.below(5)]
@@ -161,7 +161,7 @@ struct ThinningTests {
         }
     }
 
-    @Test("a policy that keeps nothing, or whose tiers contradict each other, is refused")
+    @Test("a policy that keeps nothing or has contradictory tiers is refused")
     func policies() throws {
         func code(_ body: () throws(ArchiverError) -> RetentionPolicy) -> ArchiverError.Code? {
             do throws(ArchiverError) { _ = try body() } catch { return error.code }
@@ -183,7 +183,7 @@ struct ThinningTests {
         #expect(code { () throws(ArchiverError) in try RetentionPolicy(daily: .forever) } == nil)
     }
 
-    @Test("a clock that jumps ahead is not believed, and one across a restart only for a month")
+    @Test("a jump ahead of the clock is ignored, and across a restart limited to a month")
     func clock() {
         let last = ThinningClock.Reading(wall: 1000, up: 500, boot: "a")
         func believed(_ wall: Int64, up: Int64, boot: String = "a") -> Int64 {

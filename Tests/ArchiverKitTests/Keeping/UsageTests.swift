@@ -1,4 +1,4 @@
-// What takes the space: whose bytes they are, and that none is counted twice.
+// What takes the space: each byte has one owner, and none is counted twice.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -40,7 +40,7 @@ import Testing
         try #require(usage.items.first { $0.owner == owner }, "\(usage.items)")
     }
 
-    /// Noise is stored as it is, with little around it.
+    /// Expects an item of about `bytes`: noise is stored uncompressed, with little overhead.
     private func expect(
         _ item: ArchiveUsage.Item, _ bytes: UInt64, versions: Int, at location: SourceLocation = #_sourceLocation
     ) {
@@ -49,7 +49,7 @@ import Testing
         #expect(item.versions == versions, "\(item)", sourceLocation: location)
     }
 
-    @Test("each directory has the bytes that only it uses, and what several use is counted apart, once")
+    @Test("each directory counts the bytes that only it uses, and shared bytes count separately, once")
     func paths() throws {
         let top = try usage()
         expect(try item(.path(#require(RelativePath("figures")), isDirectory: true), top), 150_000, versions: 4)
@@ -69,25 +69,25 @@ import Testing
         )
     }
 
-    @Test("roots and programs' states have their own, and what is forgotten is needed by nothing")
+    @Test("roots and saved states count their own bytes, and forgotten snapshots count as unneeded")
     func roots() throws {
         var random = SeededGenerator("usage of roots")
         try archive.save(random.noise(10_000), as: "noise")
         let before = try archive.usage()
         expect(try item(.root(root), before), 240_000, versions: 9)
-        // Written as a list of numbers, of which most take two bytes.
+        // The noise is encoded as a list of numbers, most of which take two bytes.
         let states = try item(.states, before)
         #expect((10_000...20_000).contains(states.ownBytes) && states.versions == 1, "\(states)")
         #expect(before.unneededBytes < 10_000)
         try scene.thin { _ in false }
         let after = try archive.usage()
-        // Of the first snapshot's block a part is needed: all of it stays.
+        // A part of the first snapshot's block is still needed, so the whole block stays.
         let own = try item(.root(root), after)
         #expect((100_000...180_000).contains(own.ownBytes) && own.versions == 5, "\(own)")
         #expect(after.unneededBytes >= 70_000)
     }
 
-    @Test("it tells what thinning would free, how fast the archive grows, and what each day added")
+    @Test("usage reports what thinning would free, the archive's growth, and what each day added")
     func growth() throws {
         let usage = try usage()
         #expect(usage.thinning.snapshots == 0 && usage.thinning.bytes < 100)

@@ -1,4 +1,4 @@
-// One run of churn: a real watcher, several processes that change its tree, and the comparison at the end.
+// One churn run: a real watcher, several processes that change its tree, and a comparison at the end.
 
 import ArchiveStorage
 import ArchiverKit
@@ -9,36 +9,36 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What befalls the watcher while the tree changes.
+/// What happens to the watcher while the tree changes.
 enum Mishap: String, CaseIterable {
     case none
-    /// It is stopped (SIGSTOP) until the kernel has dropped events.
+    /// The watcher is stopped (SIGSTOP) until the kernel has dropped events.
     case stopped
-    /// It is killed and started again, and again.
+    /// The watcher is killed and restarted several times.
     case killed
-    /// It compares everything all the time.
+    /// The watcher audits the tree all the time.
     case audited
-    /// It has a handful of watches and marks for the whole tree.
+    /// The watcher has only a few watches and marks for the whole tree.
     case limited
 }
 
-/// A mishap, and how changes are noticed meanwhile.
+/// A mishap, and the backend of the watcher.
 struct ChurnVariant: Sendable, CustomTestStringConvertible {
     let mishap: Mishap
-    let backend: WatchService.Backend
+    let backend: WatchBackend
 
     var testDescription: String { "\(mishap), \(backend.rawValue)" }
 
-    /// Those that make sense and that this machine allows.
+    /// The variants that make sense and that this machine allows.
     static let all = Mishap.allCases.flatMap { mishap in
-        WatchService.Backend.available
+        WatchBackend.available
             .filter { isPossible(mishap, $0) }
             .map { ChurnVariant(mishap: mishap, backend: $0) }
     }
 
-    private static func isPossible(_ mishap: Mishap, _ backend: WatchService.Backend) -> Bool {
+    private static func isPossible(_ mishap: Mishap, _ backend: WatchBackend) -> Bool {
         switch mishap {
-        // Without limits what is chosen is inotify.
+        // Without limits, `auto` chooses inotify.
         case .none, .killed: backend != .auto
         case .audited: backend == .inotify
         case .stopped: backend != .auto && backend != .poll
@@ -46,18 +46,18 @@ struct ChurnVariant: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether every change that leaves a file's times as they were gives an event that the watcher sees.
+    /// Whether the watcher sees an event for every change, even one that does not change a file's times.
     var hearsEverything: Bool { mishap == .none && backend != .poll }
 }
 
-/// A tree, an archive and a seed; removed at the end unless something was wrong.
+/// A tree, an archive and a seed; removed at the end unless a difference was found.
 final class ChurnRun {
     private let variant: ChurnVariant
     private let base: FilePath
     private var random: SeededGenerator
     private var log = ""
     private(set) var isEvidence = false
-    /// How many operations have changed something.
+    /// The number of operations that changed something.
     private(set) var changes = 0
 
     private var root: FilePath { base.appending("root") }
@@ -77,7 +77,7 @@ final class ChurnRun {
     /// Changes the tree while it is watched, then compares.
     ///
     /// - Parameters:
-    ///   - operations: how many each process tries.
+    ///   - operations: the number of operations that each process tries.
     func run(operations: Int) async throws {
         do {
             var watcher = try await watch()
@@ -88,7 +88,7 @@ final class ChurnRun {
             case .killed: for _ in 1...3 { watcher = try await killed(watcher, operations / 4) }
             }
             for churn in churns { try await finish(churn) }
-            // One change that matters, so that directories' times are captured as well.
+            // A last change of content, so that the times of directories are captured too.
             try Files(root).write("end", "\(random.next())")
             watcher.send(SIGTERM)
             let (status, output) = try await watcher.end()
@@ -128,20 +128,20 @@ final class ChurnRun {
         changes += output.split(separator: " ").compactMap { Int($0) }.first ?? 0
     }
 
-    /// Keeps the watcher from reading until more has happened than the kernel's queue of 16,384 events holds.
+    /// Stops the watcher until more events have happened than fit into the kernel's queue of 16,384.
     private func stop(_ watcher: Program, _ operations: Int) async throws {
         try await watcher.line { $0.contains("\"event\":\"snapshot\"") }
         watcher.send(SIGSTOP)
         let place = Files(root.appending("many"))
         try place.write("0", "x")
-        // Events of one name may be merged, those of two are not.
+        // The kernel may merge events of one name, but not of two names.
         for number in 1...17_000 { try place.rename(FilePath("\(number - 1)"), to: FilePath("\(number)")) }
         try await finish(churn(operations))
         watcher.send(SIGCONT)
         try await watcher.line { $0.contains("\"cause\":\"overflow\"") }
     }
 
-    /// Ends the watcher in the midst of things, and starts another.
+    /// Kills the watcher in the middle of its work, and starts another.
     private func killed(_ watcher: Program, _ operations: Int) async throws -> Program {
         try await finish(churn(1 + random.below(operations)))
         watcher.send(SIGKILL)

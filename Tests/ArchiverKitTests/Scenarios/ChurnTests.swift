@@ -1,19 +1,19 @@
-// Churn: several processes change a watched tree at random; nothing may be missed, whatever befalls the watcher.
+// Churn: several processes change a watched tree at random, and the watcher must miss nothing, whatever happens to it.
 
 import Foundation
 import Glibc
 import TestTraits
 import Testing
 
-/// One mishap after another: each run uses all cores.
+/// Runs one variant after another, because each run uses all cores.
 @Suite("Churn", .serialized, .blocking) struct ChurnTests {
-    @Test("The latest snapshot is the tree", .timeLimit(.minutes(60)), arguments: ChurnVariant.all)
+    @Test("the latest snapshot equals the tree", .timeLimit(.minutes(60)), arguments: ChurnVariant.all)
     func nothingIsMissed(_ variant: ChurnVariant) async throws {
         try await ChurnRun(variant).run(operations: 3_000)
     }
 
-    /// For as long as the environment's SOAK_MINUTES says, up to the first difference.
-    @Test("The latest snapshot is the tree, for as long as asked", .enabled(if: getenv("SOAK_MINUTES") != nil))
+    /// Runs for SOAK_MINUTES minutes, or until the first difference.
+    @Test("the latest snapshot equals the tree during a soak", .enabled(if: getenv("SOAK_MINUTES") != nil))
     func soak() async throws {
         let minutes = getenv("SOAK_MINUTES").flatMap { Int(String(cString: $0)) } ?? 60
         let end = ContinuousClock.now + .seconds(minutes * 60)

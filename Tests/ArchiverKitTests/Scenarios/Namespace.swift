@@ -1,17 +1,17 @@
-// A place where an ordinary user may mount file systems and lower limits without anybody else being affected.
+// A user namespace, in which an ordinary user may mount file systems and lower limits without affecting anyone else.
 
 import Foundation
 import Glibc
 import SystemPackage
 
-/// A user namespace with mounts and limits of its own (user_namespaces(7)), in which programs can be run.
+/// A user namespace with its own mounts and limits (user_namespaces(7)), in which programs can be run.
 ///
-/// It lasts as long as this object: the program that keeps it ends with its input.
+/// It exists as long as this object: the program that holds it ends when its input does.
 final class Namespace {
     private let keeper: Program
     private let input: ClosedOnExec
 
-    /// Whether this machine lets its users make any, and others in them.
+    /// Whether this machine lets its users create user namespaces, also nested ones.
     static let isPossible: Bool = {
         let script = "mount -t tmpfs tmpfs /tmp && \(limiting(to: 5)) && unshare -U --map-user=1 --map-group=1 true"
         let test = Process()
@@ -30,35 +30,37 @@ final class Namespace {
         try await keeper.line { $0 == "ready" }
     }
 
-    /// What lets one have `count` watches of inotify and as many marks of fanotify, for a shell that may.
+    /// A shell command that limits a user to `count` inotify watches and `count` fanotify marks, for a shell that may
+    /// do so.
     static func limiting(to count: Int) -> String {
         "echo \(count) >/proc/sys/user/max_inotify_watches && echo \(count) >/proc/sys/user/max_fanotify_marks"
     }
 
-    /// A command that runs another one as the user who runs the tests: within a further namespace, because only its root
-    /// may lower a namespace's limits.
+    /// A command prefix that runs a command as the user who runs the tests.
+    ///
+    /// It uses a nested namespace, because only the root of a namespace may lower its limits.
     static let asUser = ["unshare", "-U", "--map-user=\(geteuid())", "--map-group=\(getegid())"]
 
-    /// `words` as they are to be run from outside, so that they run in here as its root.
+    /// `words` as a command line that runs them in this namespace as its root.
     func entered(_ words: [String]) -> [String] {
         ["nsenter", "--preserve-credentials", "-U", "-m", "-t", "\(keeper.identifier)"] + words
     }
 
-    /// How `path` is seen from outside, with what is mounted in here.
+    /// The path by which `path` can be reached from outside, including mounts in the namespace.
     func seen(_ path: FilePath) -> FilePath {
         FilePath("/proc/\(keeper.identifier)/root").pushing(FilePath(root: nil, path.components))
     }
 
-    /// Limits what the programs in here can watch.
+    /// Limits what the programs in the namespace can watch.
     func limit(to count: Int) async throws { try await run(["sh", "-c", Namespace.limiting(to: count)]) }
 
-    /// Mounts a new file system in memory at `path`, or the directory `source`.
+    /// Mounts a new file system in memory, or the directory `source`, at `path`.
     func mount(_ source: FilePath?, at path: FilePath) async throws {
         let what = source.map { ["--bind", $0.string] } ?? ["-t", "tmpfs", "-o", "mode=755", "tmpfs"]
         try await run(["mount"] + what + [path.string])
     }
 
-    /// Unmounts what is mounted at `path`; it fails while anybody holds something open in it.
+    /// Unmounts the file system at `path`; fails while any file in it is open.
     func unmount(_ path: FilePath) async throws { try await run(["umount", path.string]) }
 
     private func run(_ words: [String]) async throws {

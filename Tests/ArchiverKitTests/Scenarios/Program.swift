@@ -1,15 +1,15 @@
-// Programs run by tests of watching: started, listened to, signalled, awaited.
+// Programs run by tests of watching: start them, read their output, send signals, wait for their end.
 
 import Foundation
 import Glibc
 import SystemPackage
 
-/// A running program whose output is read line by line; killed where it is let go of before its end.
+/// A running program whose output is read line by line; killed if it is released before its end.
 final class Program {
     private let process = Process()
     private let output: ProgramOutput
 
-    /// The program ended where something else was awaited.
+    /// The program ended while something else was expected.
     struct Ended: Error, CustomStringConvertible {
         let description: String
     }
@@ -17,8 +17,8 @@ final class Program {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - words: its name, which is looked for as a shell does, and its arguments.
-    ///   - input: what it reads; nil for nothing.
+    ///   - words: the program's name, found as a shell does, and its arguments.
+    ///   - input: the program's standard input; nil for none.
     init(_ words: [String], input: FileHandle? = nil) throws {
         let pipe = try ClosedOnExec()
         output = ProgramOutput(pipe.reader)
@@ -26,7 +26,7 @@ final class Program {
         process.arguments = words
         process.standardOutput = pipe.writer
         process.standardInput = input ?? FileHandle.nullDevice
-        // Whoever is started in the background ignores SIGINT, and so would the program.
+        // A process started in the background ignores SIGINT, and the program would inherit that.
         signal(SIGINT, SIG_DFL)
         try process.run()
         try pipe.writer.close()
@@ -39,21 +39,21 @@ final class Program {
 
     var identifier: pid_t { process.processIdentifier }
 
-    /// The next line that it writes; nil after its end.
+    /// The next line of output; nil after the program's end.
     func nextLine() async -> String? {
         let identifier = identifier
         return await withTaskCancellationHandler {
             await output.nextLine()
         } onCancel: {
-            // Then its end is what comes next.
+            // Its end then wakes the waiter.
             kill(identifier, SIGKILL)
         }
     }
 
-    /// The lines that it has written so far and nobody has taken.
+    /// The lines written so far that were not returned yet.
     func takeLines() -> [String] { output.takeLines() }
 
-    /// The next line for which `isWanted` is true; those before it are passed over.
+    /// The next line for which `isWanted` is true; skips the lines before it.
     @discardableResult
     func line(where isWanted: (String) -> Bool) async throws -> String {
         while let line = await nextLine() {
@@ -66,7 +66,7 @@ final class Program {
 
     /// Waits for the program's end.
     ///
-    /// - Returns: its exit status, minus the signal's number where one ended it, and all that it wrote.
+    /// - Returns: its exit status, or minus the signal's number if a signal ended it, and its whole output.
     func end() async throws -> (status: Int32, output: String) {
         while await nextLine() != nil {}
         let process = process
@@ -76,7 +76,7 @@ final class Program {
     }
 }
 
-/// A pipe whose ends no other program inherits that is started meanwhile: it would keep them open.
+/// A pipe whose ends are not inherited by other programs, which would hold them open.
 struct ClosedOnExec {
     let reader: FileHandle
     let writer: FileHandle

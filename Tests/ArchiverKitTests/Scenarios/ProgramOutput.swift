@@ -1,4 +1,4 @@
-// What a program writes, as lines: awaited one by one, or taken as far as it has come.
+// A program's output as lines, awaited one by one or taken in bulk.
 
 import Foundation
 import Glibc
@@ -7,9 +7,9 @@ import Threading
 /// The reading end of a program's output.
 final class ProgramOutput: Sendable {
     private struct State {
-        /// Everything so far.
+        /// The whole output so far.
         var text: [UInt8] = []
-        /// Where in it the next line begins that nobody has taken.
+        /// Where the next line that was not returned yet begins.
         var position = 0
         var hasEnded = false
         var waiter: CheckedContinuation<String?, Never>?
@@ -29,7 +29,7 @@ final class ProgramOutput: Sendable {
         _ = fcntl(file.fileDescriptor, F_SETFL, O_NONBLOCK)
     }
 
-    /// Reads until the end, on a thread of its own: the program must never wait for room.
+    /// Reads until the end, on a thread of its own, so that the program never waits for room in the pipe.
     func startReading() {
         Thread.detachNewThread { [self] in
             var wait = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
@@ -50,7 +50,7 @@ final class ProgramOutput: Sendable {
         }
     }
 
-    /// The lines that are in the pipe now or were before, as far as nobody has taken them.
+    /// The lines that are in the pipe or were read before, and were not returned yet.
     func takeLines() -> [String] {
         state.withLock { state in
             read(&state)
@@ -60,7 +60,7 @@ final class ProgramOutput: Sendable {
         }
     }
 
-    /// Takes in what has come, and hands a line to whoever waits for one.
+    /// Reads the pipe, and passes a line to the waiter if there is one.
     private func answer() {
         let (waiter, line): (CheckedContinuation<String?, Never>?, String?) = state.withLock { state in
             read(&state)

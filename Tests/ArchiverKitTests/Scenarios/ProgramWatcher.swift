@@ -1,4 +1,4 @@
-// The real program as a scenario's watcher: `archiver watch`, asked by `archiver status`.
+// The real program as a scenario's watcher: `archiver watch`, queried by `archiver status`.
 
 import ArchiverKit
 import Foundation
@@ -15,7 +15,7 @@ final class ProgramWatcher: ScenarioWatcher {
     private let namespace: Namespace?
     private var program: Program?
 
-    /// - Parameter namespace: where it runs; nil for where the tests do.
+    /// - Parameter namespace: the namespace to run in; nil for none.
     init(_ archive: FilePath, root: FilePath, in namespace: Namespace?) {
         self.archive = archive
         self.root = root
@@ -39,7 +39,7 @@ final class ProgramWatcher: ScenarioWatcher {
         }
     }
 
-    /// Asks until all that changed before is captured; an answer takes its time, but not as long as a capture may.
+    /// Queries until all earlier changes are captured; an answer takes time, but less than a capture may.
     func settle() async throws {
         var answer: Answer
         repeat { answer = try await ask() } while answer.isBehind
@@ -59,17 +59,17 @@ final class ProgramWatcher: ScenarioWatcher {
         #expect(status == 0)
     }
 
-    // MARK: What only a process can be done to
+    // MARK: Signals and events
 
-    /// Waits until the watcher tells `event`, unless it already has since the last barrier.
+    /// Waits until the watcher reports `event`, unless it already has since the last barrier.
     func wait(for event: String) async throws {
-        if log.hasTold(event) { return }
+        if log.hasReported(event) { return }
         try await wait { $0 == event }
     }
 
     func send(_ signal: CInt) { program?.send(signal) }
 
-    /// Ends it in the midst of whatever it does.
+    /// Kills it in the middle of its work.
     func kill() async throws {
         send(SIGKILL)
         #expect(try await end() == -SIGKILL)
@@ -77,9 +77,9 @@ final class ProgramWatcher: ScenarioWatcher {
 
     // MARK: -
 
-    /// Takes in what it tells up to its end.
+    /// Records its output up to its end.
     ///
-    /// - Returns: its exit status, minus the signal's number where one ended it.
+    /// - Returns: its exit status, or minus the signal's number if a signal ended it.
     private func end() async throws -> CInt? {
         defer { program = nil }
         while let line = await program?.nextLine() { take([line]) }
@@ -97,17 +97,17 @@ final class ProgramWatcher: ScenarioWatcher {
         for line in lines { log.note(ProgramWatcher.word(line)) }
     }
 
-    /// A command of archiver, run where the watcher runs.
+    /// An archiver command, run where the watcher runs.
     private func command(_ words: [String]) -> [String] {
         let words = [BuiltProgram.path(of: "archiver")] + words + ["--archive", archive.string]
         return namespace.map { $0.entered(Namespace.asUser + words) } ?? words
     }
 }
 
-// MARK: - What the program writes
+// MARK: - The program's output
 
 extension ProgramWatcher {
-    /// What `status --json` says of the one root.
+    /// The output of `status --json` about the one root.
     private struct Answer: Decodable {
         struct Root: Decodable {
             let well: Bool
@@ -122,7 +122,7 @@ extension ProgramWatcher {
         let well: Bool
         let roots: [Root]
 
-        /// Whether something that changed before the question may not be captured yet.
+        /// Whether some earlier change may not be captured yet.
         var isBehind: Bool {
             roots.contains { root in
                 guard let watcher = root.watcher else { return false }
@@ -139,7 +139,7 @@ extension ProgramWatcher {
         return answer
     }
 
-    /// A line of `watch --json` as the word for its event that scenarios use.
+    /// The scenario's word for the event in a line of `watch --json`.
     private static func word(_ line: String) -> String {
         struct Event: Decodable {
             let event: String

@@ -1,4 +1,4 @@
-// What a scenario can do to a watcher that is a program, and to the place where it runs.
+// The scenario commands that act on a watcher process, or on its namespace.
 
 import FileIO
 import Glibc
@@ -6,9 +6,9 @@ import Testing
 import TreeScripts
 
 extension ScenarioRunner {
-    /// Performs a line that needs the program, or a namespace.
+    /// Performs a line that needs the program or a namespace.
     ///
-    /// - Returns: false where the line's first word is no such command.
+    /// - Returns: false if the line's first word is not such a command.
     func performOnProgram(_ line: Script.Line) async throws -> Bool {
         switch line.command {
         case "freeze": try needed(program, line).send(SIGSTOP)
@@ -29,7 +29,7 @@ extension ScenarioRunner {
         return true
     }
 
-    /// `mount P` and `mount Q P`: a new file system, or the directory Q.
+    /// `mount P` mounts a new file system, `mount Q P` the directory Q.
     private func mount(_ line: Script.Line) async throws {
         let paths = line.words.dropFirst()
         guard let point = paths.last else { throw ScriptError(line.description, "at what?") }

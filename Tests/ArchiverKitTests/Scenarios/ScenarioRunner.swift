@@ -11,17 +11,17 @@ import TreeScripts
 
 @testable import ArchiverKit
 
-/// Who watches the tree of a scenario.
+/// What watches the tree of a scenario.
 enum Host {
     /// A service in this process.
     case service
     /// The program.
     case program
-    /// The program, with mounts and limits of its own.
+    /// The program, in a namespace with its own mounts and limits.
     case namespace(Namespace)
 }
 
-/// A scenario under way.
+/// A running scenario.
 final class ScenarioRunner {
     private let script: Script
     private let manner: Manner
@@ -29,21 +29,22 @@ final class ScenarioRunner {
     private let sandbox: Sandbox
     private let tree: ScriptTree
     private let watcher: any ScenarioWatcher
-    /// The watcher where it is a program, and where that runs.
+    /// The watcher if it is a program, and its namespace.
     let program: ProgramWatcher?
     let namespace: Namespace?
 
     /// The latest snapshot at the last barrier and at the one before.
     private var latest: ListedSnapshot?
     private var previous: ListedSnapshot?
-    /// How many snapshots lie between those barriers.
+    /// The number of snapshots between those barriers.
     private var newSnapshots = 0
     private var known = 0
-    /// What the watcher told between them and nobody has expected yet.
+    /// The events between them that no line has expected yet.
     private var events: [String] = []
-    /// What ignore files leave out: it is neither captured nor compared.
+    /// Paths that ignore files exclude: they are neither captured nor compared.
     private var leftOut: [RelativePath] = []
-    /// Where file systems are mounted in the root: the snapshot keeps what they cover, the tree shows what is in them.
+    /// Where file systems are mounted in the root: the snapshot has the covered entries, the tree shows the mounted
+    /// ones.
     var mountPoints: [RelativePath] = []
     var isWatching = false
     private var line = "the set-up"
@@ -51,8 +52,8 @@ final class ScenarioRunner {
     init(_ script: Script, _ manner: Manner, _ host: Host) throws {
         self.script = script
         self.manner = manner
-        // Durability is not in question here, and waiting for a disk would take most of the time. The tree itself is on
-        // one file system and on the other.
+        // The archive is in memory, because durability is not tested here and waiting for a disk would take most of the
+        // time. The tree itself is on a disk in one pace and in memory in the other.
         inMemory = try TemporaryDirectory(inMemory: true)
         switch manner.pace {
         case .patient: sandbox = try Sandbox(archive: inMemory.path.appending("archive"))
@@ -70,7 +71,8 @@ final class ScenarioRunner {
         }
     }
 
-    /// Performs every line; then shows that the watcher has not become deaf, and that the last snapshot can be restored.
+    /// Performs every line; then checks that the watcher still captures changes and that the last snapshot can be
+    /// restored.
     func run() async throws {
         for line in script.lines {
             self.line = "\(script.name):\(line.number): \(line)"
@@ -118,7 +120,7 @@ final class ScenarioRunner {
         }
     }
 
-    /// Where a script's path is for a program in the namespace.
+    /// The path of a script's path for a program in the namespace.
     func place(of path: [UInt8]) -> FilePath {
         let up = Array("../".utf8)
         if path.starts(with: up) { return sandbox.base.directory.pushing(FilePath(bytes: path.dropFirst(up.count))) }
@@ -127,7 +129,7 @@ final class ScenarioRunner {
 
     // MARK: Watching
 
-    /// Performs `watch`, which may be given `meanwhile`, `wait`, `settle=` and `max-delay=`.
+    /// Performs `watch` with its options `meanwhile`, `wait`, `settle=` and `max-delay=`.
     private func watch(_ arguments: [String]) async throws {
         var options = manner.options
         var readiness = Readiness.watching
@@ -163,7 +165,7 @@ final class ScenarioRunner {
         return stat(tree.root.string, &status) == 0
     }
 
-    /// Takes in what the watcher told and captured since the last barrier.
+    /// Reads what the watcher reported and captured since the last barrier.
     private func look() throws {
         expectNothingElse()
         events = watcher.log.takeEvents()
@@ -175,7 +177,7 @@ final class ScenarioRunner {
         awaitClockTick()
     }
 
-    /// Waits until the kernel stamps inodes with a time behind this one: a directory that seems to have changed before the
+    /// Waits until the kernel's coarse clock is later than now: a directory that seems to have changed before the
     /// capture ended is captured again.
     private func awaitClockTick() {
         func time(_ clock: clockid_t) -> Timestamp {
@@ -187,7 +189,7 @@ final class ScenarioRunner {
         while time(CLOCK_REALTIME_COARSE) <= end { sched_yield() }
     }
 
-    /// Expects the latest snapshot to be the tree, where there is one.
+    /// Checks that the latest snapshot equals the tree, if the root exists.
     private func compare() throws {
         try look()
         guard hasRoot else { return }
@@ -197,7 +199,8 @@ final class ScenarioRunner {
         expect(captured, equals: wanted, "the latest snapshot")
     }
 
-    /// Compares all but what a watcher leaves for its next snapshot: a directory's time where nothing else changed.
+    /// Compares everything except the times of directories in which nothing else changed: a watcher leaves those for
+    /// its next snapshot.
     private func expect(_ found: TreeListing, equals wanted: TreeListing, _ what: String) {
         let isComplete = isExact && newSnapshots > 0
         let (found, wanted) = isComplete ? (found, wanted) : (found.withoutDirectoryTimes, wanted.withoutDirectoryTimes)
@@ -206,7 +209,7 @@ final class ScenarioRunner {
 
     // MARK: The end
 
-    /// What the scenario left behind must not have made the watcher deaf.
+    /// Checks that the scenario did not stop the watcher from seeing changes.
     private func expectHearing() async throws {
         line = "\(script.name): after the end"
         for words in [["mkdir", "-p", "later/still"], ["write", "later/still/f", "1"], ["write", "later-f", "1"]] {
@@ -228,7 +231,7 @@ final class ScenarioRunner {
 // MARK: - Expectations
 
 extension ScenarioRunner {
-    /// Whether what a barrier finds can be foretold exactly.
+    /// Whether the findings of a barrier are deterministic.
     private var isExact: Bool { manner.pace == .patient }
 
     private func expect(_ words: [String], _ line: Script.Line) throws {
@@ -267,13 +270,13 @@ extension ScenarioRunner {
         }
     }
 
-    /// Whatever the watcher told that no line expected is a finding.
+    /// Any event that no line expected is a failure.
     private func expectNothingElse() {
-        // What changes while it is read is told and read again; a root may go while it is being captured.
+        // An entry that changes while it is read is reported and read again; a root may disappear while it is captured.
         if manner.backend == .poll { events.removeAll { $0 == "gap polling" || $0 == "degraded" } }
         let isRacing = { (event: String) in event == "problems" || event == "error noSuchDirectory" }
         let surprises = events.filter { isExact || !isRacing($0) }
-        #expect(surprises.isEmpty, "\(line): nobody expected this since the barrier before")
+        #expect(surprises.isEmpty, "\(line): unexpected events since the last barrier")
         events = []
     }
 }

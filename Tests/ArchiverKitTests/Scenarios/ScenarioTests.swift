@@ -5,21 +5,21 @@ import TestTraits
 import Testing
 import TreeScripts
 
-/// A script and how its tree is watched.
+/// A script and the way its tree is watched.
 struct Scenario: Sendable, CustomTestStringConvertible {
     let script: Script
     let manner: Manner
 
     var testDescription: String { "\(script.name): \(script.title) (\(manner))" }
 
-    /// Those for a watcher in this process.
+    /// The scenarios for a watcher in this process.
     static let inProcess = all { !$0.contains("program") }
-    /// Those for the program itself, where it may do what everybody may.
+    /// The scenarios for the program that need no special rights.
     static let ofProgram = all { $0.contains("program") && !$0.contains("userns") }
-    /// Those for the program in a place where it can be given less, and file systems be mounted.
+    /// The scenarios for the program that need a namespace, for limits and mounts.
     static let inNamespace = all { $0.contains("userns") }
 
-    /// The scenarios of the scripts whose requirements are met here and `isWanted`.
+    /// The scenarios of the scripts whose requirements are met here and for which `isWanted` is true.
     private static func all(_ isWanted: (Set<String>) -> Bool) -> [Scenario] {
         let missing: Set = [isRoot ? "user" : "root"]
         return Script.all.filter { isWanted($0.requirements) && $0.requirements.isDisjoint(with: missing) }
@@ -27,19 +27,19 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The time limit only ends a scenario whose barrier never comes.
+/// The time limit is only for a scenario whose barrier never comes.
 @Suite("Scenarios", .timeLimit(.minutes(60)), .blocking) struct ScenarioTests {
     /// A user has few inotify instances, and a machine few cores.
     private static let gate = Gate(width: 4)
 
-    @Test("After the barrier the latest snapshot is the tree on disk", arguments: Scenario.inProcess)
+    @Test("after a barrier the latest snapshot equals the tree on disk", arguments: Scenario.inProcess)
     func run(_ scenario: Scenario) async throws {
         try await ScenarioTests.gate.pass {
             try await ScenarioRunner(scenario.script, scenario.manner, .service).run()
         }
     }
 
-    @Test("So it is where the program itself watches", arguments: Scenario.ofProgram)
+    @Test("after a barrier the latest snapshot equals the tree that the program watches", arguments: Scenario.ofProgram)
     func runProgram(_ scenario: Scenario) async throws {
         try await ScenarioTests.gate.pass {
             try await ScenarioRunner(scenario.script, scenario.manner, .program).run()
@@ -47,15 +47,15 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "So it is with mounts and few watches, in a user namespace, where the machine allows one",
-        .enabled(if: Namespace.isPossible, "user namespaces are not to be had here"), arguments: Scenario.inNamespace)
+        "after a barrier the latest snapshot equals the tree, with mounts and few watches in a user namespace",
+        .enabled(if: Namespace.isPossible, "user namespaces are not available here"), arguments: Scenario.inNamespace)
     func runInNamespace(_ scenario: Scenario) async throws {
         try await ScenarioTests.gate.pass {
             try await ScenarioRunner(scenario.script, scenario.manner, .namespace(Namespace())).run()
         }
     }
 
-    @Test("Every script has a title of its own, a name, and says when watching begins")
+    @Test("every script has a unique title, a valid name and a watch line")
     func areWellFormed() {
         let words: Set = ["root", "user", "events", "program", "userns"]
         for script in Script.all {

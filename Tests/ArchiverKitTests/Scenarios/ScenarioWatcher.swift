@@ -1,4 +1,4 @@
-// The watchers that a scenario can be run with.
+// The watchers that can run a scenario.
 
 import ArchiverKit
 import FileWatching
@@ -10,13 +10,13 @@ import TreeScripts
 struct Manner: Sendable, CustomStringConvertible {
     /// When changes are captured.
     enum Pace: String, CaseIterable {
-        /// Only when the scenario settles: what each step leads to can be foretold.
+        /// Only when the scenario settles, so the result of each step is deterministic.
         case patient
-        /// At once and all the time: captures meet a tree that is changing.
+        /// Immediately and all the time, so captures meet a tree that is changing.
         case eager
     }
 
-    let backend: WatchService.Backend
+    let backend: WatchBackend
     let pace: Pace
 
     var description: String { "\(backend.rawValue), \(pace.rawValue)" }
@@ -28,9 +28,9 @@ struct Manner: Sendable, CustomStringConvertible {
         return options
     }
 
-    /// The manners to run a script in; what is polled is captured at barriers and not in between.
+    /// The manners to run a script in; a polled tree is captured only at barriers.
     static func all(for script: Script) -> [Manner] {
-        WatchService.Backend.available
+        WatchBackend.available
             .filter { $0 != .auto || script.uses("limit") }
             .filter { $0 != .poll || !script.requirements.contains("events") }
             .flatMap { backend in
@@ -39,33 +39,33 @@ struct Manner: Sendable, CustomStringConvertible {
     }
 }
 
-extension WatchService.Backend {
-    /// Those that this machine has.
+extension WatchBackend {
+    /// The backends that this machine has.
     static let available = allCases.filter { $0 != .fanotify || (try? TreeWatcher(backend: .fanotify)) != nil }
 }
 
-/// How far watching is to have come before a scenario goes on.
+/// How far the watcher must be before a scenario continues.
 enum Readiness {
     /// The root is watched and captured.
     case watching
     /// The root is being read for the first time.
     case begun
-    /// The root is watched, or not there and waited for.
+    /// The root is watched, or is missing and waited for.
     case waiting
 }
 
-/// Something that watches a root on behalf of a scenario.
+/// Watches a root for a scenario.
 protocol ScenarioWatcher {
     var log: WatchLog { get }
     /// Starts watching.
     ///
-    /// - Throws: what the watcher refuses with.
+    /// - Throws: the watcher's error if it refuses.
     func start(_ options: WatchService.Options, until readiness: Readiness) async throws
-    /// Returns once everything so far is captured and durable.
+    /// Returns once every earlier change is captured and durable.
     func settle() async throws
-    /// Returns once everything was looked at, and what no event had told of is captured.
+    /// Returns once everything was audited, and changes without an event are captured.
     func audit() async throws
-    /// Captures a last time and ends.
+    /// Captures a last time and stops.
     func stop() async throws
 }
 

@@ -1,4 +1,4 @@
-// A snapshot as a listing: what its entries say, without restoring it.
+// Lists a snapshot from its entries, without restoring it.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -8,7 +8,7 @@ import Foundation
 import Glibc
 
 extension TreeListing {
-    /// Lists what `snapshot` holds, with holes filled.
+    /// Lists the entries of `snapshot`, with holes filled.
     init(of snapshot: ListedSnapshot, in archive: Archive) throws {
         var entries: [Entry] = []
         try archive.forEachEntry(in: snapshot) { entry in
@@ -27,7 +27,7 @@ extension TreeListing {
         }
     }
 
-    /// The listing with directories that say nothing of when they changed.
+    /// The listing without the times of directories.
     var withoutDirectoryTimes: TreeListing {
         var listing = self
         listing.objects = objects.mapValues { object in
@@ -38,7 +38,7 @@ extension TreeListing {
         return listing
     }
 
-    /// The listing with zeros where files have holes: entries say nothing about where a file system puts them.
+    /// The listing with holes filled with zeros: entries do not record where a file system puts holes.
     var withoutHoles: TreeListing {
         var listing = self
         listing.objects = objects.mapValues { object in

@@ -1,11 +1,11 @@
-// What a watcher told while a scenario ran, in the words that scenarios use.
+// The events that a watcher reported in a scenario, in the words that scenarios use.
 
 import ArchiveFormat
 import ArchiverKit
 import Mementos
 import Threading
 
-/// The events of a watcher; those that a scenario does not expect are findings.
+/// The events of a watcher; an event that a scenario does not expect is a failure.
 final class WatchLog: Sendable {
     private struct State {
         var snapshots = 0
@@ -14,16 +14,16 @@ final class WatchLog: Sendable {
 
     private let state = Locked(State())
 
-    /// What is told in the course of things.
+    /// Events that need not be expected.
     private static let ordinary: Set = ["audit", "snapshot", "starting", "stopped", "watching"]
 
-    /// Snapshots announced so far.
+    /// The number of snapshots announced so far.
     var snapshots: Int { state.withLock { $0.snapshots } }
 
-    /// Whether `event` was told since events were taken.
-    func hasTold(_ event: String) -> Bool { state.withLock { $0.words.contains(event) } }
+    /// Whether `event` was reported since the events were last taken.
+    func hasReported(_ event: String) -> Bool { state.withLock { $0.words.contains(event) } }
 
-    /// The events since the last call that a scenario has to expect.
+    /// The events since the last call that a scenario must expect.
     func takeEvents() -> [String] {
         state.withLock { state in
             defer { state.words = [] }

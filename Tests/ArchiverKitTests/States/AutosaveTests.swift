@@ -1,4 +1,4 @@
-// Saving by itself: after changes, every so often, and when it ends.
+// Autosaves: after changes, at an interval, and at the end.
 
 import ArchiveFormat
 import ArchiverKit
@@ -16,7 +16,7 @@ struct AutosaveTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("a change is saved without being asked for, the last of a burst in any case", .timeLimit(.minutes(60)))
+    @Test("changes are saved automatically, the last of a burst always", .timeLimit(.minutes(60)))
     func changes() async throws {
         let game = Observable(Game())
         let autosave = archive.autosave(game, as: "game", settle: .milliseconds(5), maxDelay: .milliseconds(200))
@@ -35,7 +35,7 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score == 501)
     }
 
-    @Test("a value that is never quiet is saved after the longest delay", .timeLimit(.minutes(60)))
+    @Test("a value that changes all the time is saved after the maximum delay", .timeLimit(.minutes(60)))
     func restless() async throws {
         let game = Observable(Game())
         let autosave = archive.autosave(game, as: "game", settle: .seconds(3_600), maxDelay: .milliseconds(20))
@@ -49,7 +49,7 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score > 0)
     }
 
-    @Test("what a closure gives is saved every so often, and equal states once", .timeLimit(.minutes(60)))
+    @Test("the result of a closure is saved at the interval, and equal states once", .timeLimit(.minutes(60)))
     func intervals() async throws {
         let calls = Atomic(0)
         let (asked, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -64,7 +64,7 @@ struct AutosaveTests {
         #expect(try archive.history(of: "number").count == 3)
     }
 
-    @Test("flush saves at once, end saves and ends, and nothing is saved that was not changed")
+    @Test("flush saves immediately, end saves and ends, and only changes are saved")
     func flushing() throws {
         let game = Observable(Game())
         let autosave = archive.autosave(game, as: "game", settle: .seconds(3_600), maxDelay: .seconds(3_600))
@@ -79,7 +79,7 @@ struct AutosaveTests {
         #expect(!game.isObserved)
     }
 
-    @Test("an autosave that nobody keeps saves once more and is gone")
+    @Test("an autosave saves once more when it is released")
     func vanishing() throws {
         let game = Observable(Game())
         do {
@@ -91,7 +91,7 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score == 9)
     }
 
-    @Test("what changes after the end is not saved, also when the autosave is no longer kept")
+    @Test("changes after the end are not saved, even when the autosave is released")
     func ended() throws {
         let game = Observable(Game())
         do {
@@ -103,14 +103,14 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score == 9)
     }
 
-    @Test("an interval without end is one that never comes")
+    @Test("an autosave with an endless interval saves only at its end")
     func endlessInterval() throws {
         let autosave = archive.autosave(as: "number", every: .seconds(Int64.max)) { 1 }
         try autosave.end()
         #expect(try archive.load(Int.self, "number") == 1)
     }
 
-    @Test("a failure is told, and saving is tried again once it can be done", .timeLimit(.minutes(60)))
+    @Test("a failure is reported, and saving is retried until it succeeds", .timeLimit(.minutes(60)))
     func failures() async throws {
         let value = Observable(Fragile(isBroken: true))
         let autosave = archive.autosave(value, as: "value", settle: .zero, maxDelay: .milliseconds(5))
@@ -121,13 +121,13 @@ struct AutosaveTests {
             break
         }
         #expect(throws: StateError.self) { try autosave.flush() }
-        // Nothing of this change is left to be seen but the retry.
+        // After the repair, only the retry can save this change.
         Fragile.mends.store(true, ordering: .relaxed)
         for await _ in saved { break }
         #expect(try archive.load(Fragile.self, "value").number == 1)
     }
 
-    /// Cannot be encoded until it is mended.
+    /// Cannot be encoded until `mends` is set.
     private struct Fragile: Codable, Sendable, Equatable {
         static let mends = Atomic(false)
         var isBroken = false
@@ -143,7 +143,7 @@ struct AutosaveTests {
         }
     }
 
-    @Test("an undo history goes on after a restart where it was, and undoes what was done before")
+    @Test("an undo history continues after a restart, and undoes earlier steps")
     func undoHistories() throws {
         let history = UndoHistory<Rename>(of: Observable("a"))
         let autosave = archive.autosave(history, as: "names", settle: .seconds(3_600))
@@ -160,7 +160,7 @@ struct AutosaveTests {
         #expect(later.state.value == "a" && !later.canUndo.value)
     }
 
-    @Test("an undo history whose state changes otherwise is saved as well", .timeLimit(.minutes(60)))
+    @Test("an undo history is also saved when its state changes without a command", .timeLimit(.minutes(60)))
     func stateOfHistories() async throws {
         let history = UndoHistory<Rename>(of: Observable("a"))
         let autosave = archive.autosave(history, as: "names", settle: .zero, maxDelay: .milliseconds(5))
@@ -173,7 +173,7 @@ struct AutosaveTests {
         #expect(try archive.load(UndoMemento<Rename>.self, "names").state == "b")
     }
 
-    @Test("an autosave without changes leaves alone what others have saved meanwhile")
+    @Test("an autosave without changes does not overwrite states that others saved")
     func others() throws {
         try archive.save(Game(score: 1), as: "game")
         let game = Observable(try archive.load(Game.self, "game"))
@@ -186,7 +186,7 @@ struct AutosaveTests {
         #expect(try archive.load(Game.self, "game").score == 2)
     }
 
-    @Test("an undo history is an originator: a caretaker keeps it")
+    @Test("a caretaker saves and restores an undo history")
     func undoOriginators() async throws {
         let history = UndoHistory<Rename>(of: Observable("a"))
         try history.execute(Rename(to: "b"))

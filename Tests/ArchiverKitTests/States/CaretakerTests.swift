@@ -8,7 +8,7 @@ import SystemPackage
 import TestTraits
 import Testing
 
-/// An originator whose state holds a part that nobody else sees.
+/// An originator whose state has a private part.
 private struct Counter: Originator {
     struct State: Codable, Sendable {
         fileprivate var count: Int
@@ -58,7 +58,7 @@ private final class Screen: Originator {
     func restore(_ state: [String]) { title = state.first ?? "" }
 }
 
-/// Fails when it is asked to.
+/// Fails when `fails` is set.
 private struct Moody: Originator {
     var fails = false
 
@@ -79,7 +79,7 @@ struct CaretakerTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("a structure gets back any of its states, with its private parts, also in another program")
+    @Test("any state of a structure is restored with its private parts, also in another program")
     func structures() async throws {
         var caretaker = Caretaker(of: Counter(), titled: "counter", in: archive)
         caretaker.originator.add(1)
@@ -98,7 +98,7 @@ struct CaretakerTests {
         #expect(try await other.state(at: "latest~1").count == 1)
     }
 
-    @Test("a class, an actor and a class of the main actor get back their states")
+    @Test("the states of a class, an actor and a main-actor class are restored")
     func references() async throws {
         let document = Caretaker(of: Document(), titled: "document", in: archive)
         document.originator.type("hello")
@@ -126,7 +126,7 @@ struct CaretakerTests {
         #expect(screen.originator.title == "saved")
     }
 
-    @Test("the same caretaker serves a directory: it comes back, and what was there before is kept")
+    @Test("a caretaker restores a directory, and its former state stays in the archive")
     func directories() async throws {
         try sandbox.root.write("novel.txt", "It was a dark night")
         var caretaker = Caretaker(of: DirectoryOriginator(sandbox.root.directory, in: archive))
@@ -146,7 +146,7 @@ struct CaretakerTests {
         await #expect(throws: StateError.self) { try await caretaker.state(at: "draft") }
     }
 
-    @Test("the first start saves the present state, and later ones load what was saved")
+    @Test("the first start saves the present state, and later starts load the saved one")
     func starting() async throws {
         var first = Caretaker(of: Counter(), titled: "counter", in: archive)
         first.originator.add(4)
@@ -157,7 +157,7 @@ struct CaretakerTests {
         #expect(try await second.history().count == 1)
     }
 
-    @Test("another title is loaded and gone on with, or all stays as it is")
+    @Test("a caretaker switches to another title, or changes nothing if the title has no states")
     func titles() async throws {
         var caretaker = Caretaker(of: Counter(), titled: "one", in: archive)
         caretaker.originator.add(1)
@@ -171,7 +171,7 @@ struct CaretakerTests {
         #expect(caretaker.title == "one" && caretaker.originator.count == 1)
     }
 
-    @Test("what an originator throws is told with the title, and nothing is saved or forgotten")
+    @Test("an originator's error is reported with the title, and nothing is saved or forgotten")
     func failures() async throws {
         var caretaker = Caretaker(of: Moody(), titled: "mood", in: archive)
         let saved = try await caretaker.save()
@@ -188,7 +188,7 @@ struct CaretakerTests {
         #expect(try await caretaker.history() == [saved])
     }
 
-    @Test("one state or all of them are forgotten")
+    @Test("a caretaker forgets one state or all states")
     func forgetting() async throws {
         var caretaker = Caretaker(of: Counter(), titled: "counter", in: archive)
         for number in 1...3 {

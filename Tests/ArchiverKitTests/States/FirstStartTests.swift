@@ -1,4 +1,4 @@
-// First starts and changes of one title by many at once: programs, and threads of one program.
+// Simultaneous first starts and changes of one title by several programs, and by several threads of one program.
 
 import ArchiverKit
 import Foundation
@@ -29,7 +29,7 @@ struct FirstStartTests {
         return outputs
     }
 
-    @Test("of programs that start first at the same time one begins, and the others go on from there")
+    @Test("if several programs start first at once, one saves its state and the others load it")
     func programs() async throws {
         for round in 1...4 {
             let sandbox = try Sandbox()
@@ -54,7 +54,7 @@ struct FirstStartTests {
     }
 
     @Test(
-        "programs that make the archive and the title together lose no change and fail in nothing",
+        "programs that create the archive and the title at the same time lose no change and do not fail",
         .timeLimit(.minutes(60)))
     func archiveAndTitle() async throws {
         for round in 1...30 {
@@ -76,7 +76,7 @@ struct FirstStartTests {
         }
     }
 
-    @Test("of threads that start first at the same time one begins, and the others go on from there")
+    @Test("if several threads start first at once, one saves its state and the others load it")
     func threads() throws {
         let archives = [archive, try sandbox.reopened(), try sandbox.reopened()]
         for round in 0..<40 {
@@ -92,7 +92,7 @@ struct FirstStartTests {
         }
     }
 
-    @Test("a caretaker's first start puts nothing over what another program has begun with")
+    @Test("a caretaker's first start does not replace the first state of another program")
     func caretakers() async throws {
         final class Number: Originator, Sendable {
             private let held: Locked<Int>
@@ -118,7 +118,7 @@ struct FirstStartTests {
         }
     }
 
-    @Test("while the first state of a title is saved, loading it says that there is none, or gives it")
+    @Test("loading a title during its first save throws noSuchState or returns the state")
     func loadingMeanwhile() throws {
         let other = try sandbox.reopened()
         let errors = Locked<[String]>([])
@@ -140,7 +140,7 @@ struct FirstStartTests {
         #expect(found.isEmpty, "\(found.count) of 600 failed otherwise, such as: \(found.first ?? "")")
     }
 
-    @Test("changes that several programs make to one state are all there", .timeLimit(.minutes(60)))
+    @Test("no change that several programs make to one state is lost", .timeLimit(.minutes(60)))
     func counting() async throws {
         _ = try await examples(Array(repeating: ["counter", "--times", "100"], count: 4))
         #expect(try sandbox.reopened().load(Int.self, "counter") == 400)

@@ -1,4 +1,4 @@
-// The code of the article KeepingStates.md: what stands between "begin" and "end" is the article's, block for block.
+// The code of the article KeepingStates.md: the code between each "begin" and "end" must equal a block of the article.
 
 import ArchiverKit
 import FileIO
@@ -21,7 +21,7 @@ struct KeepingStatesArticle {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("the blocks of the article are those of this test")
+    @Test("the article has the code blocks of this test")
     func blocks() throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/KeepingStates.md")
         let source = try CodeBlocks.file("Tests/ArchiverKitTests/States/KeepingStatesArticle.swift")
@@ -29,7 +29,7 @@ struct KeepingStatesArticle {
         #expect(!blocks.isEmpty && blocks == CodeBlocks.ofSource(source))
     }
 
-    @Test("values are kept by name, and any of them comes back")
+    @Test("values are saved by title, and any of them can be loaded")
     func values() throws {
         // begin
         struct Game: Codable, Sendable, Equatable {
@@ -71,7 +71,7 @@ struct KeepingStatesArticle {
     }
     // end
 
-    @Test("a caretaker keeps what it does not see")
+    @Test("a caretaker saves a state with private parts")
     func caretakers() async throws {
         // begin
         let caretaker = Caretaker(of: Player(), titled: "player", in: archive)
@@ -83,7 +83,7 @@ struct KeepingStatesArticle {
         #expect(caretaker.originator.captureState().position == 1)
     }
 
-    @Test("a caretaker keeps some states")
+    @Test("a caretaker with a retention keeps some states")
     func retention() async throws {
         // begin
         let caretaker = Caretaker(of: Player(), titled: "player", in: archive, keeping: .latest(100))
@@ -118,7 +118,7 @@ struct KeepingStatesArticle {
         #expect(abs(loaded.volume - 0.7) < 0.001 && loaded.theme == "light")
     }
 
-    @Test("what is observable saves itself")
+    @Test("an observable value is saved automatically")
     func autosave() throws {
         // begin
         let settings = Observable(Volume(percent: 50))
@@ -129,7 +129,7 @@ struct KeepingStatesArticle {
         #expect(try archive.load(Volume.self, "volume").percent == 60)
     }
 
-    @Test("what was fetched is kept")
+    @Test("a fetched value is cached")
     func caches() async throws {
         @Sendable func fetch(_ name: String) async throws -> [UInt8] { Array(name.utf8) }
         // begin
@@ -141,7 +141,7 @@ struct KeepingStatesArticle {
         #expect(try await covers.value(for: "blue-train.png") == cover)
     }
 
-    @Test("what is missing is told")
+    @Test("a missing title throws noSuchState")
     func failures() throws {
         var game = Game()
         // begin

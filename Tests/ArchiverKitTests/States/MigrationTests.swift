@@ -1,4 +1,4 @@
-// States that older versions of a program saved, loaded by newer ones, and the other way.
+// States that older versions of a program saved are loaded by newer ones, and the reverse.
 
 import ArchiverKit
 import Mementos
@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The same state as four versions of a program have it.
+/// One state in three versions of a program.
 private enum Player {
     struct First: Codable, Sendable, Equatable {
         var name: String
@@ -63,7 +63,7 @@ struct MigrationTests {
         return nil
     }
 
-    @Test("a state of an older version is migrated step by step when it is loaded, and stays as it is in the archive")
+    @Test("an older state is migrated step by step when it is loaded, and stays unchanged in the archive")
     func chain() throws {
         try archive.save(first, as: "player")
         let size = try sandbox.base.directory.appending("archive/segments").bytesBelow()
@@ -80,7 +80,7 @@ struct MigrationTests {
         #expect(try archive.history(of: "player").count == 3)
     }
 
-    @Test("an optional property and one with a default of its own need no migration")
+    @Test("a new optional property, and one with a default in init(from:), need no migration")
     func additions() throws {
         struct Before: Codable, Sendable { var name = "Ada" }
         struct After: Codable, Sendable, Equatable {
@@ -99,7 +99,7 @@ struct MigrationTests {
         #expect(try archive.load(After.self, "player") == After(name: "Ada", stars: 5))
     }
 
-    @Test("a state of a newer version is refused by number and stays as it is")
+    @Test("a state of a newer version is refused with both version numbers, and stays unchanged")
     func newer() throws {
         let third = Player.Third(name: "Ada", lives: 2, progress: .init(score: 1, level: 1))
         let saved = try archive.save(third, as: "player")
@@ -115,7 +115,7 @@ struct MigrationTests {
         #expect(try archive.load(Player.Third.self, "player") == third)
     }
 
-    @Test("an older program that saves nevertheless loses no state of the newer one")
+    @Test("an older program that saves anyway loses no state of the newer one")
     func olderSaves() throws {
         let third = Player.Third(name: "Ada", lives: 2, progress: .init(score: 1, level: 1))
         try archive.save(third, as: "player")
@@ -123,7 +123,7 @@ struct MigrationTests {
         #expect(try archive.load(Player.Third.self, "player", at: "latest~1") == third)
     }
 
-    @Test("a way that is missing and a migration that fails are told with the version where it ends")
+    @Test("a missing migration and a failing one are reported with the version at which they stop")
     func failures() throws {
         struct Lost: VersionedState, Codable, Sendable {
             var name: String
@@ -153,7 +153,7 @@ struct MigrationTests {
         #expect(try archive.history(of: "player") == [saved])
     }
 
-    @Test("the widest steps are taken, and only those that lead to the version")
+    @Test("the widest migrations are used, and only those that lead to the version")
     func ways() {
         func migration(_ from: Int, _ to: Int) -> Migration { Migration(from: from, to: to) { _ in } }
         let all = [migration(1, 2), migration(2, 3), migration(1, 3), migration(3, 4), migration(1, 9)]
@@ -162,7 +162,7 @@ struct MigrationTests {
         #expect(way(4, 5) == nil && way(1, 9) == [9] && way(2, 9) == nil)
     }
 
-    @Test("a state's fields are altered in place, at any depth")
+    @Test("a migration changes fields in place, at any depth")
     func fields() {
         var state: StateValue = [
             "items": [["price": 1], ["price": 2.5]], "names": ["a": "x", 7: "y"], "none": nil, "flag": true,
@@ -185,7 +185,7 @@ struct MigrationTests {
         #expect(state["absent"] == nil && state["isOn"]?["x"] == nil)
     }
 
-    @Test("what a migration did not touch comes out as it went in")
+    @Test("a migration preserves the fields that it does not change")
     func untouched() throws {
         struct Old: Codable, Sendable {
             var numbers: [Double]; var map: [Int: [UInt8]]; var large: UInt64; var text: String?

@@ -1,4 +1,4 @@
-// Versioned states as parts of others: in lists, optionals, dictionaries, structures, undo histories and JSON files.
+// Versioned states as parts: in lists, optionals, dictionaries, structures, undo histories and JSON files.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -9,7 +9,7 @@ import SystemPackage
 import TestTraits
 import Testing
 
-/// The same program's types as two of its versions have them.
+/// The same types in two versions of a program.
 private enum Old {
     struct Album: Codable, Sendable, Equatable {
         var name: String
@@ -38,7 +38,7 @@ private enum New {
     }
 }
 
-/// One more version, with another kind of value.
+/// A third version of the type, encoded as another kind of value.
 private enum Newest {
     struct Album: VersionedState, Codable, Sendable, Equatable {
         var titles: [String]
@@ -63,7 +63,7 @@ private struct Add<Album: Codable & Sendable & Equatable>: Command, Codable, Equ
     func undo(on state: inout [Album]) { state.removeLast() }
 }
 
-/// What `Add` became.
+/// The next version of `Add`.
 private struct Insert: Command, VersionedState, Codable {
     let item: New.Album
     var name: String { "Insert" }
@@ -86,7 +86,7 @@ struct PartVersionTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    /// Saves `old`, loads it as `New`, saves that and loads it again; and the same with JSON files.
+    /// Saves `old`, loads it as `After`, saves that and loads it again; does the same with JSON files.
     private func expect<Before: Codable & Sendable, After: Codable & Sendable & Equatable>(
         _ old: Before, becomes new: After, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -111,7 +111,7 @@ struct PartVersionTests {
         try expect([old.best, nil], becomes: [new.best, nil])
     }
 
-    @Test("a structure is migrated, and what is in it by itself")
+    @Test("a structure and its parts are migrated individually")
     func structures() throws {
         struct OldHouse: Codable, Sendable { var shelf: Old.Shelf }
         struct NewHouse: Codable, Sendable, Equatable { var shelf: New.Shelf }
@@ -119,7 +119,7 @@ struct PartVersionTests {
         try expect(OldHouse(shelf: old), becomes: NewHouse(shelf: new))
     }
 
-    @Test("a part of an older version within a state of the present one, and the other way round, is migrated")
+    @Test("an older part in a present state, and a present part in an older state, are migrated")
     func mixed() throws {
         struct Shelf<Album: Codable & Sendable & Equatable>: VersionedState, Codable, Sendable, Equatable {
             var albums: [Album]
@@ -135,7 +135,7 @@ struct PartVersionTests {
         try expect(List(list: newest), becomes: Shelf(albums: newest))
     }
 
-    @Test("a migration that makes the newer state from the older type, to a value that has no fields")
+    @Test("a migration from an older type makes a value without fields")
     func typed() throws {
         let newest = Newest.Album(["Blue"])
         try expect(New.Album(title: "Blue"), becomes: newest)
@@ -144,7 +144,7 @@ struct PartVersionTests {
         try expect([newest], becomes: [newest])
     }
 
-    @Test("an undo history of older states goes on with newer ones")
+    @Test("an undo history of older states continues with newer ones")
     func histories() throws {
         let history = UndoHistory<Add<Old.Album>>(of: Observable(old.albums))
         try history.execute(Add(album: Old.Album(name: "Court and Spark")))
@@ -164,7 +164,7 @@ struct PartVersionTests {
         #expect(latest.state.value.last == New.Album(title: "Court and Spark"))
     }
 
-    @Test("a program may be shipped with a JSON file of an older version, and with one of the present")
+    @Test("a program can be shipped with a JSON file of an older or of the present version")
     func shipped() throws {
         try sandbox.base.write("old.json", #"[{"name": "Blue"}, {"name": "Horses"}]"#)
         try sandbox.base.write("new.json", #"[{"@stateVersion": 2, "title": "Blue"}, {"name": "Horses"}]"#)
@@ -175,7 +175,7 @@ struct PartVersionTests {
         }
     }
 
-    @Test("a part of a newer version is refused by number and place, whatever it is in")
+    @Test("a part of a newer version is refused with its version and place, whatever contains it")
     func newer() throws {
         func refusal(_ body: () throws -> Void) -> String {
             do { try body() } catch let error as StateError {
@@ -197,7 +197,7 @@ struct PartVersionTests {
         }
         try expect([New.Album].self, "3 2")
         try expect([New.Album?].self, "3 2")
-        // These types have no versions: what is of version 3 is refused nevertheless, whatever shape it has.
+        // These types have no versions, but a part of version 3 is refused, whatever its shape.
         try expect([Old.Album].self, "3 1")
         try expect([Old.Album?].self, "3 1")
         try expect([[String]].self, "3 1")
@@ -209,7 +209,7 @@ struct PartVersionTests {
         #expect(try archive.history(of: "list").count == 2)
     }
 
-    @Test("a part that cannot be migrated is told with its place and the version where the way ends")
+    @Test("a part that cannot be migrated is reported with its place and the last version reached")
     func failures() throws {
         struct Lost: VersionedState, Codable, Sendable {
             var title: String
@@ -246,7 +246,7 @@ struct PartVersionTests {
         else { return #expect(Bool(false), "\(String(describing: wrong))") }
     }
 
-    @Test("payloads of an enumeration and an enumeration itself are migrated")
+    @Test("an enumeration and its payloads are migrated")
     func enumerations() throws {
         enum OldShelf: Codable, Sendable { case empty, one(Old.Album), many(name: String, albums: [Old.Album]) }
         enum NewShelf: Codable, Sendable, Equatable {
@@ -274,7 +274,7 @@ struct PartVersionTests {
         try expect(["a": Size.huge], becomes: ["a": NewSize.large])
     }
 
-    @Test("a class is of one version with its superclass, whose parts have versions of their own")
+    @Test("a class and its superclass share one version, and the superclass's parts have their own")
     func classes() throws {
         class Base<Album: Codable>: Codable {
             var albums: [Album] = []
@@ -313,13 +313,13 @@ struct PartVersionTests {
         }
     }
 
-    @Test("versioned parts of versioned parts are migrated, each by itself, two levels down")
+    @Test("versioned parts two levels deep are migrated individually")
     func nested() throws {
         struct OldHouse: Codable, Sendable { var shelves: [String: [Old.Shelf]], owner = "x" }
         struct NewHouse: VersionedState, Codable, Sendable, Equatable {
             var shelves: [String: [New.Shelf]], tenant: String
             static let version = 2
-            // What is below can be reached from above as well, whatever version it has.
+            // A migration can also reach the parts below, whatever their version.
             static let migrations = [
                 Migration(from: 1) { house in
                     house.rename("owner", to: "tenant")
@@ -364,7 +364,7 @@ struct PartVersionTests {
         #expect(try archive.load([NewPrice].self, "prices", startingFrom: url) == [new])
     }
 
-    @Test("equal states are equal bytes, with versioned parts as well")
+    @Test("equal states with versioned parts have equal bytes")
     func equalBytes() throws {
         let first = try archive.save(new, as: "shelf")
         #expect(try archive.save(new, as: "shelf") == first)
@@ -379,7 +379,7 @@ struct PartVersionTests {
         try #require(try archive.state(.latest, titled: title))
     }
 
-    @Test("what the program exports is what StateFile reads, versions included")
+    @Test("StateFile reads what the program exports, versions included")
     func exports() throws {
         try archive.save([new], as: "shelves")
         try archive.save(new, as: "shelf")
@@ -393,7 +393,7 @@ struct PartVersionTests {
         #expect(try Data(contentsOf: other) + Data("\n".utf8) == Data(contentsOf: URL(filePath: single.string)))
     }
 
-    @Test("keys of a program's own that look like versions come back as they were")
+    @Test("a program's own keys that look like version keys are loaded unchanged")
     func keys() throws {
         struct Own: VersionedState, Codable, Sendable, Equatable {
             var values: [String: Int], version = 7, content = 8
@@ -414,10 +414,10 @@ struct PartVersionTests {
         }
     }
 
-    /// The bytes of the state `title`, which is of version 1 itself.
+    /// The bytes of the state `title`, whose own version is 1.
     private func bytes(_ title: String) throws -> [UInt8] { try archive.content(of: state(title)).bytes }
 
-    @Test("the bytes of parts with versions are those of the format document")
+    @Test("parts with versions have the bytes that the format document specifies")
     func bytes() throws {
         struct Two: VersionedState, Codable, Sendable {
             var a = 1

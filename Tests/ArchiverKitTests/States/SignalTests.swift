@@ -1,4 +1,4 @@
-// The end of a program that saves by itself: asked for by a signal, or without a warning.
+// The end of a program with an autosave: by a signal, normally, or by a kill.
 
 import ArchiveFormat
 import ArchiverKit
@@ -36,7 +36,7 @@ struct SignalTests {
     }
 
     @Test(
-        "SIGTERM and SIGINT end a program as ever, but only once its state is saved", .timeLimit(.minutes(60)),
+        "SIGTERM and SIGINT end a program only after its state is saved", .timeLimit(.minutes(60)),
         arguments: [SIGTERM, SIGINT])
     func termination(signal: CInt) async throws {
         let program = try quiz("--answer", "capitals", "--times", "5", "--quiet", "3600")
@@ -48,7 +48,7 @@ struct SignalTests {
     }
 
     @Test(
-        "what changed last is saved when main ends and at exit(0), although nobody has ended the autosave",
+        "the last changes are saved at the end of main and at exit(0) without ending the autosave",
         .timeLimit(.minutes(60)), arguments: ["main", "exit"])
     func normalEnd(ending: String) async throws {
         let program = try quiz(
@@ -57,7 +57,7 @@ struct SignalTests {
         #expect(try right() == 5)
     }
 
-    @Test("what was saved last survives kill -9", .timeLimit(.minutes(60)))
+    @Test("the last saved state survives kill -9", .timeLimit(.minutes(60)))
     func kill() async throws {
         let program = try quiz("--answer", "capitals", "--times", "7", "--quiet", "0.01")
         try await program.line { $0 == "saved" }
@@ -67,7 +67,7 @@ struct SignalTests {
         #expect(try sandbox.reopened().check(data: true).findingCount == 0)
     }
 
-    @Test("a program killed at any moment leaves a state that was saved, and none torn", .timeLimit(.minutes(60)))
+    @Test("a program killed at any moment leaves only complete states", .timeLimit(.minutes(60)))
     func killedWhileSaving() async throws {
         for round in 1...8 {
             let program = try quiz("--answer", "capitals", "--times", "\(round * 40)", "--quiet", "0")

@@ -1,4 +1,4 @@
-// A cache on saved states: fetched once, within a budget.
+// A cache on saved states: each value is fetched once, and the budget is respected.
 
 import ArchiveStorage
 import Foundation
@@ -9,7 +9,7 @@ import Threading
 @testable import ArchiverKit
 @testable import SavedStates
 
-/// Gives pictures, and counts how often it was asked.
+/// Returns pictures, and records the requests.
 private final class Server: Sendable {
     struct Unreachable: Error {}
 
@@ -39,7 +39,7 @@ struct StateCacheTests {
         StateCache("covers", in: archive, budget: budget)
     }
 
-    @Test("sizes that lie are no trap: what was used last stays within the budget")
+    @Test("wrong sizes do not overflow: the last used value stays within the budget")
     func greatSizes() {
         var contents = CacheContents()
         for key in ["a", "b"] { contents.enter(key, bytes: .max - 1) }
@@ -48,7 +48,7 @@ struct StateCacheTests {
         #expect(contents.keys == ["b"])
     }
 
-    @Test("a value is fetched once, and is there without the server, in the next run too")
+    @Test("a value is fetched once, and is available without the server, also in the next run")
     func offline() async throws {
         let first = try await cache().value(for: "blue") { [server] in try server.picture("blue") }
         server.stop()
@@ -63,7 +63,7 @@ struct StateCacheTests {
         #expect(try await cache().value(for: "new") == nil)
     }
 
-    @Test("what was used least recently goes first, and the budget is kept")
+    @Test("the least recently used value is removed first, and the budget is respected")
     func budget() async throws {
         let cache = cache(budget: 3500)
         for name in ["a", "b", "c"] { _ = try await cache.value(for: name) { [server] in try server.picture(name) } }
@@ -77,7 +77,7 @@ struct StateCacheTests {
         #expect(try archive.titles().map(\.title).sorted() == ["covers", "covers/a", "covers/c", "covers/d"])
     }
 
-    @Test("a value that is larger than the budget is given, and takes nothing along")
+    @Test("a value larger than the budget is returned, and removes no other value")
     func large() async throws {
         let cache = cache(budget: 3500)
         for name in ["a", "b"] { _ = try await cache.value(for: name) { [server] in try server.picture(name) } }
@@ -86,7 +86,7 @@ struct StateCacheTests {
         #expect(try await cache.keys() == ["a", "b"])
     }
 
-    @Test("those who ask for one value at the same time share one fetch")
+    @Test("concurrent requests for one value share one fetch")
     func together() async throws {
         let cache = cache()
         let (waiting, release) = AsyncStream.makeStream(of: Void.self)
@@ -106,7 +106,7 @@ struct StateCacheTests {
         #expect(server.log.count == 1)
     }
 
-    @Test("a value is replaced and removed, with what is remembered of it")
+    @Test("a value is replaced and removed, with its former states")
     func replacing() async throws {
         let cache = cache()
         try await cache.keep(Data([1]), for: "a")
@@ -120,7 +120,7 @@ struct StateCacheTests {
         #expect(try archive.history(of: "covers/a").isEmpty)
     }
 
-    @Test("several programs fill one cache, and none loses what another has kept")
+    @Test("several programs fill one cache, and no value is lost")
     func severalPrograms() async throws {
         let archives = try (0..<4).map { _ in try sandbox.reopened() }
         try await withThrowingTaskGroup { group in

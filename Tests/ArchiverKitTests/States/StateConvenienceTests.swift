@@ -1,4 +1,4 @@
-// What makes saved states easy to use: literals, mementos, dates, places.
+// Conveniences of saved states: selector literals, mementos, dates, URLs.
 
 import ArchiverKit
 import Foundation
@@ -14,7 +14,7 @@ struct StateConvenienceTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("a selector is written as a literal; one that cannot be understood fails where it is used")
+    @Test("a selector can be a literal; a malformed literal fails when it is used")
     func literals() throws {
         for number in 1...3 { try archive.save(number, as: "number", label: "n\(number)") }
         #expect(try archive.load(Int.self, "number", at: "latest~2") == 1)
@@ -30,7 +30,7 @@ struct StateConvenienceTests {
         ArchiverError.expect(.malformedSelector) { _ = try archive.snapshot("a:b") }
     }
 
-    @Test("a memento is loaded whatever is saved later, and not once it is forgotten")
+    @Test("a memento is loaded whatever is saved later, until it is forgotten")
     func mementos() throws {
         let first = try archive.save(1, as: "number")
         try archive.save(2, as: "number", label: first.short + "x")
@@ -63,11 +63,11 @@ struct StateConvenienceTests {
     func dates() throws {
         let before = Date()
         let memento = try archive.save(1, as: "number")
-        // The memento has nanoseconds, a date near to those.
+        // The memento's time has nanoseconds; its date is close to it.
         #expect(memento.date.timeIntervalSince(before) > -0.001 && memento.date.timeIntervalSinceNow < 0.001)
     }
 
-    @Test("an archive is opened by a text, a URL or a path")
+    @Test("an archive is opened by a string, a URL or a path")
     func opening() throws {
         let directory = sandbox.base.directory.appending("an archive")
         try Archive.open(directory.string, creating: true).save(7, as: "number")
@@ -79,7 +79,7 @@ struct StateConvenienceTests {
         #expect(error?.message.contains("https://example.org/archive is not on this machine") == true)
     }
 
-    @Test("migrations make state values of numbers, texts and lists")
+    @Test("migrations create state values from numbers, texts and lists")
     func stateValues() throws {
         struct Old: Codable, Sendable { var name = "Ada", percent = 40 }
         struct New: VersionedState, Codable, Sendable, Equatable {

@@ -1,4 +1,4 @@
-// The bytes of saved states are those of the format document, type by type.
+// Saved states have the bytes that the format document specifies, type by type.
 
 import ArchiveFormat
 import ArchiverKit
@@ -33,7 +33,7 @@ struct StateEncodingTests {
         return try archive.content(of: #require(try archive.state(.latest, titled: "state"))).bytes
     }
 
-    /// The bytes of `text` as digits, with its head.
+    /// The bytes of `text` with its head, as hex digits.
     private func text(_ text: String) -> String {
         ([0x60 + UInt8(text.utf8.count)] + Array(text.utf8)).map { String(format: "%02x", $0) }.joined()
     }
@@ -45,7 +45,7 @@ struct StateEncodingTests {
         }
     }
 
-    @Test("integers have 64 bits and their value only, whatever type they had; wider ones are refused")
+    @Test("integers of any type are encoded by their value in at most 64 bits; wider ones are refused")
     func integers() throws {
         try expect(0, is: "00")
         try expect(UInt8(200), is: "18c8")
@@ -60,7 +60,7 @@ struct StateEncodingTests {
         #expect(try archive.history(of: "wide").isEmpty)
     }
 
-    @Test("floating-point numbers are never integers, and have the shortest form that keeps the value")
+    @Test("floating-point numbers are never encoded as integers, and have the shortest exact form")
     func numbers() throws {
         try expect(1.0, is: "f93c00")
         try expect(-0.0, is: "f98000")
@@ -70,7 +70,7 @@ struct StateEncodingTests {
         #expect(try saved([Double.nan]) == hex("81 f97e00"))
     }
 
-    @Test("true, false, texts and data are items of their own kind; texts are UTF-8 as they are")
+    @Test("true, false, texts and data have their own kinds of item; texts are unchanged UTF-8")
     func plain() throws {
         try expect([true, false], is: "82 f5 f4")
         try expect("e\u{301}", is: "63 65cc81")
@@ -92,7 +92,7 @@ struct StateEncodingTests {
         try expect([UInt8]([0, 255]), is: "82 00 18ff")
     }
 
-    @Test("structures are maps from the names of their keys; an optional property that is nil is left out")
+    @Test("structures are maps with the names of their keys; a nil optional property is omitted")
     func structures() throws {
         struct Game: Codable, Sendable, Equatable {
             var level = 1, name: String?
@@ -109,7 +109,7 @@ struct StateEncodingTests {
         try expect(Point(), is: "a2 00 02 01 01")
     }
 
-    @Test("an optional is its value or null; in lists and dictionaries null stands")
+    @Test("an optional is its value or null; lists and dictionaries contain the null")
     func optionals() throws {
         try expect(Int?.none, is: "f6")
         try expect(Int?.some(3), is: "03")
@@ -140,7 +140,7 @@ struct StateEncodingTests {
         enum Known: String, Codable, CodingKeyRepresentable, Sendable { case red }
         try expect(["b": 1, "aa": 2], is: "a2 6162 01 626161 02")
         try expect([10: 1, -1: 2], is: "a2 0a 01 20 02")
-        // A text that is the plain spelling of an integer is one.
+        // A text that is the plain spelling of an integer is encoded as that integer.
         try expect(["7": 1, "07": 2, "x": 3], is: "a3 07 01 6178 03 623037 02")
         try expect([Known.red: 1], is: "a1 \(text("red")) 01")
         try expect([Color.red: 1], is: "82 \(text("red")) 01")
@@ -186,7 +186,7 @@ struct StateEncodingTests {
         }
     }
 
-    @Test("a superclass is the pair super of its subclass")
+    @Test("a superclass is the member super of its subclass")
     func classes() throws {
         #expect(try saved(Derived()) == hex("a2 6162 02 657375706572 a1 6161 01"))
         let loaded = try archive.load(Derived.self, "state")

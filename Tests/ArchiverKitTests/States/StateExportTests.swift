@@ -1,4 +1,4 @@
-// Saved states as JSON files: exactly what was saved, and never over something else.
+// Exports of saved states as JSON files: exact, and never over an existing file.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -12,7 +12,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// A state with what JSON has and what it has not.
+/// A state with values that JSON can and cannot represent.
 private struct Album: Codable, Sendable, Equatable {
     struct Track: Codable, Sendable, Equatable {
         var name: String
@@ -31,7 +31,7 @@ private struct Album: Codable, Sendable, Equatable {
     var small = Double.leastNonzeroMagnitude
 }
 
-/// Numbers that JSON does not have.
+/// Numbers that JSON cannot represent.
 private struct Bounds: Codable, Sendable, Equatable {
     var low = -Double.infinity
     var high = Double.infinity
@@ -51,7 +51,7 @@ struct StateExportTests {
 
     private func url(_ path: FilePath) -> URL { URL(filePath: path.string) }
 
-    @Test("the file is the one that StateFile writes, and StateFile loads it as it was saved")
+    @Test("the file equals the one that StateFile writes, and StateFile loads the saved state from it")
     func sameAsStateFile() throws {
         let album = Album()
         let (target, other) = (sandbox.base.full("album.json"), sandbox.base.full("other.json"))
@@ -65,7 +65,7 @@ struct StateExportTests {
         #expect(String(decoding: bytes, as: UTF8.self).contains("\"cover\" : \"AP+ABw==\""))
     }
 
-    @Test("numbers that JSON does not have come back from their names")
+    @Test("numbers that JSON cannot represent are loaded from their names")
     func nonFinite() throws {
         let target = sandbox.base.full("bounds.json")
         _ = try archive.export(saved(Bounds()), to: target)
@@ -78,7 +78,7 @@ struct StateExportTests {
         #expect(try StateFile.load([Double].self, from: url(sandbox.base.full("nan.json")))[0].isNaN)
     }
 
-    @Test("every CBOR item is JSON: integers are exact, whatever keys are")
+    @Test("every CBOR item becomes JSON with exact integers and any keys")
     func items() throws {
         let cases: [(CBORValue, String)] = [
             (.negative(complement: UInt64.max), "-18446744073709551616"),
@@ -94,7 +94,15 @@ struct StateExportTests {
         for (item, text) in cases { #expect(try StateJSON(item).compact() == text) }
     }
 
-    @Test("what lies more than 32 levels deep stands on one line, and a long text comes in pieces")
+    @Test("nested keys are not escaped repeatedly")
+    func keysInKeys() throws {
+        var (key, item) = (CBORValue.null, CBORValue.null)
+        for _ in 0..<16 { (key, item) = (item, .map([(item, .null)])) }
+        #expect(try StateJSON(item).compact() == "{\"cbor:\(Data(key.encoded()).base64EncodedString())\":null}")
+        #expect(try StateJSON(.map([(.array([.null]), .null)])).compact() == "{\"cbor:gfY=\":null}")
+    }
+
+    @Test("values more than 32 levels deep are on one line, and a long text is written in pieces")
     func deepAndLong() throws {
         var item = CBORValue.text(String(repeating: "ä\u{1}€", count: 50_000))
         for level in 0..<60 { item = level % 2 == 0 ? .array([item, .null]) : .map([(.text("a"), item)]) }
@@ -114,7 +122,7 @@ struct StateExportTests {
         #expect(values[0] == values[1])
     }
 
-    @Test("whatever a state holds, it is written as Foundation's encoder writes it")
+    @Test("any state is written as Foundation's encoder writes it")
     func sameAsFoundation() throws {
         var random = SeededGenerator("States as JSON")
         func item(_ depth: Int) -> CBORValue {
@@ -147,7 +155,7 @@ struct StateExportTests {
         }
     }
 
-    @Test("what is there already stays as it is, also when it is a link that leads nowhere")
+    @Test("an existing file is not changed, even if it is a dangling link")
     func taken() throws {
         let state = try saved([1, 2])
         try sandbox.base.write("file.json", "mine")
@@ -170,7 +178,7 @@ struct StateExportTests {
         }
     }
 
-    @Test("a dry run writes nothing and tells what would be written")
+    @Test("a dry run writes nothing and returns the same result")
     func dryRun() throws {
         let state = try saved([1, 2])
         let target = sandbox.base.full("new.json")
@@ -181,7 +189,7 @@ struct StateExportTests {
     }
 
     @Test(
-        "in a directory the file is named after the title, whatever that is",
+        "in a directory the file is named after the title, whatever its characters",
         arguments: [
             ("Best Game Ever", "Best Game Ever.json"), ("a/b/../c", "a_b_.._c.json"), ("..", "_..json"),
             (".hidden", "_hidden.json"), ("-rf", "_rf.json"), ("\u{202E}evil\u{2028}", "_evil_.json"),
@@ -197,7 +205,7 @@ struct StateExportTests {
         #expect(try StateFile.load([Int].self, from: url(export.destination)) == [7])
     }
 
-    @Test("a damaged state is found by a check, named, and not exported; others are")
+    @Test("a check names a damaged state; it cannot be exported, and others can")
     func damage() throws {
         var noise = SystemRandomNumberGenerator()
         func data() -> Data { Data((0..<4_000).map { _ in UInt8.random(in: 0...255, using: &noise) }) }

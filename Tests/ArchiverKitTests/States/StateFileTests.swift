@@ -1,4 +1,4 @@
-// Where StateFile reads and writes: files, and nothing else.
+// StateFile reads and writes files, and nothing else.
 
 import ArchiverKit
 import Foundation
@@ -14,7 +14,7 @@ struct StateFileTests {
     init() throws { sandbox = try Sandbox() }
 
     @Test(
-        "what is no file of this machine is refused by name, and nothing is read or written",
+        "a URL that is not a file on this machine is refused by name, and nothing is read or written",
         arguments: [
             "https://example.com%@", "http://localhost%@", "ftp://h%@", "file://server%@", "%@", "file://%@%%00x",
         ])
@@ -47,7 +47,7 @@ struct StateFileTests {
         #expect(try StateFile.load(Game.self, from: local) == Game(score: 4))
     }
 
-    @Test("a directory and what is not there are told as such")
+    @Test("a directory and a missing file throw an error")
     func missing() throws {
         for path in ["", "nowhere/game.json"] {
             let url = URL(filePath: sandbox.base.directory.appending(path).string)

@@ -1,4 +1,4 @@
-// Old states are forgotten as new ones are saved, where a caretaker is told to.
+// A caretaker with a retention forgets old states as it saves new ones.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -19,7 +19,7 @@ struct StateRetentionTests {
         func restore(_ state: Int) { number = state }
     }
 
-    @Test("a caretaker of the latest ten keeps them, a tenth more for a while, and what is pinned or labelled")
+    @Test("a caretaker keeps the latest ten states, up to a tenth more, and all that are pinned or labelled")
     func latest() async throws {
         let sandbox = try Sandbox()
         let caretaker = Caretaker(of: Counter(), titled: "title", in: sandbox.archive, keeping: .latest(10))

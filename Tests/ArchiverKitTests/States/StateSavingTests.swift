@@ -1,4 +1,4 @@
-// Saved states: what is saved is loaded again, whatever it is, and equal states are not stored twice.
+// Any saved state is loaded unchanged, and equal states are not stored twice.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -12,14 +12,14 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What most tests of states save.
+/// The state that most tests save.
 struct Game: Codable, Sendable, Equatable {
     var attempts = 0
     var level = 1
     var score = 0
 }
 
-/// A state with everything that Codable values are made of.
+/// A state with every kind of Codable value.
 private struct Everything: Codable, Sendable, Equatable {
     enum Mood: String, Codable, Sendable { case calm, wild }
     enum Shape: Codable, Sendable, Equatable { case circle(radius: Double), square, named(String, Int) }
@@ -52,7 +52,7 @@ struct StateSavingTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("any Codable value is loaded as it was saved, also by another program and with a new catalogue")
+    @Test("any Codable value is loaded as it was saved, also by another program and with a rebuilt catalogue")
     func everything() throws {
         let state = Everything()
         try archive.save(state, as: "all")
@@ -69,7 +69,7 @@ struct StateSavingTests {
     }
 
     @Test(
-        "a state of any size comes back, and one that differs little stores little",
+        "a state of any size is loaded, and a small difference stores little",
         arguments: [1, 90, 5_000, 3_000_000])
     func sizes(count: Int) throws {
         var random = SeededGenerator()
@@ -98,7 +98,7 @@ struct StateSavingTests {
         #expect(try archive.history(of: "game") == [first, labelled])
     }
 
-    @Test("sets and dictionaries are equal in whatever order they are encoded")
+    @Test("sets and dictionaries are equal in any encoding order")
     func unordered() throws {
         struct Tags: Codable, Sendable, Equatable { var tags: Set<String> }
         let words = (0..<50).map { "word \($0)" }
@@ -111,7 +111,7 @@ struct StateSavingTests {
         #expect(try archive.save(Tags(tags: Set(words.dropFirst())), as: "tags") != first)
     }
 
-    @Test("a state that was there before is stored by its record alone")
+    @Test("a state that was saved before stores only its record")
     func returning() throws {
         var random = SeededGenerator()
         let large = (0..<8_000).map { _ in UInt64.random(in: 0...UInt64.max, using: &random) }
@@ -123,7 +123,7 @@ struct StateSavingTests {
         #expect(try archive.history(of: "numbers").count == 3)
     }
 
-    @Test("the states of a title are found by order, time, label and id, and those of others are not")
+    @Test("the states of a title are found by order, time, label and id, but not those of other titles")
     func selecting() throws {
         let saved = try (0..<5).map { try archive.save(Game(score: $0), as: "game", label: $0 == 2 ? "two" : nil) }
         let other = try archive.save(Game(score: 77), as: "other", label: "elsewhere")
@@ -144,7 +144,7 @@ struct StateSavingTests {
         }
     }
 
-    @Test("the latest state is the last that was saved, also where the clock has been set back")
+    @Test("the latest state is the last one saved, even if the clock was set back")
     func clock() {
         let (early, late) = (Timestamp(seconds: 5), Timestamp(seconds: 5, nanoseconds: 999_999_999))
         #expect(StateWriter.time(late, after: early) == late)
@@ -153,7 +153,7 @@ struct StateSavingTests {
         #expect(StateWriter.time(early, after: nil) == early)
     }
 
-    @Test("the first start begins with what it is given, and later ones with what was saved")
+    @Test("the first start uses the given state, and later starts the saved one")
     func firstStart() throws {
         let url = URL(filePath: sandbox.base.directory.appending("default.json").string)
         try StateFile.save(Game(level: 5), to: url)
@@ -169,7 +169,7 @@ struct StateSavingTests {
         #expect(try again.history(of: "missing").isEmpty)
     }
 
-    @Test("a forgotten state is neither listed nor loaded any more, also with a new catalogue")
+    @Test("a forgotten state is no longer listed or loaded, even with a rebuilt catalogue")
     func forgetting() throws {
         let saved = try (0..<4).map { try archive.save(Game(score: $0), as: "game") }
         try archive.forget([saved[1], saved[3]])
@@ -186,7 +186,7 @@ struct StateSavingTests {
         #expect(try archive.titles().isEmpty)
     }
 
-    @Test("what is no state of the type, or of no title, is told and changes nothing")
+    @Test("a wrong type, a missing state and a bad title or label throw an error and change nothing")
     func failures() throws {
         struct Unencodable: Codable, Sendable {
             init() {}
@@ -221,7 +221,7 @@ struct StateSavingTests {
         #expect(try archive.load([String: String].self, "game") == ["a": "b"])
     }
 
-    @Test("a state that is saved again after damage can be loaded again")
+    @Test("a damaged state that is saved again can be loaded")
     func damage() throws {
         var random = SeededGenerator()
         let state = (0..<2_000).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
@@ -241,7 +241,7 @@ struct StateSavingTests {
         #expect(try Archive.open(path).load([UInt32].self, "numbers") == state)
     }
 
-    @Test("states that many threads save are all there, each once")
+    @Test("states saved by many threads are all in the history, each once")
     func threads() throws {
         let archives = [archive, try sandbox.reopened()]
         concurrently(8) { thread in

@@ -14,7 +14,7 @@ struct StateSelectingTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    private func selected(_ text: String) throws -> Selected {
+    private func selected(_ text: String) throws -> Selection {
         try archive.selected(SnapshotSelector(text), of: nil, orElsewhere: true)
     }
 
@@ -23,14 +23,14 @@ struct StateSelectingTests {
         return try #require(try archive.states().first { $0.id == id })
     }
 
-    @Test("labels come before ids, ids before titles; orders and times are those of snapshots")
+    @Test("labels come before ids and ids before titles; orders and times name snapshots")
     func order() throws {
         let state = try save(1, as: "game", label: "best")
         ArchiverError.expect(.noSuchSnapshot) { _ = try selected("latest") }
         let snapshot = try sandbox.capture(label: "first")
         let latest = try save(2, as: "game")
         let named = try save(3, as: String(snapshot.id.hex.prefix(12)))
-        // Longer ones are refused as labels.
+        // A longer prefix would be refused as a label.
         let labelled = try save(4, as: "other", label: String(state.id.hex.prefix(3)))
         #expect(try selected("best") == .state(state))
         #expect(try selected("first") == .snapshot(snapshot))
@@ -44,7 +44,7 @@ struct StateSelectingTests {
         ArchiverError.expect(.noSuchSnapshot) { _ = try selected("nothing") }
     }
 
-    @Test("a label that a snapshot and a state have is ambiguous, and both are named")
+    @Test("a label of both a snapshot and a state is ambiguous, and both are candidates")
     func ambiguousLabel() throws {
         let snapshot = try sandbox.capture(label: "v1")
         let state = try save(1, as: "game", label: "v1")
@@ -54,7 +54,7 @@ struct StateSelectingTests {
         #expect(try archive.state("v1", titled: "game") == state)
     }
 
-    @Test("digits that ids of snapshots and of states begin with are ambiguous, and all are named")
+    @Test("the first digits of several ids are ambiguous, and all their snapshots and states are candidates")
     func ambiguousID() throws {
         let snapshot = try sandbox.capture()
         let digit = String(snapshot.id.hex.prefix(1))
@@ -65,14 +65,14 @@ struct StateSelectingTests {
         }
         #expect(same.count == 2)
         let error = ArchiverError.expect(.ambiguousSelector) { _ = try selected(digit) }
-        #expect(Set(error?.candidates ?? []) == Set([.snapshot(snapshot)] + same.map(Selected.state)))
+        #expect(Set(error?.candidates ?? []) == Set([.snapshot(snapshot)] + same.map(Selection.state)))
         let within = ArchiverError.expect(.ambiguousSelector) {
             _ = try archive.state(SnapshotSelector(digit), titled: "game")
         }
-        #expect(Set(within?.candidates ?? []) == Set(same.map(Selected.state)))
+        #expect(Set(within?.candidates ?? []) == Set(same.map(Selection.state)))
     }
 
-    @Test("a state is compared with the latest of its title, the latest with the one before it")
+    @Test("a state is compared with the latest of its title, and the latest with the one before")
     func comparison() throws {
         let states = try (0..<3).map { try save($0, as: "game") }
         let single = try save(9, as: "single")

@@ -1,11 +1,11 @@
-// What tests of states share.
+// Helpers for the tests of states.
 
 import ArchiverKit
 import Foundation
 import SavedStates
 import SystemPackage
 
-/// Runs `body` on `count` threads at once and waits for all of them.
+/// Runs `body` on `count` threads concurrently and waits for all of them.
 func concurrently(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
     for number in 0..<count {
@@ -28,7 +28,7 @@ extension StateContent {
 }
 
 extension Sandbox {
-    /// The archive as it would be elsewhere, with a catalogue made anew.
+    /// A copy of the archive elsewhere, with a rebuilt catalogue.
     func copyWithoutCatalogue() throws -> Archive {
         let copy = base.directory.appending("copy-\(UInt64.random(in: 0...UInt64.max))")
         try FileManager.default.copyItem(atPath: archive.directory.string, toPath: copy.string)
@@ -40,7 +40,7 @@ extension Sandbox {
 }
 
 extension FilePath {
-    /// Bytes of all files below the directory.
+    /// The size of all files below the directory, in bytes.
     func bytesBelow() throws -> Int {
         guard let names = FileManager.default.enumerator(atPath: string) else { throw SystemFailure("list", self) }
         return try names.reduce(0) { sum, name in

@@ -1,4 +1,4 @@
-// Loading, changing and saving in one.
+// Updates: loading, changing and saving in one step.
 
 import ArchiverKit
 import FileIO
@@ -23,7 +23,7 @@ struct StateUpdateTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("an update changes the latest state and returns what its body returns")
+    @Test("an update changes the latest state and returns the result of its body")
     func changes() throws {
         let score = try archive.update("game", startingFrom: Game()) { game in
             game.score += 7
@@ -39,7 +39,7 @@ struct StateUpdateTests {
         #expect(try archive.history(of: "game").count == 3, "what has not changed is not stored again")
     }
 
-    @Test("an update that throws saves nothing and throws what its body threw")
+    @Test("if the body of an update throws, the update rethrows and saves nothing")
     func throwing() throws {
         #expect(throws: Refusal.self) {
             try archive.update("game", startingFrom: Game()) { game in
@@ -60,7 +60,7 @@ struct StateUpdateTests {
         #expect(try archive.load(Game.self, "game").score == 6)
     }
 
-    @Test("an update of a title without states says so")
+    @Test("an update of a title without states throws noSuchState")
     func missing() throws {
         #expect {
             try archive.update("none") { (_: inout Game) in }
@@ -73,7 +73,7 @@ struct StateUpdateTests {
         #expect(try archive.titles().isEmpty)
     }
 
-    @Test("an update migrates a state of an older version, and leaves alone one of a newer version")
+    @Test("an update migrates an older state, and does not change a newer one")
     func versions() throws {
         try archive.save(Game(score: 3), as: "game")
         try archive.update("game") { (match: inout Match) in match.points += 1 }
@@ -88,7 +88,7 @@ struct StateUpdateTests {
         #expect(try archive.history(of: "game") == history && history.count == 2)
     }
 
-    @Test("saving under a title within its own update fails with words, under another title it works")
+    @Test("saving under a title within its own update throws an error; under another title it works")
     func nesting() throws {
         let again = try sandbox.reopened()
         try archive.update("game", startingFrom: Game()) { game in
@@ -111,7 +111,7 @@ struct StateUpdateTests {
         #expect(try archive.load(Game.self, "game").score == 3)
     }
 
-    @Test("changes that several threads make to one state are all there")
+    @Test("no change that several threads make to one state is lost")
     func threads() throws {
         let archives = [archive, try sandbox.reopened()]
         concurrently(8) { thread in

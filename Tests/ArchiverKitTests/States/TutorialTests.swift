@@ -1,4 +1,4 @@
-// The tutorial's code is that of a package outside of archiver, which `make check` builds; README's is compiled here.
+// The tutorial's code equals that of a package outside archiver, which `make check` builds; README's is compiled here.
 
 import ArchiverKit
 import FileIO
@@ -16,7 +16,7 @@ struct TutorialTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test("the blocks of the tutorial are those of the package that is built")
+    @Test("the tutorial has the code blocks of the package that is built")
     func tutorial() throws {
         let document = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/TimeTravel.md")
         let blocks = Set(CodeBlocks.ofDocument(document))
@@ -28,7 +28,7 @@ struct TutorialTests {
         #expect(manifest.count == 1 && manifest.first?.contains("let package = Package(") == true)
     }
 
-    @Test("the manifest of the tutorial is the one that swift package init makes, with archiver added")
+    @Test("the tutorial's manifest is that of swift package init with archiver added")
     func manifest() throws {
         let folder = sandbox.base.directory.appending("journal")
         try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
@@ -40,7 +40,7 @@ struct TutorialTests {
         process.standardError = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
-        // The program may be tested where there is no compiler.
+        // There may be no compiler where the tests run.
         guard process.terminationStatus == 0 else { return }
         let made = try String(contentsOfFile: folder.appending("Package.swift").string, encoding: .utf8)
         #expect(FileManager.default.fileExists(atPath: folder.appending("Sources/journal/journal.swift").string))
@@ -52,19 +52,19 @@ struct TutorialTests {
         #expect(shown == plain(made))
     }
 
-    /// A manifest without comments and blanks.
+    /// A manifest without comments and whitespace.
     private func plain(_ manifest: String) -> String {
         let lines = manifest.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("//") }
         return lines.joined().filter { !$0.isWhitespace }
     }
 
-    /// Articles whose code is built in the package outside, and where it is.
+    /// Articles whose code is built in the package outside archiver, with the program that has it.
     private static let programs = [
         "ArchiverKit": "overview/main", "FindingAVersion": "overview/FindingAVersion", "Keeping": "overview/Keeping",
         "Undo": "undoing/main",
     ]
 
-    @Test("the code of other articles is that of programs that are built", arguments: programs)
+    @Test("other articles have the code of programs that are built", arguments: programs)
     func articles(name: String, program: String) throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/\(name).md")
         let source = try CodeBlocks.file("fixtures/package/Sources/\(program).swift")
@@ -72,9 +72,10 @@ struct TutorialTests {
         #expect(!blocks.isEmpty && blocks == CodeBlocks.ofSource(source))
     }
 
-    @Test("no document has Swift code that nothing compiles")
+    @Test("all Swift code in documents is compiled")
     func documents() throws {
-        // Those after the articles have tests of their own: this suite's, KeepingStatesArticle, ArticleTests.
+        // TimeTravel, KeepingStates and the later ones have their own tests: this suite's, KeepingStatesArticle,
+        // ArticleTests.
         let compiled = Set(Self.programs.keys).union([
             "README", "TimeTravel", "KeepingStates", "Commands", "Observer", "UserInterfaces",
         ])
@@ -84,7 +85,7 @@ struct TutorialTests {
         #expect(Set(withCode.map(\.name)) == compiled)
     }
 
-    @Test("the package outside uses every public type of the patterns and of saved states")
+    @Test("the package outside archiver uses every public type of the patterns and of saved states")
     func everything() throws {
         let folder = "fixtures/package/Sources/everything"
         let used = try ["main", "Observing", "Commanding", "States"]
@@ -100,7 +101,7 @@ struct TutorialTests {
         for name in names { #expect(used.contains(try Regex("\\b\(name)\\b").wordBoundaryKind(.simple)), "\(name)") }
     }
 
-    @Test("the program in README does what it says")
+    @Test("the program in README compiles and works")
     func readme() throws {
         let blocks = CodeBlocks.ofDocument(try CodeBlocks.file("README.md"))
         let source = try CodeBlocks.file("Tests/ArchiverKitTests/States/TutorialTests.swift")

@@ -1,10 +1,10 @@
-// Makes, changes and removes files below one directory, by plain system calls.
+// Creates, changes and removes files below one directory with plain system calls.
 
 import CLinux
 import Glibc
 public import SystemPackage
 
-/// A system call that failed in a test's own doing.
+/// A system call of the test itself that failed.
 struct SystemFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -23,7 +23,7 @@ struct Files: Sendable {
 
     // MARK: Files
 
-    /// Makes a file or replaces its content, writing into the same inode.
+    /// Creates a file, or replaces its content in the same inode.
     func write(_ path: FilePath, _ bytes: [UInt8], permissions: mode_t = 0o644) throws {
         try withOpen(path, O_WRONLY | O_CREAT | O_TRUNC, permissions) { try writeAll(bytes, to: $0, at: 0, path) }
     }
@@ -32,7 +32,7 @@ struct Files: Sendable {
         try write(path, Array(text.utf8))
     }
 
-    /// Writes at `offset`; what is skipped becomes a hole.
+    /// Writes at `offset`; a skipped range becomes a hole.
     func write(_ path: FilePath, _ bytes: [UInt8], at offset: Int) throws {
         try withOpen(path, O_WRONLY | O_CREAT, 0o644) { try writeAll(bytes, to: $0, at: offset, path) }
     }
@@ -41,7 +41,7 @@ struct Files: Sendable {
         try write(path, bytes, at: size(path))
     }
 
-    /// Cuts a file off or adds a hole.
+    /// Truncates a file, or extends it with a hole.
     func setSize(_ path: FilePath, _ size: Int) throws {
         try withOpen(path, O_WRONLY | O_CREAT, 0o644) { try check(ftruncate($0, size), "truncate", path) }
     }
@@ -59,7 +59,7 @@ struct Files: Sendable {
 
     // MARK: Other objects
 
-    /// Makes a directory and all that lead to it.
+    /// Creates a directory and its missing parents.
     func makeDirectory(_ path: FilePath) throws {
         var made = directory
         for component in path.components {
@@ -74,12 +74,12 @@ struct Files: Sendable {
         try check(target.withPlatformString { target in with(path) { symlink(target, $0) } }, "symlink", path)
     }
 
-    /// Gives the file at `existing` the further name `path`.
+    /// Creates a hard link `path` to the file at `existing`.
     func makeLink(_ path: FilePath, to existing: FilePath) throws {
         try check(with(existing) { existing in with(path) { link(existing, $0) } }, "link", path)
     }
 
-    /// Makes a FIFO, a socket's name or a device: `type` is one of S_IFIFO, S_IFSOCK, S_IFCHR and S_IFBLK.
+    /// Creates a FIFO, a socket or a device: `type` is one of S_IFIFO, S_IFSOCK, S_IFCHR and S_IFBLK.
     func makeNode(_ path: FilePath, _ type: mode_t, device: dev_t = 0) throws {
         try check(with(path) { mknod($0, type | 0o640, device) }, "mknod", path)
     }
@@ -99,7 +99,7 @@ struct Files: Sendable {
         try check(with(path) { utimensat(AT_FDCWD, $0, [time, time], AT_SYMLINK_NOFOLLOW) }, "utimensat", path)
     }
 
-    /// Sets an extended attribute, of a symbolic link its own.
+    /// Sets an extended attribute; on a symbolic link, of the link itself.
     func setAttribute(_ path: FilePath, _ name: String, _ value: [UInt8]) throws {
         try check(with(path) { clinux_lsetxattr($0, name, value, value.count) }, "setxattr \(name)", path)
     }
@@ -108,7 +108,7 @@ struct Files: Sendable {
         try check(with(path) { clinux_lremovexattr($0, name) }, "removexattr \(name)", path)
     }
 
-    // MARK: Looking and moving
+    // MARK: Status and renames
 
     func status(_ path: FilePath) throws -> stat {
         var status = stat()
@@ -133,7 +133,7 @@ struct Files: Sendable {
         try Files.removeTree(full(path).platformBytes, in: AT_FDCWD)
     }
 
-    /// Removes everything in the directory, and it itself unless it is to be kept.
+    /// Removes everything in the directory, and the directory itself unless `keepingDirectory` is true.
     func removeAll(keepingDirectory: Bool = false) throws {
         guard keepingDirectory else { return try Files.removeTree(directory.platformBytes, in: AT_FDCWD) }
         for name in try Files.names(in: AT_FDCWD, directory.platformBytes) {
@@ -152,8 +152,9 @@ struct Files: Sendable {
 
     // MARK: Long paths
 
-    /// Makes directories called `name` in one another and calls `body` with the innermost; their path may be longer than
-    /// a system call takes.
+    /// Creates nested directories called `name` and calls `body` with the innermost.
+    ///
+    /// Their path may be longer than a system call accepts.
     func makeChain(of name: String, depth: Int, _ body: (CInt) throws -> Void) throws {
         var current = open(directory.string, O_RDONLY | O_DIRECTORY)
         defer { close(current) }
@@ -172,7 +173,7 @@ struct Files: Sendable {
     private static func removeTree(_ name: [CChar], in directory: CInt) throws {
         if unlinkat(directory, name, 0) == 0 { return }
         guard errno == EISDIR || errno == EPERM else { throw SystemFailure("unlink", FilePath(platformString: name)) }
-        // Its own permissions may keep even its owner from emptying it.
+        // The directory's permissions may prevent even its owner from emptying it.
         _ = fchmodat(directory, name, 0o700, 0)
         for child in try names(in: directory, name) {
             let opened = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -202,7 +203,7 @@ struct Files: Sendable {
     private func withOpen<Result>(
         _ path: FilePath, _ flags: CInt, _ permissions: mode_t, _ body: (CInt) throws -> Result
     ) throws -> Result {
-        // Neither a link nor a FIFO is meant where a file is asked for.
+        // A link or a FIFO must not be opened instead of a file.
         let descriptor = with(path) { open($0, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, permissions) }
         guard descriptor >= 0 else { throw SystemFailure("open", full(path)) }
         defer { close(descriptor) }

@@ -1,4 +1,4 @@
-// What a golden archive says besides its files, as lines of text.
+// Lists the records of a golden archive as lines of text.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -8,7 +8,7 @@ import FileIO
 @testable import ArchiverKit
 
 enum GoldenRecords {
-    /// Everything that the archive lists, in an order that does not depend on how it is found.
+    /// Everything that the archive lists, in an order that does not depend on the catalogue.
     static func lines(of archive: Archive) throws -> [String] {
         let catalogue = archive.store.catalogue
         var lines: [String] = []

@@ -1,10 +1,10 @@
-// Which files of a directory are opened, as inotify(7) tells.
+// Records which files of a directory are opened, with inotify(7).
 
 import FileIO
 import Glibc
 import SystemPackage
 
-/// Notes every opening of a file in one directory, by whomever.
+/// Records every opening of a file in one directory by any process.
 final class OpenedFiles {
     private let descriptor: Descriptor
 
@@ -16,7 +16,7 @@ final class OpenedFiles {
         guard watch >= 0 else { throw SystemFailure("inotify_add_watch", directory) }
     }
 
-    /// The names of the files that were opened since the last call, in order; the directory itself does not count.
+    /// The names of the files opened since the last call, in order, without the directory itself.
     func take() -> [String] {
         var names: [String] = []
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
@@ -34,7 +34,7 @@ final class OpenedFiles {
                 }
             }
         }
-        // Neighbouring events that are equal are one already, others are not (inotify(7)).
+        // The kernel merges equal consecutive events only (inotify(7)).
         return names
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 import SystemPackage
 import TestSupport
 
-/// Edits what is below a directory at random; the generator's seed brings the same edits back.
+/// Edits a directory at random; the same seed makes the same edits.
 struct RandomEdits {
     private let files: Files
     private var random: SeededGenerator
@@ -17,16 +17,16 @@ struct RandomEdits {
 
     /// Makes one edit that changes something.
     ///
-    /// - Returns: the edit in words.
+    /// - Returns: a description of the edit.
     mutating func edit() throws -> String {
         while true {
             let all = try paths()
-            // What the kernel refuses, a name that is taken for instance, is no edit.
+            // An edit that the kernel refuses, for example because the name is taken, does not count.
             do { if let done = try attempt(all) { return done } } catch is SystemFailure {}
         }
     }
 
-    /// Everything below the root with its type, in one order for one tree.
+    /// Everything below the root with its type, in a deterministic order.
     private func paths() throws -> [(path: FilePath, type: mode_t)] {
         var found: [(path: FilePath, type: mode_t)] = []
         func list(_ directory: FilePath) throws {
@@ -45,7 +45,7 @@ struct RandomEdits {
         let file = pick(all.filter { $0.type == S_IFREG }.map(\.path))
         let directory = pick(all.filter { $0.type == S_IFDIR }.map(\.path)) ?? ""
         let any = pick(all.map(\.path))
-        // A tree that has grown large is cut back.
+        // Removes a part of a tree that has grown large.
         if all.count > 80 {
             try files.remove(directory)
             if directory.isEmpty { try files.makeDirectory("") }
@@ -117,7 +117,7 @@ struct RandomEdits {
             try files.setAttribute(file, "user.note", random.noise(random.below(50)))
             return "setfattr \(file)"
         case 16:
-            // Only the inode's change time tells.
+            // Only the inode's change time differs afterwards.
             guard let file, try files.size(file) > 0 else { return nil }
             let status = try files.status(file)
             try files.write(file, random.noise(Int(status.st_size)))
@@ -142,7 +142,7 @@ struct RandomEdits {
         elements.isEmpty ? nil : elements[random.below(elements.count)]
     }
 
-    /// A name that is new, or one of few, so that it comes back after it was removed.
+    /// A new name, or one of a few, so that removed names are used again.
     private mutating func name() -> String {
         nextName += 1
         return ["new\(nextName)", "again\(random.below(6))", "again\(random.below(6))", "again.txt", "again-\n"][

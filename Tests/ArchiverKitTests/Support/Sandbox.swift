@@ -1,4 +1,4 @@
-// A directory for one test, holding a root and the archive that remembers it.
+// A directory for one test, with a root and its archive.
 
 import ArchiveFormat
 import ArchiveStorage
@@ -11,14 +11,14 @@ import Testing
 
 /// A root and an archive in a temporary directory, which is removed at the end.
 final class Sandbox: Sendable {
-    /// The temporary directory, for what belongs neither into the root nor into the archive.
+    /// The temporary directory, for files outside the root and the archive.
     let base: Files
     let root: Files
     let archive: Archive
 
     /// - Parameters:
-    ///   - root: where the root is, below the temporary directory; it is made.
-    ///   - archive: where the archive is, below the temporary directory.
+    ///   - root: the root's path below the temporary directory; it is created.
+    ///   - archive: the archive's path below the temporary directory.
     ///   - base: an existing directory to use instead of a temporary one.
     init(root: FilePath = "root", archive: FilePath = "archive", in base: FilePath? = nil) throws {
         self.base = Files(try base ?? TemporaryDirectory.create())
@@ -29,7 +29,7 @@ final class Sandbox: Sendable {
 
     deinit { TemporaryDirectory.remove(base.directory) }
 
-    /// A second archive object of the same archive: what another process would have.
+    /// A second archive object of the same archive, as another process would have.
     func reopened() throws -> Archive { try Archive.open(archive.directory) }
 
     /// Captures the root, which must differ from its latest snapshot.
@@ -55,9 +55,10 @@ final class Sandbox: Sendable {
         return listing
     }
 
-    /// Captures the root, and expects a restore elsewhere and a restore in place of what was destroyed to give it back.
+    /// Captures the root, and checks that a restore elsewhere and a restore in place after deleting everything are
+    /// exact.
     ///
-    /// - Parameter build: makes what is in the root.
+    /// - Parameter build: creates the content of the root.
     func expectRoundTrip(
         sourceLocation: SourceLocation = #_sourceLocation, _ build: (Files) throws -> Void
     ) throws {
@@ -88,7 +89,7 @@ final class Sandbox: Sendable {
 }
 
 extension ArchiverError {
-    /// Runs `body`, which must fail with `code`.
+    /// Checks that `body` throws an `ArchiverError` with `code`.
     @discardableResult
     static func expect(
         _ code: Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
@@ -100,7 +101,7 @@ extension ArchiverError {
 }
 
 extension RelativePath {
-    /// A path known to be valid, from a test's own text.
+    /// A path from the test's own text, known to be valid.
     static func at(_ path: FilePath, sourceLocation: SourceLocation = #_sourceLocation) throws -> RelativePath {
         let bytes = path.withPlatformString { Array(UnsafeBufferPointer(start: $0, count: strlen($0))) }
         return try #require(RelativePath(bytes.map { UInt8(bitPattern: $0) }), sourceLocation: sourceLocation)

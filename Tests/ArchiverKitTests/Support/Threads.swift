@@ -1,4 +1,4 @@
-// Threads for tests: what blocks must not hold up Swift's cooperative pool.
+// Threads for tests: blocking work must not occupy Swift's cooperative pool.
 
 import Foundation
 import Glibc
@@ -10,13 +10,13 @@ func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) a
     }
 }
 
-/// Whether the tests run with root's powers.
+/// Whether the tests run as root.
 let isRoot = geteuid() == 0
 
-/// Runs `body` on a thread without root's powers; for an ordinary user, just so.
+/// Runs `body` on a thread without root's rights; if the tests do not run as root, without a change of user.
 ///
-/// The system call changes one thread only, unlike the C library's function of the same name (setresuid(2), "C
-/// library/kernel differences"). The C library offers no other way to it than `syscall`.
+/// The system call changes only one thread, unlike the C library's function of the same name (setresuid(2), "C
+/// library/kernel differences"). The C library offers it only through `syscall`.
 func asOrdinaryUser<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await onThread {
         if isRoot {
@@ -37,5 +37,5 @@ func asOrdinaryUser<Value: Sendable>(_ body: @escaping @Sendable () throws -> Va
 /// The user id of "nobody", who owns no file.
 let nobody = 65534
 
-/// The change of user was not possible.
+/// The user could not be changed.
 struct NoSystemCall: Error {}

@@ -1,4 +1,4 @@
-// The oracle: everything about a directory tree that a restore must give back, read by plain system calls.
+// The oracle: everything in a directory tree that a restore must reproduce, read with plain system calls.
 
 import CLinux
 import Foundation
@@ -6,9 +6,9 @@ import Glibc
 import SystemPackage
 import Testing
 
-/// What a directory holds, by path; the directory itself has the empty path.
+/// The objects in a directory, by path; the directory itself has the empty path.
 struct TreeListing: Sendable {
-    /// One file-system object, as far as a restore must give it back.
+    /// Everything about one file-system object that a restore must reproduce.
     struct Object: Hashable, Sendable {
         var type: mode_t
         var permissions: mode_t
@@ -16,18 +16,18 @@ struct TreeListing: Sendable {
         var group: gid_t
         var seconds: Int
         var nanoseconds: Int
-        /// A file's length, and where its data lies: the rest are holes.
+        /// A file's length and the ranges of its data; the rest are holes.
         var size = 0
         var dataRanges: [Range<Int>] = []
         var data: [Data] = []
         var linkTarget: [CChar] = []
         var device: dev_t = 0
         var attributes: [String: Data] = [:]
-        /// The first path of the same inode, where it has several names in the tree.
+        /// The first path of the same inode, if it has several names in the tree.
         var firstName: String?
     }
 
-    /// The objects; bytes of paths stand for the characters of Latin 1, so that no two paths have the same key.
+    /// The objects by path; the bytes of paths become Latin 1 characters, so that different paths have different keys.
     var objects: [String: Object] = [:]
 
     init(of directory: FilePath) throws {
@@ -36,14 +36,14 @@ struct TreeListing: Sendable {
         objects = reader.objects
     }
 
-    /// The listing without the objects of one type, S_IFSOCK for instance.
+    /// The listing without the objects of one type, such as S_IFSOCK.
     func without(_ type: mode_t) -> TreeListing {
         var listing = self
         listing.objects = objects.filter { $0.value.type != type }
         return listing
     }
 
-    /// What is at `path` and below it, as if that were the whole.
+    /// The object at `path` and everything below it, with paths relative to it.
     func below(_ path: String) -> TreeListing {
         var listing = self
         listing.objects = [:]
@@ -53,7 +53,7 @@ struct TreeListing: Sendable {
         return listing
     }
 
-    /// Paths at which the listings differ, in order, each with what differs.
+    /// Paths at which the listings differ, sorted, with a description of each difference.
     func differences(from other: TreeListing) -> [(path: String, what: String)] {
         Set(objects.keys).union(other.objects.keys).sorted().compactMap { path in
             switch (objects[path], other.objects[path]) {
@@ -64,7 +64,7 @@ struct TreeListing: Sendable {
         }
     }
 
-    /// Records the first differences from what is wanted, if there are any.
+    /// Records an issue with the first differences from `wanted`, if there are any.
     func expect(
         equals wanted: TreeListing, _ comment: @autoclosure () -> String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -184,9 +184,9 @@ extension TreeListing {
             return Array(target[..<count])
         }
 
-        /// User attributes and ACLs; as root, also those that only root may see.
+        /// User attributes and ACLs; for root, also attributes that only root can see.
         private static func attributes(of name: [CChar], in directory: CInt) -> [String: Data] {
-            // A name that is not UTF-8 cannot be a part of a Swift string.
+            // A name that is not UTF-8 cannot be part of a Swift string.
             let path = Array("/proc/self/fd/\(directory)/".utf8CString.dropLast()) + name
             var list = [CChar](repeating: 0, count: 64 << 10)
             let length = clinux_llistxattr(path, &list, list.count)

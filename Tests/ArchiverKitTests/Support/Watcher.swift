@@ -1,4 +1,4 @@
-// A watch service under test: started, its events awaited one after another, stopped.
+// A watch service in a test: starts it, waits for its events, stops it.
 
 import ArchiveStorage
 import ArchiverKit
@@ -14,7 +14,7 @@ final class Watcher {
     private var events: AsyncStream<WatchService.Event>.AsyncIterator
     private let run: Task<Void, any Error>
 
-    /// Starts a service that captures soon, and waits until it watches `count` roots, or all.
+    /// Starts a service with short delays, and waits until it watches `count` roots, or all.
     ///
     /// - Parameter configure: changes the service's options.
     init(
@@ -33,7 +33,7 @@ final class Watcher {
         }
     }
 
-    /// Waits for the next event that `isWanted`.
+    /// Waits for the next event for which `isWanted` is true.
     @discardableResult
     func next(_ isWanted: (WatchService.Event) -> Bool) async throws -> WatchService.Event {
         while true {
@@ -44,7 +44,7 @@ final class Watcher {
         }
     }
 
-    /// Waits for the next snapshot that `isWanted`.
+    /// Waits for the next snapshot for which `isWanted` is true.
     @discardableResult
     func nextSnapshot(_ isWanted: (ListedSnapshot) throws -> Bool = { _ in true }) async throws -> ListedSnapshot {
         while true {
@@ -53,7 +53,7 @@ final class Watcher {
         }
     }
 
-    /// Stops the service and waits for its end; takes all events that are left.
+    /// Stops the service, waits for its end, and reads all remaining events.
     func stop() async throws {
         service.stop()
         try await run.value

@@ -3,13 +3,13 @@
 internal import Glibc
 internal import SystemPackage
 
-/// A directory that can be made anew, always the same.
+/// A directory that can be recreated, always the same.
 struct Corpus {
-    /// Its name in the names of lines, such as `million` or `usr-share`.
+    /// Its name within the names of lines, such as `million` or `usr-share`.
     let name: String
-    /// What it is, for the table.
+    /// Its description in the table.
     let description: String
-    /// Makes it at a path at which nothing is.
+    /// Creates it at a path that does not exist.
     let make: (FilePath) throws -> Void
 
     private init(_ name: String, _ description: String, _ make: @escaping (FilePath) throws -> Void) {
@@ -24,7 +24,7 @@ struct Corpus {
         return Corpus(name, "copy of \(path)") { try Command("cp", "-a", path.string, $0.string).run() }
     }
 
-    /// The largest made corpus of a scale: a million small files, in earnest.
+    /// The largest generated corpus of a scale: at full scale, a million small files.
     static func million(_ scale: Scale) -> Corpus {
         let files = SmallFiles(fanOut: scale.fanOut)
         return Corpus("million", "\(Figure.count(files.count)) small files", files.make)

@@ -1,18 +1,18 @@
-// Successive states of a git repository, checked out into one directory. The repository itself is only read.
+// Successive states of a git repository, checked out into one directory. The repository itself is not changed.
 
 internal import SystemPackage
 
 /// The newest first-parent states of a git repository.
 struct GitHistory {
     private let repository: FilePath
-    /// Where git notes what is checked out, in place of the repository's own index.
+    /// The index file that git uses instead of the repository's own.
     private let index: FilePath
     /// The commits, the oldest first.
     let commits: [String]
 
     /// - Parameters:
     ///   - repository: a git directory, or a work tree.
-    ///   - count: the most states.
+    ///   - count: the maximum number of states.
     init(of repository: FilePath, count: Int, index: FilePath) throws {
         let directory = try Command("git", "-C", repository.string, "rev-parse", "--absolute-git-dir").text()
         self.repository = FilePath(String(directory.prefix { $0 != "\n" }))
@@ -22,9 +22,9 @@ struct GitHistory {
             .split(separator: "\n").map(String.init)
     }
 
-    /// Makes `directory` the state of `commit`; only files that differ are written.
+    /// Checks out `commit` into `directory`; writes only the files that differ.
     ///
-    /// - Parameter index: one for each directory that states are checked out into.
+    /// - Parameter index: the index file; each directory needs one of its own.
     func checkOut(_ commit: String, into directory: FilePath, index: FilePath? = nil) throws {
         try Command(
             "git", "--git-dir", repository.string, "--work-tree", directory.string, "read-tree", "--reset", "-u",
@@ -32,12 +32,12 @@ struct GitHistory {
         ).run()
     }
 
-    /// The states as git names them.
+    /// The states as a git revision range.
     var range: String { "\(commits.first ?? "HEAD")..\(commits.last ?? "HEAD")" }
 
     func git(_ words: [String]) -> Command { Command(["git", "--git-dir", repository.string] + words) }
 
-    /// The file of the last state that most states changed.
+    /// The file of the last state that was changed by the most states.
     func mostChangedFile(in tree: FilePath) throws -> String {
         let names = try git(["log", "--first-parent", "--name-only", "--format=", range]).text()
         var counts: [Substring: Int] = [:]

@@ -1,15 +1,15 @@
-// Large files: dense, sparse, with a byte more at the front, with a line more at the end.
+// Large files: dense, sparse, with a byte inserted at the front, with a line appended.
 
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 internal import TestSupport
 
-/// Makes large files, always the same ones.
+/// Creates large files, always the same ones.
 enum LargeFiles {
     private static let pieceBytes = 1 << 20
 
-    /// A file of `bytes` bytes, half of them text and half noise, none repeated.
+    /// Creates a file of `bytes` bytes, half text and half noise, without repetitions.
     static func makeDense(at path: FilePath, bytes: Int, front: [UInt8] = []) throws {
         try writing(path) { file in
             var random = SeededGenerator(seed: UInt64(bytes))
@@ -21,7 +21,7 @@ enum LargeFiles {
         }
     }
 
-    /// A file of `bytes` bytes of noise.
+    /// Creates a file of `bytes` bytes of noise.
     static func makeNoise(at path: FilePath, bytes: Int) throws {
         try writing(path) { file in
             var random = SeededGenerator(seed: UInt64(bytes))
@@ -31,7 +31,7 @@ enum LargeFiles {
         }
     }
 
-    /// Fills `count` pages of a file with other noise, in place.
+    /// Overwrites `count` pages of a file with new noise.
     static func changePages(of path: FilePath, bytes: Int, count: Int, page: Int, seed: UInt64) throws {
         guard let file = fopen(path.string, "r+") else { throw BenchmarkError("\(path): \(Errno(rawValue: errno))") }
         defer { fclose(file) }
@@ -45,7 +45,7 @@ enum LargeFiles {
         guard fflush(file) == 0 else { throw BenchmarkError("\(path): \(Errno(rawValue: errno))") }
     }
 
-    /// A file of `bytes` bytes, of which 1 MiB in each GiB (each 1,024th part) is there.
+    /// Creates a sparse file of `bytes` bytes, with data in 1 of every 1,024 parts (1 MiB per GiB).
     static func makeSparse(at path: FilePath, bytes: Int) throws {
         try writing(path) { file in
             var random = SeededGenerator(seed: UInt64(bytes))
@@ -59,7 +59,7 @@ enum LargeFiles {
         }
     }
 
-    /// 1 MiB of lines like those of a log, other ones for each `piece`.
+    /// Returns 1 MiB of lines as in a log, different for each `piece`.
     static func text(_ piece: Int) -> [UInt8] {
         var random = SeededGenerator(seed: UInt64(piece))
         var bytes: [UInt8] = []

@@ -5,17 +5,18 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// An archive with many versions of a file of 100 MB, of which one line changes each time.
+/// An archive with many versions of a file of 100 MB; one line changes each time.
 enum LargeVersions {
     static let file = "large.txt"
     static let bytes = 100_000_000
-    /// Of text, at the beginning; the rest is a hole, as reading all of it ten thousand times would take hours.
+    /// The lines of text at the beginning of the file; the rest is a hole, as reading all of it ten thousand times
+    /// would take hours.
     private static let lines = 10_000
 
     static func tree(in place: FilePath) -> FilePath { place.appending("tree") }
     static func store(in place: FilePath) -> FilePath { place.appending("archive") }
 
-    /// Makes the archive in `place`, with `count` versions.
+    /// Creates the archive in `place`, with `count` versions.
     static func make(in place: FilePath, versions count: Int) throws {
         let (tree, path) = (tree(in: place), tree(in: place).appending(file))
         try Directory.create(tree, permissions: 0o755, durable: false)
@@ -40,7 +41,7 @@ enum LargeVersions {
         }
     }
 
-    /// 40 bytes.
+    /// A line of 40 bytes.
     private static func line(of version: Int, _ number: Int) -> String {
         func digits(_ number: Int) -> String { String(String(100_000_000 + number).dropFirst()) }
         return "line \(digits(number)) of version \(digits(version)) \n"

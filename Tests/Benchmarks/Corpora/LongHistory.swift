@@ -1,5 +1,5 @@
-// An archive with a long history of one directory, made from snapshots that no file system has seen: a million captures
-// would take hours.
+// An archive with a long history of one directory. Its snapshots are written directly, as a million captures would take
+// hours.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -11,29 +11,30 @@ internal import SnapshotTree
 internal import SystemPackage
 internal import TestSupport
 
-/// Snapshots of a directory with some 2,000 small files, 20 seconds apart, with an hour's pause after each hundred.
+/// Snapshots of a directory with about 2,000 small files, 20 seconds apart, with a pause of an hour after every
+/// hundred.
 ///
-/// Each changes a file; each tenth changes `hot.log` as well; each thousandth removes a file and adds another.
+/// Each changes a file; every tenth also changes `hot.log`; every thousandth removes a file and adds another.
 enum LongHistory {
     static let root: FilePath = "/benchmark/long"
-    /// A second root, with a snapshot each quarter of the way.
+    /// A second root, with a snapshot at each quarter of the history.
     static let quiet: FilePath = "/benchmark/quiet"
     static let hot = "hot.log"
     private static let files = 2000
     private static let session = 100
 
-    /// A file that is there from the first snapshot on.
+    /// A file that exists from the first snapshot on.
     static let file = name(of: 7)
 
     private static func name(of file: Int) -> String { "d\(file % 20)/f\(10_000 + file).txt" }
 
-    /// When the snapshot of this number was made, so that the last of `count` is made now.
+    /// The time of the snapshot `number`, chosen so that the last of `count` is dated now.
     private static func time(_ number: Int, of count: Int, _ now: Timestamp) -> Timestamp {
         func offset(_ number: Int) -> Int64 { Int64(number) * 20 + Int64(number / session) * 3600 }
         return Timestamp(seconds: now.seconds - offset(count - 1) + offset(number))
     }
 
-    /// Makes the archive in `directory`.
+    /// Creates the archive in `directory`.
     static func make(in directory: FilePath, snapshots count: Int) throws {
         let store = try ArchiveStore.open(directory, creating: true)
         let nodes = StoredNodes(store)
@@ -91,7 +92,7 @@ enum LongHistory {
     }
 
     private static func entry(_ name: String, _ number: Int, _ kind: FileKind, _ now: Timestamp) throws -> Entry {
-        guard let path = RelativePath(Array(name.utf8)) else { throw BenchmarkError("'\(name)' is no path") }
+        guard let path = RelativePath(Array(name.utf8)) else { throw BenchmarkError("'\(name)' is not a path") }
         return Entry(
             path: path, kind: kind, permissions: kind == .file ? 0o644 : 0o755,
             modified: Timestamp(seconds: now.seconds - Int64(number)),

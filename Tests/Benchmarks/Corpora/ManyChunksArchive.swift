@@ -1,4 +1,4 @@
-// An archive with many chunks: what a catalogue is made of when it is lost.
+// An archive with many chunks, for rebuilding a lost catalogue.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -6,13 +6,13 @@ internal import FileIO
 internal import SystemPackage
 internal import TestSupport
 
-/// An archive of chunks that are next to nothing, packed together as small files are, and one snapshot.
+/// An archive of tiny chunks, packed together as small files are, and one snapshot.
 enum ManyChunksArchive {
     private static let chunkBytes = 48
     private static let chunksPerBlock = 128
     private static let blocksPerCommit = 256
 
-    /// Makes the archive in `directory`, with at least `count` chunks.
+    /// Creates the archive in `directory`, with at least `count` chunks.
     static func make(in directory: FilePath, chunks count: Int) throws {
         let store = try ArchiveStore.open(directory, creating: true)
         var random = SeededGenerator(seed: 1)

@@ -1,26 +1,27 @@
-// An archive with many snapshots of one small directory, made through the library: a process a snapshot takes hours.
+// An archive with many snapshots of one small directory, made through the library, as one process per snapshot would
+// take hours.
 
 internal import ArchiverKit
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// An archive that grows by snapshots of a small directory in which a link changes, and now and then a file.
+/// An archive that grows by snapshots of a small directory in which a link changes, and sometimes a file.
 enum ManySnapshotsArchive {
-    /// The file that changes in each hundredth state.
+    /// The file that changes in every hundredth state.
     ///
-    /// A capture waits for 20 ms before it reads a file that has changed just now, and a hundred thousand times that is
-    /// too long. A link it reads at once.
+    /// A capture waits for 20 ms before it reads a file that has just changed; a hundred thousand times that would take
+    /// too long. It reads a link immediately.
     static let file = "notes.txt"
     private static let statesPerFile = 100
     private static let link = "state"
     private static let others = 9
 
-    /// The directory whose snapshots they are.
+    /// The captured directory.
     static func tree(in place: FilePath) -> FilePath { place.appending("tree") }
     static func store(in place: FilePath) -> FilePath { place.appending("archive") }
 
-    /// Lets the archive in `place` grow until it has `count` snapshots; both are made where they are missing.
+    /// Grows the archive in `place` to `count` snapshots; creates the archive and the directory if they are missing.
     static func grow(in place: FilePath, to count: Int) throws {
         let tree = tree(in: place)
         try Directory.create(tree, permissions: 0o755, durable: false)
@@ -43,7 +44,7 @@ enum ManySnapshotsArchive {
         }
     }
 
-    /// What the file holds at the snapshot `number`, counted from 1.
+    /// The file's text at the snapshot `number`, counted from 1.
     static func text(ofState number: Int) -> String {
         "what is noted down in state \(number)\n" + String(repeating: "a line that stays\n", count: 20)
     }

@@ -1,4 +1,4 @@
-// Many small files: the same names and bytes every time.
+// Many small files, with the same names and bytes every time.
 
 internal import FileIO
 internal import Glibc
@@ -7,9 +7,9 @@ internal import SystemPackage
 /// Small files, 100 in each directory of two levels: `07/42/13.txt`.
 struct SmallFiles {
     static let filesPerDirectory = 100
-    /// Directories in the root.
+    /// The number of directories in the root.
     let outer: Int
-    /// Directories in each of those.
+    /// The number of directories in each of those.
     let inner: Int
 
     init(outer: Int, inner: Int) {
@@ -28,13 +28,13 @@ struct SmallFiles {
         return "\(SmallFiles.number(outer))/\(SmallFiles.number(inner))/\(SmallFiles.number(file)).txt"
     }
 
-    /// What the file `index` holds: 1 to 16 lines, no two files the same.
+    /// The text of the file `index`: 1 to 16 lines, different in every file.
     static func content(_ index: Int) -> String {
         let line = "file \(index) of many\n"
         return String(repeating: line, count: 1 + index % 16)
     }
 
-    /// Makes the files below `root`, at which nothing is.
+    /// Creates the files below `root`, which must not exist.
     func make(at root: FilePath) throws {
         for directory in 0..<(outer * inner) {
             try Interruption.check()

@@ -1,4 +1,4 @@
-// From nothing to watching a tree of which the archive has the present state.
+// Starting a watcher of a tree whose current state is in the archive.
 
 internal import SystemPackage
 

@@ -1,4 +1,4 @@
-// The core loops one by one: time, and instructions.
+// The time and the instructions of the core loops, one by one.
 
 internal import FoundationEssentials
 internal import Glibc
@@ -14,7 +14,7 @@ struct CoreLoops: Line {
         try CoreLoop.all.map { loop in
             let text = try Helper.command("time", loop.name, String(workshop.rounds)).text()
             guard let seconds = Double(text.prefix { $0 != "\n" }) else {
-                throw BenchmarkError("the loop \(loop.name) tells no time: \(text)")
+                throw BenchmarkError("the loop \(loop.name) reported no time: \(text)")
             }
             workshop.say("\(loop.name): \(Figure.time(seconds))")
             let rate = loop.bytes.map { "\(Figure.number(Double($0) / seconds / 1e6)) MB/s" } ?? ""
@@ -23,7 +23,7 @@ struct CoreLoops: Line {
     }
 }
 
-/// The instructions of some core loops, which no other load on the machine changes.
+/// The instructions of some core loops, which do not depend on the machine's load.
 struct InstructionCounts: Line {
     let name = "instructions"
     let summary = "instructions of core loops, by callgrind"
@@ -35,7 +35,7 @@ struct InstructionCounts: Line {
             return []
         }
         return try CoreLoop.counted.map { loop in
-            // What start and preparation take is in both counts.
+            // Both counts include start and preparation, which the difference cancels.
             let few = 4
             let many = 24
             let instructions = try count(loop, many, workshop) - count(loop, few, workshop)
@@ -46,7 +46,7 @@ struct InstructionCounts: Line {
         }
     }
 
-    /// The instructions of a process that does the loop's operation `times` times.
+    /// Returns the instructions of a process that runs the loop's operation `times` times.
     private func count(_ loop: CoreLoop, _ times: Int, _ workshop: Workshop) throws -> Int {
         try workshop.withPlace("callgrind") { log in
             let helper = try Helper.command("repeat", loop.name, String(times))
@@ -55,13 +55,13 @@ struct InstructionCounts: Line {
             ).run()
             let text = try TextFile.read(log)
             guard let count = InstructionCounts.collected(in: text) else {
-                throw BenchmarkError("callgrind tells no count: \(text)")
+                throw BenchmarkError("callgrind reported no count: \(text)")
             }
             return count
         }
     }
 
-    /// The count in what callgrind logs: `==123== Collected : 4567`.
+    /// The count in callgrind's log: `==123== Collected : 4567`.
     static func collected(in log: String) -> Int? {
         let line = log.split(separator: "\n").first { $0.contains("Collected :") }
         return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }

@@ -1,17 +1,17 @@
-// Who works on which corpus, and what is to be reached there.
+// The programs and goals for each corpus.
 
 /// The peers, floors and goals of the lines that work on one corpus.
 struct CorpusTerms: Sendable {
-    /// Those that capture it, beside archiver.
+    /// The programs that capture it, besides archiver.
     let peers: [any StoreProgram]
     let firstGoals: [Goal]
     let changeGoals: [Goal]
     let restoreGoals: [Goal]
-    /// Bytes on disk: of the corpus, and of all stores of it.
+    /// The bytes on disk of the corpus, and of all its stores.
     let corpusBytes: Int
     let storeBytes: Int
 
-    /// A copy of a real tree of some hundred megabytes.
+    /// A copy of a real tree of a few hundred megabytes.
     static let ofTree = CorpusTerms(
         peers: [Restic(), Borg()],
         firstGoals: [.time(times: 0.45, of: "restic"), .stored(times: 1, of: "restic")],

@@ -1,4 +1,4 @@
-// What differs between two snapshots of a large tree.
+// The difference of two snapshots of a large tree.
 
 internal import SystemPackage
 
@@ -27,9 +27,9 @@ struct DiffOfTwo: Line {
         try captureAll()
         let archiver = workshop.archiver
         let words = archiver.command("diff", "latest~1", "latest", "--root", tree.string, store: stores[0])
-        let told = try words.text()
-        guard files.allSatisfy({ told.contains($0) }) else {
-            throw BenchmarkError("archiver diff does not tell all changes:\n\(told)")
+        let reported = try words.text()
+        guard files.allSatisfy({ reported.contains($0) }) else {
+            throw BenchmarkError("archiver diff does not report all changes:\n\(reported)")
         }
         var contenders = [Contender(archiver.name) { _ in try words.measured() }]
         if programs.count > 1 {

@@ -1,4 +1,4 @@
-// A tree that no store has seen.
+// The first capture of a tree into a new store.
 
 internal import SystemPackage
 

@@ -1,4 +1,4 @@
-// Successive states of a real git repository, each captured: how small is the history?
+// Captures of successive states of a real git repository: the size of the history.
 
 internal import SystemPackage
 internal import TestSupport
@@ -38,7 +38,7 @@ struct GitReplay: Line {
         return try rows(work, programs, stores, sums, workshop)
     }
 
-    /// Compares the last state and some others with what git gives.
+    /// Compares the last state and some others with git's.
     private func check(
         _ history: GitHistory, _ ids: [String], _ tree: FilePath, _ store: FilePath, _ workshop: Workshop
     ) throws {

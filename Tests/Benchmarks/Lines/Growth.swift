@@ -1,4 +1,4 @@
-// What one changed file costs while the number of files, or of snapshots, grows.
+// The cost of one changed file as the number of files, or of snapshots, grows.
 
 internal import SystemPackage
 internal import TestSupport

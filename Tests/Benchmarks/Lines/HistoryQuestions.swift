@@ -1,4 +1,4 @@
-// Questions about the history of one file, beside git's answers from the same repository.
+// Queries about the history of one file, compared with git's in the same repository.
 
 internal import SystemPackage
 
@@ -30,7 +30,7 @@ struct HistoryQuestions: Line {
         let archiver = workshop.archiver
         func ask(_ words: String...) -> Contender {
             var command = archiver.command(words + ["--root", tree.string], store: store)
-            // That nothing is found is an answer.
+            // A query that finds nothing is not a failure.
             command.expected = [0, 1]
             return Contender(archiver.name) { [command] _ in try command.measured() }
         }

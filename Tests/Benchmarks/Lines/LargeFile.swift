@@ -1,8 +1,8 @@
-// Files of gigabytes: memory that does not grow with them, changes that cost by what has changed.
+// Files of gigabytes: memory must not grow with them, and changes must cost only what has changed.
 
 internal import SystemPackage
 
-/// A file of 10 GiB with ten small parts that are there.
+/// A sparse file of 10 GiB with ten small parts of data.
 struct SparseFile: Line {
     let name = "large-sparse"
     let summary = "sparse file"
@@ -18,7 +18,7 @@ struct SparseFile: Line {
     }
 }
 
-/// A file of 2 GiB, every byte there.
+/// A dense file of 2 GiB.
 struct DenseFile: Line {
     let name = "large-dense"
     let summary = "dense file"
@@ -34,7 +34,7 @@ struct DenseFile: Line {
     }
 }
 
-/// A byte more at the front of a file of 1 GiB.
+/// A byte inserted at the front of a file of 1 GiB.
 struct ByteInserted: Line {
     let name = "large-insert"
     let summary = "a byte inserted at the front of a large file"
@@ -54,7 +54,7 @@ struct ByteInserted: Line {
     }
 }
 
-/// Lines more at the end of a log.
+/// Lines appended to a log.
 struct LinesAppended: Line {
     let name = "large-append"
     let summary = "100 bytes appended to a log"
@@ -76,7 +76,7 @@ struct LinesAppended: Line {
     }
 }
 
-/// Ten random pages of a file of 100 MiB of noise, as a database changes them.
+/// Ten random pages changed in a file of 100 MiB of noise, as a database does.
 struct PagesChanged: Line {
     private static let (page, pages) = (4096, 10)
 
@@ -101,7 +101,7 @@ struct PagesChanged: Line {
 }
 
 extension Workshop {
-    /// First captures of `tree`, and restores of it.
+    /// Measures first captures and restores of `tree`.
     fileprivate func captureAndRestore(
         _ line: String, _ title: String, _ tree: FilePath, peers: [any StoreProgram]
     ) throws -> [Row] {
@@ -132,7 +132,7 @@ extension Workshop {
             + contest(line, "restore, \(title)", restores, yardstick: "restic", goals: goals)
     }
 
-    /// Captures of `tree` after each of the changes that `change` makes, by archiver and others.
+    /// Measures captures of `tree` by archiver and others, after each change that `change` makes.
     fileprivate func captureChange(
         _ line: String, _ title: String, _ tree: FilePath, peers: [any StoreProgram] = [Restic()], goals: [Goal] = [],
         change: (Int) throws -> Void

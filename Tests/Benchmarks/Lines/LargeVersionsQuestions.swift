@@ -1,4 +1,4 @@
-// Questions about a large file with many versions.
+// Queries about a large file with many versions.
 
 internal import SystemPackage
 
@@ -26,7 +26,7 @@ struct LargeVersionsQuestions: Line {
         let title = "\(Figure.count(count)) versions of \(Figure.bytes(LargeVersions.bytes))"
         let rows = try asked.flatMap { what, words in
             var command = archiver.command(words + root, store: store)
-            // To refuse is an answer.
+            // A refusal is not a failure.
             command.expected = [0, 1]
             return try workshop.contest(
                 name, "\(title): \(what)", [Contender(archiver.name) { [command] _ in try command.measured() }])

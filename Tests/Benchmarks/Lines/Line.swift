@@ -1,19 +1,19 @@
-// The lines of the benchmark: each a piece of work with a name.
+// The lines of the benchmark: named pieces of work.
 
-/// A piece of work that programs are measured at.
+/// A piece of work at which programs are measured.
 protocol Line {
-    /// As `--only` names it; a part up to a hyphen names several.
+    /// The name for `--only`; the part before a hyphen selects several lines.
     var name: String { get }
-    /// What is measured, in a few words.
+    /// A short description of what is measured.
     var summary: String { get }
-    /// Bytes that the line's work takes on disk at most, its corpora and stores included.
+    /// The most bytes that the line needs on disk, including its corpora and stores.
     var diskBytes: Int { get }
     func run(in workshop: Workshop) throws -> [Row]
 }
 
 /// All lines.
 enum Lines {
-    /// All lines in the order in which they are run: what one leaves behind, the next ones use.
+    /// Returns all lines in the order of execution; later lines use what earlier ones leave behind.
     static func all(_ scale: Scale, tree: Corpus) -> [any Line] {
         let million = Corpus.million(scale)
         let lines: [any Line] = [
@@ -30,17 +30,17 @@ enum Lines {
         return lines
     }
 
-    /// Those of `lines` that `names` ask for: whole names, or what stands before a hyphen.
+    /// Returns the lines that `names` select, by full name or by the part before a hyphen.
     ///
     /// - Parameter names: separated by commas; nil for all.
-    /// - Throws: where a name fits no line.
+    /// - Throws: `BenchmarkError` if a name selects no line.
     static func chosen(_ names: String?, of lines: [any Line]) throws -> [any Line] {
         guard let names else { return lines }
         let wanted = names.split(separator: ",")
         func fits(_ line: any Line, _ name: Substring) -> Bool { line.name == name || line.name.hasPrefix(name + "-") }
         for name in wanted where !lines.contains(where: { fits($0, name) }) {
             let known = lines.map(\.name).joined(separator: ", ")
-            throw BenchmarkError("no line is called '\(name)'; there are: \(known)")
+            throw BenchmarkError("there is no line '\(name)'; the lines are: \(known)")
         }
         return lines.filter { line in wanted.contains { fits(line, $0) } }
     }

@@ -1,4 +1,4 @@
-// Questions to an archive with a million snapshots: the time follows the answer.
+// Queries of an archive with a million snapshots: the time depends on the size of the answer.
 
 internal import SystemPackage
 
@@ -11,7 +11,7 @@ struct LongHistoryQuestions: Line {
         let count = workshop.scale.historySnapshots
         let store = workshop.place("store")
         workshop.say("making an archive of \(Figure.count(count)) snapshots")
-        // In a process of its own: its memory would count to every program that this one starts.
+        // In a process of its own, as its memory would otherwise count for every program that this one starts.
         try Helper.command("history", store.string, String(count)).run()
         let archiver = workshop.archiver
         let root = ["--root", LongHistory.root.string]

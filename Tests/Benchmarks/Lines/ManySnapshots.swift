@@ -1,4 +1,4 @@
-// Questions to an archive that holds many snapshots.
+// Queries of an archive with many snapshots.
 
 internal import SystemPackage
 
@@ -15,9 +15,9 @@ struct ManySnapshots: Line {
         let root = ["--root", ManySnapshotsArchive.tree(in: place).string]
         let middle = "latest~\(count / 2)"
         let cat = ["cat", "\(middle):\(ManySnapshotsArchive.file)"] + root
-        let told = try archiver.command(cat, store: store).text()
-        guard told.hasPrefix("what is noted down in state ") else {
-            throw BenchmarkError("archiver cat gives something else: \(told)")
+        let reported = try archiver.command(cat, store: store).text()
+        guard reported.hasPrefix("what is noted down in state ") else {
+            throw BenchmarkError("archiver cat printed something else: \(reported)")
         }
         let asked: [(String, [String])] = [
             ("list all", ["list"] + root), ("list --json", ["list", "--json"] + root),
@@ -28,7 +28,7 @@ struct ManySnapshots: Line {
         let title = "\(Figure.count(count)) snapshots"
         return try asked.flatMap { what, words in
             var command = archiver.command(words, store: store)
-            // To status it is a concern that nothing is watched.
+            // `status` exits with 1, as nothing is watched.
             command.expected = [0, 1]
             return try workshop.contest(
                 name, "\(title): \(what)", [Contender(archiver.name) { _ in try workshop.median(of: command) }],
@@ -38,16 +38,16 @@ struct ManySnapshots: Line {
 }
 
 extension Workshop {
-    /// A place with an archive of `count` snapshots, or of more; see `ManySnapshotsArchive`.
+    /// Returns a directory with an archive of at least `count` snapshots; see `ManySnapshotsArchive`.
     func snapshots(_ count: Int) throws -> FilePath {
         let place = directory.appending("snapshots")
         say("growing an archive to \(Figure.count(count)) snapshots")
-        // In a process of its own: its memory would count to every program that this one starts.
+        // In a process of its own, as its memory would otherwise count for every program that this one starts.
         try Helper.command("snapshots", place.string, String(count)).run()
         return place
     }
 
-    /// A run of the median length among as many as it takes for programs that are over in milliseconds.
+    /// Returns the run of median length among several, for programs that run for milliseconds.
     func median(of command: Command) throws -> Measurement {
         let runs = try (0..<scale.starts).map { _ in try command.run() }.sorted { $0.seconds < $1.seconds }
         return runs[runs.count / 2]

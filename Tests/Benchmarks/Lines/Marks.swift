@@ -1,4 +1,4 @@
-// Marks while a tree is watched: how long does the caller wait?
+// Marks in a watched tree: how long the caller waits.
 
 internal import Glibc
 internal import SystemPackage

@@ -1,4 +1,4 @@
-// One file of a captured tree has changed, and nobody watched.
+// A capture after one file has changed, without a watcher.
 
 internal import SystemPackage
 
@@ -19,7 +19,7 @@ struct OneFileChanged: Line {
         let tree = try workshop.tree(of: corpus)
         let file = try TreeSize.firstFile(below: tree, ofAtLeast: 100)
         let programs = workshop.installed([workshop.archiver] + terms.peers)
-        // All have the tree as it is, so that each then meets one change.
+        // First capture the current tree with all programs, so that each then finds one change.
         for program in programs {
             let store = try workshop.store(of: program, with: corpus)
             for command in program.capture(tree, into: store) { try command.run() }

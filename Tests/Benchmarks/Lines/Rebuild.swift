@@ -14,11 +14,11 @@ struct Rebuild: Line {
             workshop.say("making an archive of \(Figure.count(count)) chunks")
             try Helper.command("chunks", store.string, String(count)).run()
             let command = workshop.archiver.command("list", "--all", store: store)
-            let told = try command.text()
+            let reported = try command.text()
             let contender = Contender(workshop.archiver.name) { _ in
                 Catalogue.delete(at: store.appending("catalogue.sqlite"))
                 let run = try command.measured()
-                guard try command.text() == told else { throw BenchmarkError("another list than before") }
+                guard try command.text() == reported else { throw BenchmarkError("another list than before") }
                 return run
             }
             return try workshop.contest(

@@ -1,4 +1,4 @@
-// Ten files of a captured tree have changed and are to be what they were.
+// A restore in place after ten files of a captured tree have changed.
 
 internal import SystemPackage
 

@@ -1,4 +1,4 @@
-// A captured tree written into an empty directory.
+// A restore of a captured tree into an empty directory.
 
 internal import SystemPackage
 

@@ -1,4 +1,4 @@
-// Files that are saved one by one while the tree is watched: how soon is each durable?
+// Files saved one by one in a watched tree: how soon each save is durable.
 
 internal import Glibc
 internal import SystemPackage
@@ -23,16 +23,16 @@ struct Saves: Line {
             name, summary, workshop, found, goals: [.seconds(0.003)], slowGoals: [.seconds(0.010)])
     }
 
-    /// What many saves took.
+    /// The cost of many saves.
     struct Found {
-        /// Of each save, beyond settling.
+        /// The time of each save, minus the settle time.
         var seconds: [Double] = []
         var storedBytes: [Double] = []
-        /// Of the watching program, from start to end.
+        /// The cost of the watching program, from start to end.
         var whole: Measurement
     }
 
-    /// Saves `count` files of `tree` one after the other, each after the one before is durable.
+    /// Saves `count` files of `tree` one after another, each after the previous one is durable.
     ///
     /// - Parameter path: chooses a file, relative to the tree.
     static func measure(
@@ -41,7 +41,7 @@ struct Saves: Line {
     ) throws -> Found {
         let watching = try WatchingArchiver(workshop.archiver, tree, store: store)
         try watching.wait(for: "watching")
-        // The corpus itself may still have to be written.
+        // The corpus itself may not be on disk yet.
         sync()
         var random = SeededGenerator(seed: 1)
         var seconds: [Double] = []

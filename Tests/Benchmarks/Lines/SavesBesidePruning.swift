@@ -1,4 +1,4 @@
-// Files that are saved one by one while the tree is watched, and another process gives space back meanwhile.
+// Files saved one by one in a watched tree, while another process prunes the archive.
 
 internal import ArchiverKit
 internal import FileIO
@@ -12,7 +12,7 @@ struct SavesBesidePruning: Line {
     let summary = "a save → durable, beyond settling, alone and while space is given back"
     let diskBytes = 4 << 30
 
-    /// Each time so large a share of the snapshots is forgotten, and its space given back.
+    /// How often a part of the snapshots is forgotten and pruned.
     private static let rounds = 8
     private static let names = 100
 
@@ -39,7 +39,7 @@ struct SavesBesidePruning: Line {
         var beside: [Double] = []
         var pruned: [Measurement] = []
         for round in 0..<SavesBesidePruning.rounds {
-            // Spread over all of the history, so that what stays has to be moved.
+            // Spread over the whole history, so that pruning must move the rest.
             let going = ids.indices.filter { $0 % (SavesBesidePruning.rounds + 1) == round }.map { ids[$0] }
             try workshop.archiver.command(["forget"] + going, store: store).run()
             let prune = try RunningProgram(
@@ -73,14 +73,14 @@ struct SavesBesidePruning: Line {
     }
 }
 
-/// An archive whose snapshots share nothing: each has another large file.
+/// An archive whose snapshots share nothing: each has a different large file.
 enum NoisyArchive {
     private static let fileBytes = 256 << 10
 
     static func tree(in place: FilePath) -> FilePath { place.appending("tree") }
     static func store(in place: FilePath) -> FilePath { place.appending("archive") }
 
-    /// Makes tree and archive in `place`.
+    /// Creates the tree and the archive in `place`.
     static func make(in place: FilePath, snapshots: Int) throws {
         let tree = tree(in: place)
         try Directory.create(tree, permissions: 0o755, durable: false)

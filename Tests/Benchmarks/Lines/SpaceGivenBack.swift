@@ -1,4 +1,4 @@
-// Nine of ten states of a real git repository are forgotten, and their space is given back.
+// Forgets nine of ten states of a real git repository, and prunes them.
 
 internal import FoundationEssentials
 internal import SystemPackage
@@ -8,7 +8,7 @@ struct SpaceGivenBack: Line {
     let summary = "nine of ten states of a git repository are forgotten, and their space is given back"
     let diskBytes = 2 << 30
 
-    /// Of so many states one stays.
+    /// One of this many states stays.
     private static let kept = 10
 
     func run(in workshop: Workshop) throws -> [Row] {
@@ -53,13 +53,13 @@ struct SpaceGivenBack: Line {
     }
 }
 
-/// A program that forgets states and gives their space back.
+/// A program that forgets and prunes states.
 private protocol PruningProgram: StoreProgram {
-    /// What forgets all states in `store` but every `count`th and the latest, and gives their space back.
+    /// The commands that forget and prune all states in `store` except every `count`th and the latest.
     func forget(allButEach count: Int, in store: FilePath) throws -> [Command]
 }
 
-/// Those of `names`, the oldest first, that go.
+/// Returns the `names` to forget, the oldest first.
 private func going(_ names: [String], allButEach count: Int) -> [String] {
     names.dropLast().enumerated().filter { $0.offset % count != 0 }.map(\.element)
 }

@@ -1,4 +1,4 @@
-// The time until a program has told about a store that holds next to nothing.
+// The time to list a store that is almost empty.
 
 internal import SystemPackage
 

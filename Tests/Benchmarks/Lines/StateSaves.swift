@@ -1,11 +1,11 @@
-// A program that saves its state again and again: what a save costs, and how soon the latest and the first are back.
+// A program that saves its state repeatedly: the cost of a save, and of loading the latest and the first state.
 
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import SystemPackage
 internal import TestSupport
 
-/// Saves a state of some 12 KB in which a few numbers change.
+/// Saves a state of about 12 KB in which a few numbers change.
 struct StateSaves: Line {
     let name = "states"
     let summary = "saves of a program's state of 12 KB, a few numbers changed each time"
@@ -13,7 +13,7 @@ struct StateSaves: Line {
 
     private static let title = "state"
 
-    /// What is saved.
+    /// The saved state.
     private struct State: Codable, Sendable, Equatable {
         struct Item: Codable, Sendable, Equatable {
             var name: String
@@ -51,7 +51,7 @@ struct StateSaves: Line {
             let oldest = try archive.history(of: StateSaves.title)[0].id.hex
             let (newestTime, newest) = try StateSaves.load(place, "latest")
             let (oldestTime, old) = try StateSaves.load(place, oldest)
-            guard newest == state, old == first else { throw BenchmarkError("a state came back as another one") }
+            guard newest == state, old == first else { throw BenchmarkError("a loaded state is not the saved one") }
             let whole = stored.reduce(0, +)
             return [
                 row("a save, median", seconds.median, stored: Int(whole) / stored.count, seconds.count),
@@ -68,7 +68,7 @@ struct StateSaves: Line {
         return Row(name, summary, what, [run], note: "of \(Figure.count(count)) states")
     }
 
-    /// Loads a state through an archive that was not open before.
+    /// Loads a state through a newly opened archive.
     private static func load(_ place: FilePath, _ selector: String) throws -> (Double, State) {
         let archive = try Archive.open(place)
         return try time { try archive.load(State.self, title, at: SnapshotSelector(selector)) }

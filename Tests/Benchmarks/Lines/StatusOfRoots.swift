@@ -1,4 +1,4 @@
-// How the watching of many roots stands, asked of the process that watches them.
+// The status of many roots that one process watches.
 
 internal import FileIO
 internal import SystemPackage
@@ -21,9 +21,9 @@ struct StatusOfRoots: Line {
             let watching = try WatchingArchiver(archiver, trees, store: store)
             for _ in trees { try watching.wait(for: "watching") }
             let command = archiver.command("status", store: store)
-            let told = try command.text().split(separator: "\n").count { $0.hasPrefix("up to date") }
-            guard told == trees.count else {
-                throw BenchmarkError("archiver status tells of \(told) roots that are up to date")
+            let reported = try command.text().split(separator: "\n").count { $0.hasPrefix("up to date") }
+            guard reported == trees.count else {
+                throw BenchmarkError("archiver status reports \(reported) roots as up to date")
             }
             let rows = try workshop.contest(
                 name, "status of \(Figure.count(trees.count)) watched roots",

@@ -1,4 +1,4 @@
-// Bytes of files: cut into chunks, hashed, compressed.
+// Loops over file bytes: chunking, hashing, compressing.
 
 internal import ArchiveFormat
 internal import ArchiveStorage

@@ -1,4 +1,4 @@
-// The catalogue: chunks found, chunks entered.
+// Loops over the catalogue: finding and entering chunks.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -31,7 +31,7 @@ extension CoreLoop {
     }
 }
 
-/// A catalogue on disk that is removed with this value.
+/// A catalogue on disk that is removed when this object is deallocated.
 private final class TemporaryCatalogue {
     private let path: FilePath
     private let catalogue: Catalogue

@@ -1,4 +1,4 @@
-// Nodes and trees: encoding, decoding, an edit.
+// Loops over nodes and trees: encoding, decoding, editing.
 
 internal import ArchiveFormat
 internal import FileIO
@@ -35,7 +35,7 @@ extension CoreLoop {
         }
     }
 
-    /// Files in 100 to a directory, in walk order, as a capture makes them.
+    /// Entries of files, 100 per directory, in walk order, as a capture makes them.
     private static func entries(_ count: Int) -> [Entry] {
         let files = SmallFiles(outer: max(1, count / 10_000), inner: 100)
         return (0..<count).map { index in
@@ -64,7 +64,7 @@ private final class MemoryNodes: NodeSource, NodeSink {
     }
 
     private var nodes: [ChunkID: Node] = [:]
-    /// Whether new nodes are only encoded and named, and not kept.
+    /// Whether new nodes are only encoded and hashed, and not stored.
     var isFrozen = false
 
     func node(_ id: ChunkID, at place: NodePlace?) throws(Missing) -> Node {

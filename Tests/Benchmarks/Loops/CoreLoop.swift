@@ -1,13 +1,13 @@
-// The loops in which archiver spends its time, each alone.
+// The loops in which archiver spends its time, measured one by one.
 
 /// A loop of one operation.
 struct CoreLoop: Sendable {
     let name: String
-    /// What one operation works on, for the table.
+    /// What one operation does, for the table.
     let operation: String
-    /// Bytes that one operation goes through; nil where bytes are not the measure.
+    /// How many bytes one operation processes; nil if bytes are not the measure.
     var bytes: Int?
-    /// Prepares the loop and gives it: a call does the operation so many times.
+    /// Prepares the loop and returns a function that runs the operation a given number of times.
     let prepare: @Sendable () throws -> (Int) throws -> Void
 
     /// All loops.
@@ -16,7 +16,7 @@ struct CoreLoop: Sendable {
             + [.catalogueLookup, .catalogueInsertion]
     }
 
-    /// Those whose instructions are counted.
+    /// The loops whose instructions are counted.
     static var counted: [CoreLoop] { [.nodeEncoding, .treeEdit, .chunking] }
 
     static func named(_ name: String) throws -> CoreLoop {
@@ -24,7 +24,7 @@ struct CoreLoop: Sendable {
         return loop
     }
 
-    /// Seconds of one operation: the median of several times some tenths of a second.
+    /// Returns the seconds of one operation: the median of several runs of at least 0.1 s each.
     func secondsPerOperation(rounds: Int) throws -> Double {
         let run = try prepare()
         func seconds(_ count: Int) throws -> Double {
@@ -38,7 +38,7 @@ struct CoreLoop: Sendable {
     }
 }
 
-/// Keeps the optimiser from leaving out work whose result nobody uses.
+/// Keeps the optimiser from removing work whose result is unused.
 @inline(never)
 func consume<Value>(_ value: Value) {
     withExtendedLifetime(value) {}

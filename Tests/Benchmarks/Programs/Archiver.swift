@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SystemPackage
 
-/// The binary that is measured.
+/// The measured binary.
 struct Archiver: RestoringProgram {
     let binary: String
     let name = "archiver"
@@ -45,6 +45,6 @@ struct Archiver: RestoringProgram {
         return latest.id
     }
 
-    /// Bytes of the segments alone.
+    /// The bytes of the segments alone.
     func segmentBytes(_ store: FilePath) throws -> Int { try TreeSize.bytes(store.appending("segments")) }
 }

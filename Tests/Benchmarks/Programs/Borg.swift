@@ -5,7 +5,7 @@ internal import SystemPackage
 struct Borg: StoreProgram {
     let compression: String
 
-    /// With LZ4, as it is by default; or `zlib`.
+    /// Creates a borg with LZ4, its default, or `zlib`.
     init(compression: String = "lz4") { self.compression = compression }
 
     var name: String { "borg \(compression)" }

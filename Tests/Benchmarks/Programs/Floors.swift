@@ -1,8 +1,8 @@
-// What the machine itself needs: programs that do less than an archive does.
+// Lower bounds set by the machine: programs that do less than an archive does.
 
 internal import SystemPackage
 
-/// Programs that set the limit.
+/// Programs that set a lower bound.
 enum Floors {
     static let copyName = "cp -a"
     static let tarName = "tar, zstd -1"
@@ -12,7 +12,7 @@ enum Floors {
         Command("cp", "-a", tree.string, target.string)
     }
 
-    /// The status of every object, which is the least that a capture without a watcher must ask for.
+    /// Reads the status of every object, the least that a capture without a watcher must do.
     static func find(_ tree: FilePath) -> Command { Command("find", tree.string, "-printf", "%s %C@\\n") }
 
     static var hasZstd: Bool { Command.isInstalled("zstd") }

@@ -1,4 +1,4 @@
-// git (git-scm.com) with the git directory outside of the tree: each capture a commit of everything.
+// git (git-scm.com) with the git directory outside the tree: each capture is a commit of everything.
 
 internal import SystemPackage
 
@@ -31,7 +31,7 @@ struct Git: StoreProgram {
         ]
     }
 
-    /// What packs everything as small as git can.
+    /// Packs everything as small as git can.
     func pack(_ store: FilePath) -> Command { command("gc", "--quiet", "--aggressive", "--prune=now", store: store) }
 
     func storedBytes(_ store: FilePath) throws -> Int { try TreeSize.bytes(store.appending("objects")) }

@@ -10,7 +10,7 @@ struct Restic: RestoringProgram {
     private func command(_ words: String..., store: FilePath) -> Command { command(words, store: store) }
 
     func command(_ words: [String], store: FilePath) -> Command {
-        // The cache of a repository belongs to its store here: so it is removed with it.
+        // The cache is inside the store, so that it is removed with it.
         Command(
             ["restic", "--quiet", "--repo", store.appending("repository").string] + words,
             environment: ["RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": store.appending("cache").string])
@@ -38,7 +38,7 @@ struct Restic: RestoringProgram {
         return command("diff", left, right, store: store)
     }
 
-    /// Looks for a file's name in every snapshot.
+    /// Searches every snapshot for a file name.
     func find(_ name: String, in store: FilePath) -> Command { command("find", name, store: store) }
 
     func storedBytes(_ store: FilePath) throws -> Int { try TreeSize.bytes(store.appending("repository")) }
@@ -48,7 +48,7 @@ struct Restic: RestoringProgram {
         try Restic.ids(command("snapshots", "--compact", store: store).text())
     }
 
-    /// The ids in what `restic snapshots` prints: the first word of the rows between the rules.
+    /// The ids in the output of `restic snapshots`: the first word of each row between the rules.
     private static func ids(_ text: String) -> [String] {
         text.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
             .filter { $0.count == 8 && $0.allSatisfy(\.isHexDigit) }

@@ -1,18 +1,18 @@
-// Programs that keep states of directories: archiver and its peers, with the words each of them needs.
+// Programs that store states of directories: archiver and its peers, with their command lines.
 
 internal import SystemPackage
 
-/// A program that keeps states of directories in a store.
+/// A program that stores states of directories.
 protocol StoreProgram: Sendable {
-    /// As the tables name it.
+    /// Its name in the tables.
     var name: String { get }
-    /// Whether it can be run here.
+    /// Whether it is installed.
     var isInstalled: Bool { get }
-    /// Makes an empty store.
+    /// Creates an empty store.
     func create(_ store: FilePath) throws
-    /// What captures the present state of `tree`.
+    /// The commands that capture the current state of `tree`.
     func capture(_ tree: FilePath, into store: FilePath) -> [Command]
-    /// What the capture leaves in `store`, in bytes.
+    /// The size of `store`, in bytes.
     func storedBytes(_ store: FilePath) throws -> Int
 }
 
@@ -20,15 +20,15 @@ extension StoreProgram {
     func storedBytes(_ store: FilePath) throws -> Int { try TreeSize.bytes(store) }
 }
 
-/// A program that writes a captured state into an empty directory.
+/// A program that can restore a captured state into an empty directory.
 protocol RestoringProgram: StoreProgram {
     func restoreLatest(of tree: FilePath, from store: FilePath, to target: FilePath) -> Command
-    /// Where the tree's root then is.
+    /// The path of the restored tree's root.
     func restored(_ tree: FilePath, in target: FilePath) -> FilePath
 }
 
 extension Workshop {
-    /// `programs` without those that are not installed, which are named once.
+    /// Returns those of `programs` that are installed, and reports the others.
     func installed(_ programs: [any StoreProgram]) -> [any StoreProgram] {
         programs.filter { program in
             if !program.isInstalled { say("no \(program.name) here: left out") }

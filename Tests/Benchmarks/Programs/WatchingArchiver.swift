@@ -1,4 +1,4 @@
-// archiver as it watches a tree: events awaited, and an orderly end.
+// A running `archiver watch`: waiting for its events, and an orderly end.
 
 internal import FoundationEssentials
 internal import Glibc
@@ -6,7 +6,7 @@ internal import SystemPackage
 
 /// A running `archiver watch`.
 final class WatchingArchiver {
-    /// How long nothing must change before a capture, in seconds; the least that makes sense.
+    /// The settle time in seconds; the shortest that makes sense.
     static let settleSeconds = 0.02
 
     private let program: RunningProgram
@@ -16,12 +16,12 @@ final class WatchingArchiver {
         let storedBytes: Int?
     }
 
-    /// Starts to watch `tree`.
+    /// Starts watching `tree`.
     convenience init(_ archiver: Archiver, _ tree: FilePath, store: FilePath) throws {
         try self.init(archiver, [tree], store: store)
     }
 
-    /// Starts to watch `trees`.
+    /// Starts watching `trees`.
     init(_ archiver: Archiver, _ trees: [FilePath], store: FilePath) throws {
         let settle = "\(Int(WatchingArchiver.settleSeconds * 1_000))ms"
         program = try RunningProgram(
@@ -34,7 +34,7 @@ final class WatchingArchiver {
 
     /// Waits for the next event of the kind `name`.
     ///
-    /// - Returns: how many bytes the event says were stored.
+    /// - Returns: the stored bytes that the event reports.
     @discardableResult
     func wait(for name: String) throws -> Int {
         while let line = program.nextLine() {
@@ -46,7 +46,7 @@ final class WatchingArchiver {
         throw BenchmarkError("archiver watch ended: \(program.errorText)")
     }
 
-    /// Ends it in order.
+    /// Ends it with SIGTERM.
     func end() throws -> Measurement {
         program.send(SIGTERM)
         return try program.finish().measurement

@@ -1,22 +1,22 @@
-// watchman (facebook.github.io/watchman): a service that watches directories, and keeps no history.
+// watchman (facebook.github.io/watchman): a service that watches directories, but stores no history.
 
 internal import FoundationEssentials
 internal import Glibc
 internal import SystemPackage
 
-/// A watchman of our own, apart from one that may be running.
+/// A separate watchman, independent of one that may be running.
 enum Watchman {
     static let name = "watchman"
 
     static var isInstalled: Bool { Command.isInstalled("watchman") }
 
-    /// Starts it, lets it watch `tree` and answer one question about it, and ends it.
+    /// Starts it, has it watch `tree` and answer one query about it, and ends it.
     ///
-    /// - Parameter place: a directory for its socket, state and log, made here.
+    /// - Parameter place: a directory for its state and log, created here.
     /// - Returns: the time from the request to the answer, and the service's peak memory.
     static func arm(_ tree: FilePath, place: FilePath) throws -> Measurement {
         try Command("mkdir", "-m", "700", place.string).run()
-        // Sockets' paths are short; see unix(7).
+        // Paths of sockets must be short; see unix(7).
         let socket = "/tmp/bench-\(getpid()).sock"
         let state = ["--sockname=\(socket)", "--statefile=\(place)/state", "--logfile=\(place)/log"]
         let service = try RunningProgram(
@@ -24,7 +24,7 @@ enum Watchman {
         defer { unlink(socket) }
         let client = ["watchman", "--no-spawn", "--no-pretty", "--sockname=\(socket)"]
         var attempts = 0
-        // Unlike `version`, this only the service can answer.
+        // Unlike `version`, only the service can answer this.
         while (try? Command(client + ["watch-list"]).run()) == nil {
             attempts += 1
             if attempts > 1_000 { throw BenchmarkError("watchman does not answer: \(service.errorText)") }
@@ -32,7 +32,7 @@ enum Watchman {
         }
         let start = ContinuousClock.now
         try Command(client + ["watch", tree.string]).run()
-        // Is answered when all is known.
+        // This is answered when the whole tree is known.
         try Command(client + ["find", tree.string, "no-such-name"]).run()
         let seconds = (ContinuousClock.now - start).seconds
         let peak = service.peakBytes ?? 0

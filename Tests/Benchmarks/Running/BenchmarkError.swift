@@ -1,6 +1,6 @@
-// Why a benchmark could not go on.
+// The error of the benchmarks.
 
-/// A benchmark that could not go on, or whose results were wrong.
+/// A benchmark could not continue, or had wrong results.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

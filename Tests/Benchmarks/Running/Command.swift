@@ -1,17 +1,17 @@
-// A program with its arguments, run to its end and measured.
+// A program with its arguments, to be run to its end and measured.
 
 internal import Glibc
 internal import SystemPackage
 
 /// A program and its arguments.
 struct Command {
-    /// The program, looked for as a shell does, and its arguments.
+    /// The program, found in PATH, and its arguments.
     let words: [String]
-    /// Variables beside those of the benchmark itself.
+    /// Environment variables in addition to the benchmark's own.
     var environment: [String: String] = [:]
-    /// Where it is run; nil for where the benchmark is.
+    /// Its working directory; nil for the benchmark's.
     var directory: FilePath?
-    /// Exit statuses that are no failure.
+    /// Exit statuses that do not count as failures.
     var expected: Set<Int32> = [0]
 
     init(_ words: String..., environment: [String: String] = [:]) {
@@ -36,24 +36,24 @@ struct Command {
         return places.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
     }
 
-    /// Runs the program to its end; what it writes to stdout goes nowhere.
+    /// Runs the program to its end; discards its stdout.
     @discardableResult
     func run() throws -> Measurement {
         let program = try RunningProgram(self, output: .discarded)
         return try program.finish().measurement
     }
 
-    /// Runs the program to its end and gives what it wrote to stdout.
+    /// Runs the program to its end and returns its stdout.
     func text() throws -> String {
         let program = try RunningProgram(self, output: .kept)
         return try program.finish().text
     }
 
-    /// Runs the program as one piece of work of its own.
+    /// Runs the program as one piece of work.
     func measured() throws -> Measurement { try [self].measured() }
 
-    /// Waits until all that others have written is on the disk, and until no file has changed just now: archiver waits
-    /// for that before it reads a file.
+    /// Waits until all earlier writes are on disk and no file has just changed, as archiver waits for that before it
+    /// reads a file.
     fileprivate static func calmDown() {
         sync()
         usleep(50_000)
@@ -61,7 +61,7 @@ struct Command {
 }
 
 extension [Command] {
-    /// Runs the commands one after the other, as one piece of work.
+    /// Runs the commands one after another, as one piece of work.
     func measured() throws -> Measurement {
         Command.calmDown()
         return try reduce(Measurement(seconds: 0)) { try $0 + $1.run() }

@@ -1,4 +1,4 @@
-// The benchmark's own binary as a program: work that must not share memory, or time, with the benchmark itself.
+// Runs the benchmark's own binary for work that must not share memory or time with the benchmark.
 
 internal import FileIO
 internal import Glibc

@@ -1,14 +1,14 @@
-// SIGINT and SIGTERM end the benchmark in order, so that its work directory goes with it.
+// SIGINT and SIGTERM end the benchmark in order, so that its work directory is removed.
 
 internal import Glibc
 internal import Synchronization
 
-/// Whether the benchmark was asked to end, and which program is then to be told.
+/// Whether the benchmark was interrupted, and the child to pass the signal to.
 enum Interruption {
     private static let wasAsked = Atomic<Bool>(false)
     private static let child = Atomic<pid_t>(0)
 
-    /// From now on the signals end the running program, and then the benchmark.
+    /// Makes the signals end the running program, and then the benchmark.
     static func install() {
         for number in [SIGINT, SIGTERM] {
             signal(number) { _ in
@@ -19,13 +19,15 @@ enum Interruption {
         }
     }
 
-    /// The program that is waited for; 0 for none.
+    /// Sets the program that the benchmark waits for; 0 for none.
     static func waits(for program: pid_t) { child.store(program, ordering: .relaxed) }
 
-    /// What comes now is tidying up, and is not cut short.
+    /// Forgets an interruption, so that clean-up is not cut short.
     static func forget() { wasAsked.store(false, ordering: .relaxed) }
 
-    /// - Throws: where the benchmark was asked to end.
+    /// Checks for an interruption.
+    ///
+    /// - Throws: `BenchmarkError` if the benchmark was interrupted.
     static func check() throws {
         if wasAsked.load(ordering: .relaxed) { throw BenchmarkError("interrupted") }
     }

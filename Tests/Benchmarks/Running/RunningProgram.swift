@@ -1,11 +1,11 @@
-// A program that runs: listened to line by line, signalled, awaited, and what it took.
+// A running program: its output line by line, signals, its end, and its cost.
 
 internal import Glibc
 internal import SystemPackage
 
-/// A running program; killed where it is let go of before its end.
+/// A running program; killed if it is released before its end.
 final class RunningProgram {
-    /// What becomes of what the program writes to stdout.
+    /// What happens to the program's stdout.
     enum Output {
         case discarded
         case kept
@@ -18,7 +18,7 @@ final class RunningProgram {
     let id: pid_t
     private var isReaped = false
 
-    /// Starts the program of `command`, its stdin empty.
+    /// Starts the program of `command` with an empty stdin.
     init(_ command: Command, output: Output) throws {
         try Interruption.check()
         self.command = command
@@ -38,7 +38,7 @@ final class RunningProgram {
         }
         if let errors { posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO) }
         RunningProgram.forgetOwnPeak()
-        // env(1) changes the directory, sets the variables, and then becomes the program.
+        // env(1) changes the directory, sets the variables, and then executes the program.
         let place = command.directory.map { ["-C", $0.string] } ?? []
         let words = ["env"] + place + command.environment.map { "\($0)=\($1)" }.sorted() + command.words
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
@@ -60,8 +60,10 @@ final class RunningProgram {
         if let errors { fclose(errors) }
     }
 
-    /// The kernel counts this process's peak to each program that it starts (execve(2) takes over the counter of the
-    /// address space that it replaces), so the peak is set back to what is resident now; see proc(5), clear_refs.
+    /// Resets this process's peak memory to the current value; see proc(5), clear_refs.
+    ///
+    /// Otherwise the kernel would count this process's peak for each program that it starts: execve(2) takes over the
+    /// counter of the replaced address space.
     private static func forgetOwnPeak() {
         guard let file = fopen("/proc/self/clear_refs", "w") else { return }
         fputs("5", file)
@@ -71,7 +73,7 @@ final class RunningProgram {
     /// Time since the start, in seconds.
     var seconds: Double { (ContinuousClock.now - start).seconds }
 
-    /// The next line that the program writes; nil at its end.
+    /// Returns the next line of the program's stdout; nil at the end.
     func nextLine() -> String? {
         guard let output else { return nil }
         var line: UnsafeMutablePointer<CChar>?
@@ -86,13 +88,13 @@ final class RunningProgram {
 
     func send(_ signal: CInt) { kill(id, signal) }
 
-    /// Whether it has ended; `finish` tells how.
+    /// Whether it has ended; `finish` returns how.
     var hasEnded: Bool {
         var info = siginfo_t()
         return waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == SIGCHLD
     }
 
-    /// The most memory that was resident so far, in bytes (proc(5), VmHWM); nil where that cannot be told.
+    /// The peak resident memory so far, in bytes (proc(5), VmHWM); nil if unknown.
     var peakBytes: Int? {
         guard let status = try? TextFile.read(FilePath("/proc/\(id)/status")) else { return nil }
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -101,8 +103,8 @@ final class RunningProgram {
 
     /// Waits for the program's end.
     ///
-    /// - Returns: what it took, and what it wrote to stdout that was not taken yet.
-    /// - Throws: where it failed.
+    /// - Returns: the cost, and the part of its stdout that was not read yet.
+    /// - Throws: `BenchmarkError` if it failed.
     func finish() throws -> (measurement: Measurement, text: String) {
         var text = ""
         while let line = nextLine() { text += line }
@@ -127,7 +129,7 @@ final class RunningProgram {
         return (measurement, text)
     }
 
-    /// The end of what the program wrote to stderr.
+    /// The end of the program's stderr.
     var errorText: String {
         guard let errors else { return "" }
         rewind(errors)

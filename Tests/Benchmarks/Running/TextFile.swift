@@ -1,4 +1,4 @@
-// Small files read and written whole.
+// Reading and writing small files completely.
 
 internal import FileIO
 internal import Glibc
@@ -15,7 +15,7 @@ enum TextFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes `bytes` as the whole of the file, or behind what is there.
+    /// Replaces the content of the file by `bytes`, or appends them.
     static func write(_ bytes: [UInt8], to path: FilePath, appending: Bool = false) throws {
         guard let file = fopen(path.string, appending ? "a" : "w") else {
             throw BenchmarkError("\(path): \(Errno(rawValue: errno))")

@@ -1,4 +1,4 @@
-// Whether two directories hold the same: names, kinds, permissions, owners, times, links and contents.
+// Compares two directories: names, kinds, permissions, owners, times, links and contents.
 
 internal import FileIO
 internal import Glibc
@@ -6,14 +6,16 @@ internal import SystemPackage
 
 /// Compares directories.
 struct TreeComparison {
-    /// Whether times of modification count.
+    /// Whether modification times count.
     var includesTimes = true
     private var left = [UInt8](repeating: 0, count: 1 << 17)
     private var right = [UInt8](repeating: 0, count: 1 << 17)
 
     init(includesTimes: Bool = true) { self.includesTimes = includesTimes }
 
-    /// - Throws: where `right` does not hold what `left` does, naming the first path that differs.
+    /// Checks that two directories are equal.
+    ///
+    /// - Throws: `BenchmarkError` with the first different path if they are not.
     static func check(_ left: FilePath, _ right: FilePath, includesTimes: Bool = true) throws {
         var comparison = TreeComparison(includesTimes: includesTimes)
         if let difference = try comparison.firstDifference(left, right) {
@@ -21,7 +23,7 @@ struct TreeComparison {
         }
     }
 
-    /// The first path at which the directories differ, and how; nil where they hold the same.
+    /// Returns the first path at which the directories differ, and how; nil if they are equal.
     mutating func firstDifference(_ left: FilePath, _ right: FilePath) throws -> String? {
         let leftDirectory = try Descriptor.open(left, O_RDONLY | O_DIRECTORY)
         let rightDirectory = try Descriptor.open(right, O_RDONLY | O_DIRECTORY)

@@ -1,4 +1,4 @@
-// What lies below a directory: how many bytes, and which files.
+// The files below a directory, and their sizes.
 
 internal import FileIO
 internal import Glibc
@@ -18,7 +18,7 @@ enum TreeSize {
         Int(try FileStatus.read(Descriptor.open(path, O_RDONLY)).size)
     }
 
-    /// The first file below `path` in walk order that holds at least `bytes` bytes.
+    /// The first file below `path` in walk order with at least `bytes` bytes.
     static func firstFile(below path: FilePath, ofAtLeast bytes: Int) throws -> FilePath {
         struct Found: Error { let path: FilePath }
         do {
@@ -29,7 +29,7 @@ enum TreeSize {
         throw BenchmarkError("\(path) holds no file of \(bytes) bytes")
     }
 
-    /// How many objects lie at `path` and below it.
+    /// The number of objects at `path` and below it.
     static func entries(_ path: FilePath) throws -> Int {
         var count = 1
         try forEach(below: path) { _, _ in count += 1 }
@@ -44,7 +44,7 @@ enum TreeSize {
     private static func forEach(below path: FilePath, _ body: (FilePath, FileStatus) throws -> Void) throws {
         let directory = try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
         for record in try DirectoryReader.list(directory, path: .root) {
-            // Programs tidy their stores up while they are looked at.
+            // Programs may clean up their stores during the walk.
             guard let status = try FileStatus.read(CName(record.name), in: directory) else { continue }
             let child = path.appending(String(decoding: record.name, as: UTF8.self))
             try body(child, status)

@@ -1,26 +1,26 @@
-// Where benchmarks work: a directory for everything that is made, the programs, the rounds, and what lines share.
+// The context of a benchmark run: the work directory, the programs, the rounds, and the data that lines share.
 
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// The place and the terms of a run of the benchmark.
+/// The context of a benchmark run.
 final class Workshop {
-    /// Holds everything that is made.
+    /// The directory for everything that is created.
     let directory: FilePath
     let rounds: Int
     let scale: Scale
     let archiver: Archiver
-    /// The git repository that is replayed; nil for none.
+    /// The git repository to replay; nil for none.
     let repository: FilePath?
-    /// Corpora that are there, by name.
+    /// Existing corpora, by name.
     private var corpora: [String: FilePath] = [:]
-    /// Stores that hold the present state of a corpus, by name.
+    /// Stores that have captured a corpus, by name.
     private var stores: [String: FilePath] = [:]
     private var counter = 0
-    /// What is to be removed.
+    /// Paths to be removed.
     private var discarded: [FilePath] = []
-    /// Where less is left on the disk, nothing waits for its removal.
+    /// With less free space than this, discarded paths are removed before new work.
     private static let spareBytes = 25 << 30
 
     init(directory: FilePath, rounds: Int, scale: Scale, archiver: FilePath, repository: FilePath?) {
@@ -31,7 +31,7 @@ final class Workshop {
         self.repository = repository
     }
 
-    /// What is going on, for whoever waits.
+    /// Prints progress to stderr.
     func say(_ text: String) {
         let line = Array("bench: \(text)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
@@ -39,16 +39,16 @@ final class Workshop {
 
     // MARK: Places
 
-    /// A path in the work directory at which nothing is.
+    /// Returns a path in the work directory that does not exist.
     func place(_ name: String) -> FilePath {
         counter += 1
         return directory.appending("\(name)-\(counter)")
     }
 
-    /// Runs `body` with a path at which nothing is; what it made there is removed later.
+    /// Runs `body` with a path that does not exist; what it creates there is removed later.
     ///
-    /// Not at once: for a while ext4 does not use the numbers of removed files again and has to look for others, which
-    /// would be counted to whoever makes files next.
+    /// It is not removed immediately: for a while ext4 does not reuse the inode numbers of removed files and must
+    /// search for others, which would slow down the next program that creates files.
     func withPlace<Result>(_ name: String, _ body: (FilePath) throws -> Result) throws -> Result {
         if try freeBytes() < Workshop.spareBytes { tidyUp() }
         let place = place(name)
@@ -56,7 +56,7 @@ final class Workshop {
         return try body(place)
     }
 
-    /// Removes what is not needed any more.
+    /// Removes the paths that are no longer needed.
     func tidyUp() {
         for place in discarded { remove(place) }
         discarded = []
@@ -64,19 +64,19 @@ final class Workshop {
 
     func remove(_ path: FilePath) {
         if (try? Command("rm", "-rf", path.string).run()) != nil { return }
-        // A copied tree may hold directories that their owner cannot write to.
+        // A copied tree may contain directories that their owner cannot write to.
         _ = try? Command("chmod", "-R", "u+w", path.string).run()
         _ = try? Command("rm", "-rf", path.string).run()
     }
 
-    /// Bytes that can still be written in the work directory.
+    /// The free bytes in the work directory.
     func freeBytes() throws -> Int {
         Int(clamping: try FileSystem.freeBytes(of: Descriptor.open(directory, O_RDONLY | O_DIRECTORY)))
     }
 
-    // MARK: What lines share
+    // MARK: Shared data
 
-    /// The tree of `corpus`, made when it is first asked for.
+    /// Returns the tree of `corpus`, created on first use.
     func tree(of corpus: Corpus) throws -> FilePath {
         if let known = corpora[corpus.name] { return known }
         let path = directory.appending("corpus-\(corpus.name)")
@@ -86,7 +86,7 @@ final class Workshop {
         return path
     }
 
-    /// A store of `program` that has captured the tree of `corpus`, perhaps some changes ago.
+    /// Returns a store of `program` that has captured the tree of `corpus`, perhaps before its latest changes.
     func store(of program: any StoreProgram, with corpus: Corpus) throws -> FilePath {
         let key = "\(program.name) \(corpus.name)"
         if let known = stores[key] { return known }
@@ -99,25 +99,25 @@ final class Workshop {
         return store
     }
 
-    /// Keeps `store` as one that has captured the tree of `corpus`, in place of an older one.
+    /// Sets `store` as the one that has captured the tree of `corpus`, and discards the old one.
     func keep(_ store: FilePath, of program: any StoreProgram, with corpus: Corpus) {
         if let old = stores.updateValue(store, forKey: "\(program.name) \(corpus.name)") { discarded.append(old) }
     }
 
     // MARK: Measuring
 
-    /// Lets all contenders work in turn, round by round.
+    /// Runs all contenders in turn, round by round.
     ///
     /// - Parameters:
-    ///   - yardstick: the contender that times are compared with.
-    ///   - goals: of the contender `archiver`.
+    ///   - yardstick: the contender whose times are the reference.
+    ///   - goals: the goals of the contender `archiver`.
     func contest(
         _ line: String, _ work: String, _ contenders: [Contender], yardstick: String? = nil, goals: [Goal] = []
     ) throws -> [Row] {
         var runs = [[Measurement]](repeating: [], count: contenders.count)
         for round in 1...rounds {
             for (index, contender) in contenders.enumerated() {
-                // What the one before has left to be written is not for this one to wait for.
+                // Flush the previous contender's writes, so that they do not slow down this one.
                 sync()
                 let run = try contender.run(round)
                 say("\(line), round \(round): \(contender.name) \(Figure.time(run.seconds))")
@@ -131,11 +131,11 @@ final class Workshop {
         }
     }
 
-    /// The goals that hold for corpora of this size.
+    /// The goals that apply to corpora of this size.
     func relevant(_ goals: [Goal]) -> [Goal] { scale == .full ? goals : [] }
 }
 
-/// A program that takes part in a line, with what it is to do.
+/// A program that takes part in a line, and its work.
 struct Contender {
     let name: String
     /// Prepares, works and checks the result; only the work is measured.

@@ -1,4 +1,4 @@
-// Where figures were taken, without which they mean little.
+// The conditions under which figures were taken.
 
 internal import Glibc
 internal import SystemPackage
@@ -25,9 +25,9 @@ enum Circumstances {
     }
 
     private static func fileSystem(of directory: FilePath) -> String {
-        // Below a header.
-        let told = try? Command("df", "--output=fstype", directory.string).text()
-        return told.flatMap { $0.split(separator: "\n").last.map(String.init) } ?? "unknown"
+        // The first line is a header.
+        let reported = try? Command("df", "--output=fstype", directory.string).text()
+        return reported.flatMap { $0.split(separator: "\n").last.map(String.init) } ?? "unknown"
     }
 
     private static func word(_ words: [String]) -> String? {
@@ -40,7 +40,7 @@ enum Circumstances {
         return line.flatMap { $0.split(separator: ":").last }.map { String($0.drop { $0 == " " }) } ?? "unknown"
     }
 
-    /// What a program is said to need that needs next to nothing; see `RunningProgram`.
+    /// The peak memory reported for a program that needs almost none; see `RunningProgram`.
     private static var leastMemory: String { (try? Command("true").run()).map { Figure.bytes($0.peakBytes) } ?? "?" }
 
     private static var kernel: String { word(["uname", "-sr"]) ?? "unknown" }

@@ -1,4 +1,4 @@
-// Figures as people read them: three digits that count, and a unit.
+// Figures in readable form: three significant digits and a unit.
 
 /// Renders figures.
 enum Figure {
@@ -16,14 +16,14 @@ enum Figure {
         return "\(number(Double(bytes) / Double(unit))) \(name)"
     }
 
-    /// A count with its thousands apart: `1,234,567`.
+    /// A count with thousands separators: `1,234,567`.
     static func count(_ count: Int) -> String {
         var digits = Array(String(count.magnitude))
         for position in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: position) }
         return (count < 0 ? "-" : "") + String(digits)
     }
 
-    /// A number with three digits that count, no more than three of them after the point.
+    /// A number with three significant digits, at most three of them after the point.
     static func number(_ value: Double) -> String {
         if value == 0 { return "0" }
         let size = value.magnitude

@@ -1,18 +1,18 @@
-// What a figure of the benchmark should not exceed.
+// Limits that figures of the benchmark should not exceed.
 
 /// An upper limit for one figure of a row.
 enum Goal: Codable, Equatable, Sendable {
-    /// The time, as a multiple of that of another program at the same work.
+    /// The time, as a multiple of another program's at the same work.
     case time(times: Double, of: String)
     case seconds(Double)
     case memory(bytes: Int)
-    /// The stored bytes, as a multiple of those of another program at the same work.
+    /// The stored bytes, as a multiple of another program's at the same work.
     case stored(times: Double, of: String)
     case storedBytes(Int)
 
-    /// Whether `row` keeps to the goal; nil where the figures to tell are missing.
+    /// Whether `row` reaches the goal; nil if the necessary figures are missing.
     ///
-    /// - Parameter rows: among which the other program is looked for.
+    /// - Parameter rows: the rows that contain the other program.
     func isReached(by row: Row, among rows: [Row]) -> Bool? {
         switch self {
         case .time(let times, let program): row.ratio(to: program, among: rows, \.seconds).map { $0 <= times }

@@ -1,14 +1,14 @@
-// What one run of a program took.
+// The cost of one run of a program.
 
-/// What one run of a program, or several one after the other, took.
+/// The cost of one run of a program, or of several in sequence.
 struct Measurement: Codable, Equatable {
     /// Wall time.
     var seconds: Double
     /// Processor time of the program and the programs it waited for, user and system.
     var processorSeconds: Double
-    /// The most memory that was resident at once.
+    /// The peak resident memory.
     var peakBytes: Int
-    /// Bytes that lie in the program's store afterwards, or were added to it.
+    /// The size of the program's store afterwards, or the bytes added to it.
     var storedBytes: Int?
 
     init(seconds: Double, processorSeconds: Double = 0, peakBytes: Int = 0, storedBytes: Int? = nil) {
@@ -18,7 +18,7 @@ struct Measurement: Codable, Equatable {
         self.storedBytes = storedBytes
     }
 
-    /// Both runs as one; the later one's stored bytes count.
+    /// Adds two runs; the stored bytes are those of the later one.
     static func + (first: Measurement, second: Measurement) -> Measurement {
         Measurement(
             seconds: first.seconds + second.seconds,

@@ -1,12 +1,12 @@
-// All that a run of the benchmark found, as text and as JSON.
+// The results of a benchmark run, as text and as JSON.
 
 internal import FoundationEssentials
 internal import Glibc
 internal import SystemPackage
 
-/// The outcome of a run of the benchmark.
+/// The results of a benchmark run.
 struct Report: Codable {
-    /// Where and with what the figures were taken: name and value, in order.
+    /// A condition under which the figures were taken: its name and value.
     struct Circumstance: Codable, Equatable {
         let name: String
         let value: String
@@ -15,12 +15,12 @@ struct Report: Codable {
     var circumstances: [Circumstance]
     var rows: [Row] = []
 
-    /// What was done on which machine, and the table.
+    /// The circumstances and the table.
     var text: String {
         circumstances.map { "\($0.name): \($0.value)\n" }.joined() + "\n" + Table(of: rows).markdown
     }
 
-    /// Writes the report with every single run as JSON.
+    /// Writes the report, with all single runs, as JSON.
     func write(to path: FilePath) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

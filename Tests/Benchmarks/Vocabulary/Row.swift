@@ -1,24 +1,24 @@
 // One program's result at one piece of work: a row of the table.
 
-/// What one program needed for one piece of work.
+/// The cost of one piece of work for one program.
 struct Row: Codable, Equatable {
     /// The line of the benchmark that the row is part of, as `--only` names it.
     let line: String
-    /// What was done.
+    /// The work.
     let work: String
-    /// Who did it.
+    /// The program that did it.
     let program: String
-    /// Every run.
+    /// All runs.
     let runs: [Measurement]
-    /// Wall time, the median of the runs; nil where time was not the question.
+    /// The median wall time of the runs; nil if time was not measured.
     var seconds: Double?
     /// Processor instructions of one operation.
     var instructions: Int?
-    /// The program of the same work that times are compared with.
+    /// The program whose time at the same work is the reference.
     var yardstick: String?
-    /// What was to be reached.
+    /// The goals for this row.
     var goals: [Goal] = []
-    /// What else is to be said.
+    /// A remark in the last column.
     var note = ""
 
     init(
@@ -35,24 +35,24 @@ struct Row: Codable, Equatable {
         seconds = runs.map(\.seconds).median
     }
 
-    /// Processor time, the median of the runs; nil where none was measured.
+    /// The median processor time of the runs; nil if it was not measured.
     var processorSeconds: Double? { runs.map(\.processorSeconds).median.flatMap { $0 > 0 ? $0 : nil } }
 
-    /// The most memory of all runs, in bytes; nil where none was measured.
+    /// The highest memory of all runs, in bytes; nil if it was not measured.
     var peakBytes: Int? { runs.map(\.peakBytes).max().flatMap { $0 > 0 ? $0 : nil } }
 
-    /// Stored bytes, the median of the runs.
+    /// The median of the stored bytes of the runs.
     var storedBytes: Int? { runs.compactMap { $0.storedBytes.map(Double.init) }.median.map { Int($0) } }
 
-    /// How many times the yardstick's time this program needed.
+    /// This program's time as a multiple of the yardstick's.
     ///
-    /// - Parameter rows: among which the yardstick is looked for.
+    /// - Parameter rows: the rows that contain the yardstick.
     func ratio(among rows: [Row]) -> Double? {
         guard let yardstick, yardstick != program else { return nil }
         return ratio(to: yardstick, among: rows, \.seconds)
     }
 
-    /// This row's figure in terms of that of another program at the same work; nil where either is missing.
+    /// This row's figure as a multiple of another program's at the same work; nil if either is missing.
     func ratio(to program: String, among rows: [Row], _ figure: (Row) -> Double?) -> Double? {
         let other = rows.first { $0.line == line && $0.work == work && $0.program == program }
         guard let own = figure(self), let other = other.flatMap(figure), other > 0 else { return nil }

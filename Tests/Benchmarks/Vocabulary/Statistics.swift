@@ -1,7 +1,7 @@
-// The few statistics that the tables need.
+// The statistics for the tables.
 
 extension Collection where Element == Double {
-    /// The middle of the sorted numbers, the mean of both where two are in the middle; nil where there is none.
+    /// The middle of the sorted numbers, or the mean of the two in the middle; nil if there are none.
     var median: Double? {
         if isEmpty { return nil }
         let sorted = self.sorted()
@@ -9,7 +9,7 @@ extension Collection where Element == Double {
         return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
-    /// The smallest number that at least `share` (0…1) of the numbers do not exceed; nil where there is none.
+    /// The smallest number that at least `share` (0…1) of the numbers do not exceed; nil if there are none.
     func percentile(_ share: Double) -> Double? {
         if isEmpty { return nil }
         let rank = Int((share * Double(count)).rounded(.up))

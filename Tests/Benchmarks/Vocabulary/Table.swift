@@ -1,6 +1,6 @@
 // The rows as a table in Markdown, for terminals and for the README.
 
-/// A table with a header; all columns as wide as their widest cell.
+/// A table with a header; every column is as wide as its widest cell.
 struct Table {
     let header: [String]
     private(set) var rows: [[String]] = []
@@ -9,7 +9,7 @@ struct Table {
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
-    /// The table in Markdown, each row a line.
+    /// The table in Markdown, one line per row.
     var markdown: String {
         let columns = header.indices
         let widths = columns.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
@@ -23,7 +23,7 @@ struct Table {
 }
 
 extension Table {
-    /// The table of results: a row a program, the work named once.
+    /// The table of results: one row per program, with the work named once.
     init(of rows: [Row]) {
         self.init(["work", "program", "time", "ratio", "processor", "peak memory", "stored", "goal", "note"])
         var work = ""

@@ -1,16 +1,16 @@
-// git as the oracle of what its patterns mean.
+// git as the oracle for the meaning of its patterns.
 
 import FileIO
 import Foundation
 import SystemPackage
 import TestSupport
 
-/// A repository in a directory of its own, of which nothing is tracked.
+/// A repository in a directory of its own, with no tracked files.
 struct GitRepository {
     struct Failure: Error { let message: String }
 
     let directory: OpenDirectory
-    /// For what git reads and writes.
+    /// The directory for git's input and output.
     private let exchange: TemporaryDirectory
 
     init() throws {
@@ -19,14 +19,14 @@ struct GitRepository {
         _ = try run(["init", "--quiet", "--template="])
     }
 
-    /// Which of `paths` git leaves out: `git check-ignore`.
+    /// The paths among `paths` that git excludes, by `git check-ignore`.
     func ignored(among paths: [RelativePath]) throws -> Set<RelativePath> {
-        // "./" keeps a colon at the beginning from meaning anything.
+        // With "./" a leading colon has no special meaning.
         let input = Array(paths.map { Array("./".utf8) + $0.bytes + [0] }.joined())
         let fields = try run(
             ["check-ignore", "--no-index", "--verbose", "--non-matching", "--stdin", "-z"], input: input,
             expected: [0, 1])
-        // Source, line number, pattern and path of each.
+        // Four fields per path: source, line number, pattern and path.
         guard fields.count == paths.count * 4 else { throw Failure(message: "\(fields.count) fields") }
         var ignored = Set<RelativePath>()
         for (index, path) in paths.enumerated() {
@@ -36,7 +36,7 @@ struct GitRepository {
         return ignored
     }
 
-    /// The files that git does not leave out: `git ls-files`, which unlike check-ignore takes patterns as arguments.
+    /// The files that git does not exclude, by `git ls-files`, which unlike check-ignore accepts patterns as arguments.
     func included(exceptFor patterns: [String]) throws -> Set<RelativePath> {
         let arguments = ["ls-files", "--others", "--exclude-per-directory=.gitignore", "-z"]
         return Set(try run(arguments + patterns.map { "--exclude=\($0)" }).compactMap { RelativePath(Array($0)) })
@@ -44,7 +44,7 @@ struct GitRepository {
 
     /// Runs git.
     ///
-    /// - Returns: what it wrote, split at NULs.
+    /// - Returns: its output, split at NULs.
     private func run(
         _ arguments: [String], input: [UInt8] = [], expected: Set<Int32> = [0]
     ) throws -> [ArraySlice<UInt8>] {

@@ -1,4 +1,4 @@
-// Ignore files in their directories, asked as a walk asks.
+// Ignore files in their directories, queried in the order of a walk.
 
 import Exclusions
 import FileIO
@@ -7,7 +7,7 @@ import Testing
 /// The ignore files of a tree that need not exist.
 struct IgnoreTree {
     var rules = ExclusionRules()
-    /// By directory; those of one directory in rising precedence.
+    /// The ignore files by directory, in rising precedence.
     var files: [RelativePath: [[UInt8]]] = [:]
 
     init(_ rootFile: String = "") {
@@ -18,7 +18,7 @@ struct IgnoreTree {
         files[directory, default: []].append(Array(text.utf8))
     }
 
-    /// Whether a walk leaves `path` out, by itself or with a directory above it.
+    /// Whether a walk excludes `path`, or a directory above it.
     func excludes(_ path: RelativePath, isDirectory: Bool = false) -> Bool {
         var scope = extended(ExclusionScope(rules), .root)
         var directory = RelativePath.root
@@ -30,7 +30,7 @@ struct IgnoreTree {
         return scope.excludes(path, isDirectory: isDirectory)
     }
 
-    /// Takes a path as text; with `/` at its end it is a directory.
+    /// Like the above for a path as text; a path that ends with `/` is a directory.
     func excludes(_ text: String) throws -> Bool {
         let path = try #require(RelativePath(text.hasSuffix("/") ? String(text.dropLast()) : text))
         return excludes(path, isDirectory: text.hasSuffix("/"))

@@ -1,9 +1,9 @@
-// Names, patterns and ignore files at random: mostly patterns that some path of a tree nearly matches.
+// Generates random names, patterns and ignore files, mostly patterns that match or nearly match a path of a tree.
 
 import FileIO
 import TestSupport
 
-/// Makes what the comparison with git compares.
+/// Generates the input for the comparison with git.
 struct PatternGenerator {
     private(set) var random: SeededGenerator
 
@@ -27,7 +27,7 @@ struct PatternGenerator {
         return random.oneIn(20) ? [0xff] : Array(others[random.below(others.count)].utf8)
     }
 
-    /// A pattern like one of `paths`, or, now and then, like nothing.
+    /// A pattern similar to one of `paths`; sometimes random.
     mutating func pattern(like paths: [RelativePath]) -> [UInt8] {
         while true {
             let pattern = random.oneIn(10) ? noise() : likeness(of: paths[random.below(paths.count)])
@@ -118,7 +118,7 @@ struct PatternGenerator {
 
     /// Whether two asterisks or more follow a literal beginning that does not end with `/`.
     ///
-    /// Before version 2.52 git forgot that beginning, and took them for a component of their own.
+    /// Before version 2.52 git ignored that beginning and treated the asterisks as a component of their own.
     private static func meansOtherwiseToOlderGit(_ pattern: [UInt8]) -> Bool {
         var rest = pattern.first == UInt8(ascii: "!") ? pattern.dropFirst() : pattern[...]
         if rest.first == UInt8(ascii: "/") { rest = rest.dropFirst() }

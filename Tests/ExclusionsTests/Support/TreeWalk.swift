@@ -1,14 +1,14 @@
-// A walk of a tree as a capture makes it: parents are asked before what is below them.
+// A walk of a tree like that of a capture: parents are checked before their contents.
 
 import Exclusions
 import FileIO
 import Glibc
 
-/// Collects the paths that are not left out.
+/// Collects the paths that are not excluded.
 struct TreeWalk {
     private(set) var included: Set<RelativePath> = []
 
-    /// Walks the directory `root`, but for a `.git` in it.
+    /// Walks the directory `root`, except for a `.git` in it.
     static func included(below root: borrowing Descriptor, _ rules: ExclusionRules) throws(FileError) -> Set<
         RelativePath
     > {

@@ -1,11 +1,11 @@
-// Entries and paths for tests: plain ones, and nasty ones.
+// Entries and paths for tests: simple ones and difficult ones.
 
 import ArchiveFormat
 import FileIO
 import TestSupport
 
 extension Entry {
-    /// A file at `path` whose state is told apart by `version`.
+    /// A file at `path` whose state depends on `version`.
     static func file(_ path: RelativePath, version: Int = 0) -> Entry {
         Entry(
             path: path, kind: .file, permissions: 0o644, modified: Timestamp(seconds: Int64(version)),
@@ -14,12 +14,12 @@ extension Entry {
 }
 
 extension RelativePath {
-    /// A path from text that is one.
+    /// A path from text that must be valid.
     static func valid(_ text: String) -> RelativePath { RelativePath(unchecked: Array(text.utf8)) }
 }
 
 extension SeededGenerator {
-    /// A path of 1 to 12 components from few bytes, so that paths are prefixes and neighbours of each other.
+    /// A path of 1 to 12 components from a small alphabet, so that paths are prefixes and neighbours of each other.
     mutating func path() -> RelativePath {
         // 0x2E sorts below `/` as a byte and above it in walk order.
         let alphabet: [UInt8] = [0x01, 0x2E, 0x30, 0x61, 0x62, 0xFF]

@@ -1,10 +1,10 @@
-// Nodes in a dictionary, with every read and write counted.
+// Stores nodes in a dictionary, and counts every read and write.
 
 import ArchiveFormat
 import FileIO
 import SnapshotTree
 
-/// A store of nodes in memory; refuses nodes that are missing or not what their parents say, as a stored archive does.
+/// A store of nodes in memory; like an archive, it refuses nodes that are missing or contradict their parents.
 final class MemoryNodes: NodeSource, NodeSink {
     enum Failure: Error, Equatable {
         case missing(ChunkID)
@@ -12,9 +12,9 @@ final class MemoryNodes: NodeSource, NodeSink {
     }
 
     private(set) var nodes: [ChunkID: Node] = [:]
-    /// Calls of `node`.
+    /// The ids of all calls of `node`.
     private(set) var reads: [ChunkID] = []
-    /// New nodes that were stored, by level; equal ones are stored once.
+    /// The number of new nodes stored, by level; equal nodes count once.
     private(set) var writes: [Int: Int] = [:]
 
     func node(_ id: ChunkID, at place: NodePlace?) throws(Failure) -> Node {
@@ -51,7 +51,7 @@ final class MemoryNodes: NodeSource, NodeSink {
 // MARK: - Building
 
 extension MemoryNodes {
-    /// The tree of `entries`, which are sorted, built by the editor from nothing.
+    /// The tree of the sorted `entries`, built by the editor from the empty tree.
     func tree(of entries: [Entry]) throws(Failure) -> ChunkID {
         try edited(nil, entries.map { .put($0) })
     }
@@ -63,7 +63,7 @@ extension MemoryNodes {
         return try editor.finish()
     }
 
-    /// The tree of `entries` as the format document words it: level by level, nothing streamed.
+    /// The tree of `entries` built as the format document describes it: level by level, without streaming.
     func treeByTheBook(of entries: [Entry]) throws(Failure) -> ChunkID {
         if entries.isEmpty { return try store(.leaf([]), predecessor: nil) }
         var parts: [Node.Child] = []

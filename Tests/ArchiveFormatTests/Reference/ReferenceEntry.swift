@@ -1,12 +1,10 @@
-// Entries and their parts as Codable values, for tools; `Entry+CBOR.swift` is the fast way to the same bytes.
+// Entries and slice lists field by field: a second codec, to compare the hand-written one with.
 
-public import FileIO
+import FileIO
 
-extension Entry: Codable {
-    public init(from decoder: any Decoder) throws { try self.init(from: decoder, after: .none) }
+@testable import ArchiveFormat
 
-    public func encode(to encoder: any Encoder) throws { try encode(to: encoder, after: .none) }
-
+extension Entry {
     /// Decodes an entry that was written against the one before it.
     init(from decoder: any Decoder, after context: Context) throws {
         let fields = try decoder.container(keyedBy: Field.self)
@@ -62,94 +60,29 @@ extension Entry: Codable {
     }
 }
 
-extension Content: Codable {
-    /// Decodes content with the fields it has in an entry.
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Entry.Field.self)
-        try self.init(from: fields)
-    }
+struct ReferenceSliceList: Codable {
+    let value: SliceList
 
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Entry.Field.self)
-        try encode(to: &fields)
-    }
+    init(_ value: SliceList) { self.value = value }
 
-    /// Decodes the content's own fields.
-    fileprivate init(from fields: KeyedDecodingContainer<Entry.Field>) throws {
-        let present = [Entry.Field.inline, .slices, .sliceLists, .target].filter(fields.contains)
-        guard present.count <= 1 else {
-            throw DecodingError.dataCorruptedError(
-                forKey: present[1], in: fields, debugDescription: "two contents of one entry")
-        }
-        switch present.first {
-        case .inline: self = .inline(try fields.decode(ByteString.self, forKey: .inline).bytes)
-        case .slices: self = .slices(try fields.decode([Slice].self, forKey: .slices))
-        case .sliceLists: self = .sliceLists(try fields.decode([ListedSlices].self, forKey: .sliceLists))
-        case .target: self = .linkTarget(try fields.decode(ByteString.self, forKey: .target).bytes)
-        default: self = .none
-        }
-    }
-
-    fileprivate func encode(to fields: inout KeyedEncodingContainer<Entry.Field>) throws {
-        switch self {
-        case .none: break
-        case .inline(let bytes): try fields.encode(ByteString(bytes), forKey: .inline)
-        case .slices(let slices): try fields.encode(slices, forKey: .slices)
-        case .sliceLists(let lists): try fields.encode(lists, forKey: .sliceLists)
-        case .linkTarget(let target): try fields.encode(ByteString(target), forKey: .target)
-        }
-    }
-}
-
-extension Slice: Codable {
-    public init(from decoder: any Decoder) throws {
-        var container = try decoder.unkeyedContainer()
-        length = try container.decode(UInt64.self)
-        chunk = container.isAtEnd ? nil : try container.decode(ChunkID.self)
-        guard container.isAtEnd else { throw decoder.corrupted("a slice of more than two parts") }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(length)
-        if let chunk { try container.encode(chunk) }
-    }
-}
-
-extension ListedSlices: Codable {
-    public init(from decoder: any Decoder) throws {
-        var container = try decoder.unkeyedContainer()
-        length = try container.decode(UInt64.self)
-        list = try container.decode(ChunkID.self)
-        guard container.isAtEnd else { throw decoder.corrupted("a slice list of more than two parts") }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(length)
-        try container.encode(list)
-    }
-}
-
-extension SliceList: Codable {
-    public init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let slices = try [Slice](from: decoder)
         try decoder.checking { () throws(FormatError) in try Content.validate(slices) }
-        self.slices = slices
+        value = SliceList(slices: slices)
     }
 
-    public func encode(to encoder: any Encoder) throws { try slices.encode(to: encoder) }
+    func encode(to encoder: any Encoder) throws { try value.slices.encode(to: encoder) }
 }
 
 extension ExtendedAttribute: Codable {
-    public init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Field.self)
         self.init(
             name: try fields.decode(ByteString.self, forKey: .name).bytes,
             value: try fields.decodeIfPresent(ByteString.self, forKey: .value)?.bytes ?? [])
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Field.self)
         try fields.encode(ByteString(name), forKey: .name)
         if !value.isEmpty { try fields.encode(ByteString(value), forKey: .value) }

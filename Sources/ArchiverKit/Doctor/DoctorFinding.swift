@@ -1,17 +1,17 @@
-// What an examination of the machine comes to.
+// The result of an examination.
 
-/// One thing that was looked at.
-public struct Finding: Sendable, Hashable {
+/// The result of examining one thing.
+public struct DoctorFinding: Sendable, Hashable {
     public enum Verdict: String, Sendable, Hashable {
         /// As it should be.
         case good
-        /// Good to know.
+        /// Worth knowing.
         case note
         /// Something will not work, or not well.
         case bad
     }
 
-    /// What was looked at, in a word: "kernel", "watches", "disk".
+    /// The thing examined, in a word: "kernel", "watches", "disk".
     public let topic: String
     public let verdict: Verdict
     public let message: String

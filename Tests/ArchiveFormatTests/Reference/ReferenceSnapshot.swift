@@ -1,12 +1,18 @@
-// Snapshots as Codable values, for tools; `Snapshot+CBOR.swift` is the fast way to the same bytes.
+// Snapshots field by field: a second codec, to compare the hand-written one with.
 
-internal import Exclusions
-internal import FileIO
+import Exclusions
+import FileIO
 
-extension Snapshot: Codable {
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Field.self)
-        self.init(
+@testable import ArchiveFormat
+
+struct ReferenceSnapshot: Codable {
+    let value: Snapshot
+
+    init(_ value: Snapshot) { self.value = value }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Snapshot.Field.self)
+        value = Snapshot(
             time: try fields.decode(Timestamp.self, forKey: .time),
             rootPath: try fields.decode(ByteString.self, forKey: .rootPath).bytes,
             host: try fields.decodeIfPresent(String.self, forKey: .host) ?? "",
@@ -25,55 +31,35 @@ extension Snapshot: Codable {
             sequence: try fields.decode(UInt64.self, forKey: .sequence),
             machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown,
             isAside: try fields.decodeIfPresent(Bool.self, forKey: .isAside) ?? false)
-        let snapshot = self
+        let snapshot = value
         try decoder.checking { () throws(FormatError) in try snapshot.validate() }
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Field.self)
-        try fields.encode(time, forKey: .time)
-        try fields.encode(ByteString(rootPath), forKey: .rootPath)
-        if !host.isEmpty { try fields.encode(host, forKey: .host) }
-        try fields.encode(cause, forKey: .cause)
-        try fields.encodeIfPresent(label, forKey: .label)
-        try fields.encodeIfPresent(parent, forKey: .parent)
-        try fields.encode(tree, forKey: .tree)
-        if totals != Totals() { try fields.encode(totals, forKey: .totals) }
-        if changes != ChangeCounts() { try fields.encode(changes, forKey: .changes) }
-        if !changedPaths.isEmpty { try fields.encode(changedPaths, forKey: .changedPaths) }
-        if !problems.isEmpty { try fields.encode(problems, forKey: .problems) }
-        if storedBytes != 0 { try fields.encode(storedBytes, forKey: .storedBytes) }
-        if !ownerNames.isEmpty { try fields.encode(NameTable(names: ownerNames), forKey: .ownerNames) }
-        if !groupNames.isEmpty { try fields.encode(NameTable(names: groupNames), forKey: .groupNames) }
-        if exclusions != ExclusionRules() { try fields.encode(exclusions, forKey: .exclusions) }
-        try fields.encode(sequence, forKey: .sequence)
-        if machine != .unknown { try fields.encode(machine, forKey: .machine) }
-        if isAside { try fields.encode(true, forKey: .isAside) }
-    }
-}
-
-extension Cause: Codable {}
-
-extension ChangedPath.Change: Codable {
-    /// The change of a number; one that came after this program is a change all the same.
-    init(orModified number: UInt8) { self = Self(rawValue: number) ?? .modified }
-
-    public init(from decoder: any Decoder) throws {
-        self.init(orModified: try decoder.singleValueContainer().decode(UInt8.self))
-    }
-}
-
-extension Problem.Reason: Codable {
-    /// The reason of a number; one that came after this program also says that the path was not captured as it is.
-    init(orUnreadable number: UInt8) { self = Self(rawValue: number) ?? .unreadable }
-
-    public init(from decoder: any Decoder) throws {
-        self.init(orUnreadable: try decoder.singleValueContainer().decode(UInt8.self))
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Snapshot.Field.self)
+        try fields.encode(value.time, forKey: .time)
+        try fields.encode(ByteString(value.rootPath), forKey: .rootPath)
+        if !value.host.isEmpty { try fields.encode(value.host, forKey: .host) }
+        try fields.encode(value.cause, forKey: .cause)
+        try fields.encodeIfPresent(value.label, forKey: .label)
+        try fields.encodeIfPresent(value.parent, forKey: .parent)
+        try fields.encode(value.tree, forKey: .tree)
+        if value.totals != Totals() { try fields.encode(value.totals, forKey: .totals) }
+        if value.changes != ChangeCounts() { try fields.encode(value.changes, forKey: .changes) }
+        if !value.changedPaths.isEmpty { try fields.encode(value.changedPaths, forKey: .changedPaths) }
+        if !value.problems.isEmpty { try fields.encode(value.problems, forKey: .problems) }
+        if value.storedBytes != 0 { try fields.encode(value.storedBytes, forKey: .storedBytes) }
+        if !value.ownerNames.isEmpty { try fields.encode(NameTable(names: value.ownerNames), forKey: .ownerNames) }
+        if !value.groupNames.isEmpty { try fields.encode(NameTable(names: value.groupNames), forKey: .groupNames) }
+        if value.exclusions != ExclusionRules() { try fields.encode(value.exclusions, forKey: .exclusions) }
+        try fields.encode(value.sequence, forKey: .sequence)
+        if value.machine != .unknown { try fields.encode(value.machine, forKey: .machine) }
+        if value.isAside { try fields.encode(true, forKey: .isAside) }
     }
 }
 
 extension Totals: Codable {
-    public init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             files: try fields.decodeIfPresent(UInt64.self, forKey: .files) ?? 0,
@@ -82,7 +68,7 @@ extension Totals: Codable {
             bytes: try fields.decodeIfPresent(UInt64.self, forKey: .bytes) ?? 0)
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         if files != 0 { try fields.encode(files, forKey: .files) }
         if directories != 0 { try fields.encode(directories, forKey: .directories) }
@@ -92,7 +78,7 @@ extension Totals: Codable {
 }
 
 extension ChangeCounts: Codable {
-    public init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             added: try fields.decodeIfPresent(UInt64.self, forKey: .added) ?? 0,
@@ -100,7 +86,7 @@ extension ChangeCounts: Codable {
             removed: try fields.decodeIfPresent(UInt64.self, forKey: .removed) ?? 0)
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         if added != 0 { try fields.encode(added, forKey: .added) }
         if modified != 0 { try fields.encode(modified, forKey: .modified) }
@@ -109,34 +95,17 @@ extension ChangeCounts: Codable {
 }
 
 extension ChangedPath: Codable {
-    public init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             path: try fields.decodeIfPresent(RelativePath.self, forKey: .path) ?? .root,
             change: try fields.decodeIfPresent(Change.self, forKey: .change) ?? .added)
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         if !path.isRoot { try fields.encode(path, forKey: .path) }
         if change != .added { try fields.encode(change, forKey: .change) }
-    }
-}
-
-extension Problem: Codable {
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            path: try fields.decodeIfPresent(RelativePath.self, forKey: .path) ?? .root,
-            reason: try fields.decodeIfPresent(Reason.self, forKey: .reason) ?? .unreadable,
-            detail: try fields.decodeIfPresent(String.self, forKey: .detail) ?? "")
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        if !path.isRoot { try fields.encode(path, forKey: .path) }
-        if reason != .unreadable { try fields.encode(reason, forKey: .reason) }
-        if !detail.isEmpty { try fields.encode(detail, forKey: .detail) }
     }
 }
 
@@ -159,5 +128,13 @@ private struct NameTable: Codable {
 
     func encode(to encoder: any Encoder) throws {
         try Dictionary(uniqueKeysWithValues: names.map { (Int($0), $1) }).encode(to: encoder)
+    }
+}
+
+extension Cause: Codable {}
+
+extension ChangedPath.Change: Codable {
+    init(from decoder: any Decoder) throws {
+        self.init(orModified: try decoder.singleValueContainer().decode(UInt8.self))
     }
 }

@@ -1,5 +1,5 @@
-// What a walk sees in a directory: its names, what is left out of them, and how they are. Looked at when the walk is
-// there, or before, on another thread.
+// What a walk sees in a directory: names, exclusions and statuses. It is read when the walk arrives, or ahead of the
+// walk on another thread.
 
 internal import Dispatch
 internal import Exclusions
@@ -9,22 +9,22 @@ internal import SystemPackage
 internal import Threading
 
 /// An open directory with its names.
-struct DirectoryLook: Sendable {
+struct ScannedDirectory: Sendable {
     let directory: SharedDirectory
-    let records: DirectoryRecords
-    /// What is left out of the directory.
+    let records: DirectoryListing
+    /// The exclusions in the directory.
     let scope: DirectoryScope
-    /// How the records' objects were, by the records' indices; empty where nobody has looked yet.
+    /// The statuses of the records' objects, by the records' indices; empty if they were not read yet.
     ///
-    /// nil where a closer look is needed: at what was not there, could not be looked at, or seemed to be left out.
+    /// nil if the status must be read again: the object was missing, could not be read, or seemed to be excluded.
     private var statuses: [FileStatus?] = []
 
     /// Opens the directory `name` in `parent` and reads its names.
     ///
     /// - Parameters:
     ///   - outer: the scope of the parent.
-    ///   - isOtherMount: whether it lies on another mount than the root.
-    /// - Returns: nil where the directory is one that the kernel makes up, such as `/proc`.
+    ///   - isOtherMount: whether it is on another mount than the root.
+    /// - Returns: nil if the directory is on a pseudo file system, such as `/proc`.
     init?(
         opening name: CName, at path: RelativePath, in parent: SharedDirectory, _ outer: DirectoryScope,
         isOtherMount: Bool = false, _ reader: DirectoryReaderBox
@@ -35,38 +35,37 @@ struct DirectoryLook: Sendable {
         scope = outer.entering(path, DirectoryRules.read(in: directory.descriptor, outer.rules, among: records))
     }
 
-    /// How the object of the record at `index` was when it was looked at, or else is now; nil where there is none.
+    /// The status of the object of the record at `index`, read ahead or now; nil if there is no object.
     func status(at index: Int, path: @autoclosure () -> RelativePath) throws(FileError) -> FileStatus? {
         if !statuses.isEmpty, let seen = statuses[index] { return seen }
         return try records.status(at: index, in: directory.descriptor, path: path())
     }
 
-    /// Of directories with more names nothing is looked at ahead: what was seen must be remembered until the walk comes.
-    private static let aheadLimit = 10_000
+    /// In directories with more names, no statuses are read ahead: they stay in memory until the walk arrives.
+    private static let prefetchLimit = 10_000
 
-    /// Looks at all that is not left out, unless that is too much to remember.
-    mutating func lookAtAll(below path: RelativePath) {
-        if records.count > DirectoryLook.aheadLimit { return }
+    /// Reads the statuses of all objects that are not excluded, unless they are too many.
+    mutating func readStatuses(below path: RelativePath) {
+        if records.count > ScannedDirectory.prefetchLimit { return }
         statuses = records.indices.map { index in
             if !scope.isTrivial {
-                let record = records[index]
-                if scope.excludes(path.appending(record.name), isDirectory: record.kind == .directory) { return nil }
+                let item = records[index]
+                if scope.excludes(path.appending(item.name), isDirectory: item.kind == .directory) { return nil }
             }
             return try? records.status(at: index, in: directory.descriptor)
         }
     }
 }
 
-/// A directory that the walk has not come to yet, looked at by another thread, or by the walk itself if it is sooner.
+/// A directory ahead of the walk, read by another thread, or by the walk itself if it arrives first.
 ///
-/// The walk compares with what was seen here as if it had seen it itself: both is seen after the capture began, and what
-/// changes after that is told by events, or is found by the next capture. Files are still read between two looks of
-/// their own.
-final class DirectoryAhead: Sendable {
+/// The walk uses these statuses like its own: both are read after the capture began, and a later change causes an
+/// event or is found by the next capture. A file's content is still read between two status reads of its own.
+final class PrefetchedDirectory: Sendable {
     private enum State {
         case waiting
         case underway
-        case done(DirectoryLook?)
+        case done(ScannedDirectory?)
     }
 
     private static let queue = DispatchQueue(label: "archiver.ahead", qos: .userInitiated, attributes: .concurrent)
@@ -80,11 +79,11 @@ final class DirectoryAhead: Sendable {
     private let scope: DirectoryScope
     private let root: FileStatus
 
-    /// Begins to look at the directory `name` in `parent`.
+    /// Starts to read the directory `name` in `parent`.
     ///
     /// - Parameters:
     ///   - scope: the scope of the parent.
-    ///   - root: the status of the walk's root; what lies on another mount is not touched.
+    ///   - root: the status of the walk's root; a directory on another mount is not touched.
     init(
         _ name: CName, at path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, root: FileStatus
     ) {
@@ -93,27 +92,27 @@ final class DirectoryAhead: Sendable {
         self.parent = parent
         self.scope = scope
         self.root = root
-        DirectoryAhead.queue.async { [self] in
+        PrefetchedDirectory.queue.async { [self] in
             guard claim() else { return }
-            let look = look()
-            state.withLock { $0 = .done(look) }
+            let directory = read()
+            state.withLock { $0 = .done(directory) }
             isDone.signal()
         }
     }
 
-    /// What was seen.
+    /// Returns the directory as it was read ahead.
     ///
     /// - Parameter status: the directory's own status as the walk has just found it.
-    /// - Returns: nil where nothing could be seen, or another directory, or nobody was quick enough to look.
-    func take(_ status: FileStatus) -> DirectoryLook? {
+    /// - Returns: nil if it could not be read, is another directory now, or no thread has started to read it.
+    func take(_ status: FileStatus) -> ScannedDirectory? {
         if claim() { return nil }
         isDone.wait()
-        guard case .done(let look?) = state.withLock({ $0 }) else { return nil }
-        let own = try? FileStatus.read(look.directory.descriptor)
-        return own?.isSameObject(as: status) == true ? look : nil
+        guard case .done(let directory?) = state.withLock({ $0 }) else { return nil }
+        let own = try? FileStatus.read(directory.directory.descriptor)
+        return own?.isSameObject(as: status) == true ? directory : nil
     }
 
-    /// Whether the caller is the one who looks.
+    /// Whether the caller is the first, and so reads the directory.
     private func claim() -> Bool {
         state.withLock { state in
             guard case .waiting = state else { return false }
@@ -122,25 +121,25 @@ final class DirectoryAhead: Sendable {
         }
     }
 
-    private func look() -> DirectoryLook? {
+    private func read() -> ScannedDirectory? {
         guard let status = try? FileStatus.read(name, in: parent.descriptor), status.kind == .directory,
             status.device == root.device, status.mount == root.mount
         else { return nil }
-        let found = try? DirectoryAhead.readers.with { reader in
-            try DirectoryLook(opening: name, at: path, in: parent, scope, reader)
+        let found = try? PrefetchedDirectory.readers.with { reader in
+            try ScannedDirectory(opening: name, at: path, in: parent, scope, reader)
         }
-        guard var look = found else { return nil }
-        look.lookAtAll(below: path)
-        return look
+        guard var directory = found else { return nil }
+        directory.readStatuses(below: path)
+        return directory
     }
 }
 
 /// A directory reader that a copyable value can hold.
 final class DirectoryReaderBox: @unchecked Sendable {
-    // Unchecked: whoever has it uses it on one thread at a time.
+    // Unchecked: each holder uses it on one thread at a time.
     private var reader = DirectoryReader()
 
-    func read(_ directory: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> DirectoryRecords {
+    func read(_ directory: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> DirectoryListing {
         try reader.read(directory, path: path)
     }
 }

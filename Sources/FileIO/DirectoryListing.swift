@@ -1,17 +1,17 @@
-// The names in one directory, sorted, all in one piece of memory.
+// The names in one directory, sorted, in one shared buffer.
 
 /// One name in a directory.
 package struct DirectoryRecord: Sendable {
     fileprivate let names: [UInt8]
-    fileprivate let place: DirectoryRecords.Place
+    fileprivate let place: DirectoryListing.Place
 
     /// The name's bytes; never `.` or `..`.
     package var name: [UInt8] { Array(bytes) }
 
-    /// The name's bytes where they are.
+    /// The name's bytes, not copied.
     package var bytes: ArraySlice<UInt8> { names[place.range] }
 
-    /// The kind, where the file system tells it with the name.
+    /// The kind, if the file system reports it with the name.
     package var kind: FileKind? { place.kind }
 
     package var inode: UInt64 { place.inode }
@@ -19,13 +19,13 @@ package struct DirectoryRecord: Sendable {
 
 /// The names in a directory, in walk order.
 ///
-/// A walk looks at millions of them: none is in memory of its own.
-package struct DirectoryRecords: RandomAccessCollection, Sendable {
-    /// Where a name is in `names`, and what is told with it.
+/// A walk reads millions of names, so no name has an allocation of its own.
+package struct DirectoryListing: RandomAccessCollection, Sendable {
+    /// The position of a name in `names`, with its inode and kind.
     fileprivate struct Place: Sendable {
         let start: Int
         let count: UInt16
-        /// The first bytes of the name as a number: most names are told apart by it.
+        /// The first eight bytes of the name as a number, which decides most comparisons.
         let beginning: UInt64
         let inode: UInt64
         let kind: FileKind?
@@ -33,7 +33,7 @@ package struct DirectoryRecords: RandomAccessCollection, Sendable {
         var range: Range<Int> { start..<(start + Int(count)) }
     }
 
-    /// All names, each with a zero behind it.
+    /// All names, each followed by a zero byte.
     private var names: [UInt8] = []
     private var places: [Place] = []
 
@@ -43,7 +43,7 @@ package struct DirectoryRecords: RandomAccessCollection, Sendable {
     package var endIndex: Int { places.count }
     package subscript(index: Int) -> DirectoryRecord { DirectoryRecord(names: names, place: places[index]) }
 
-    /// The kind of the record at `index`, where the file system tells it.
+    /// The kind of the record at `index`, if the file system reports it.
     package func kind(at index: Int) -> FileKind? { places[index].kind }
 
     /// Appends the name of the record at `index` to `path`.
@@ -51,17 +51,17 @@ package struct DirectoryRecords: RandomAccessCollection, Sendable {
         names.withUnsafeBufferPointer { path += $0[places[index].range] }
     }
 
-    /// How the object of the record at `index` is now, links not followed.
+    /// The current status of the object at `index`; symbolic links are not followed.
     ///
     /// - Parameter directory: the directory that was read.
-    /// - Returns: nil where it is gone.
-    /// - Throws: `FileError` for every other reason.
+    /// - Returns: nil if the object no longer exists.
+    /// - Throws: `FileError` if the status cannot be read for any other reason.
     package func status(
         at index: Int, in directory: borrowing Descriptor, path: @autoclosure () -> RelativePath = .root
     ) throws(FileError) -> FileStatus? {
         let start = places[index].start
         return try names.withUnsafeBufferPointer { names throws(FileError) in
-            // There is at least this name, so there is an address.
+            // The buffer holds at least this name, so it has an address.
             guard let base = names.baseAddress else { return nil }
             let name = UnsafeRawPointer(base + start).assumingMemoryBound(to: CChar.self)
             return try FileStatus.read(terminated: name, in: directory, path: path())
@@ -70,7 +70,7 @@ package struct DirectoryRecords: RandomAccessCollection, Sendable {
 
     // MARK: Reading
 
-    /// Appends a name, not yet in order.
+    /// Appends a name, unsorted.
     mutating func append(_ name: Slice<UnsafeRawBufferPointer>, kind: FileKind?, inode: UInt64) {
         let start = names.count
         names += name
@@ -83,7 +83,7 @@ package struct DirectoryRecords: RandomAccessCollection, Sendable {
                 start: start, count: UInt16(clamping: name.count), beginning: beginning, inode: inode, kind: kind))
     }
 
-    /// Puts the names in walk order, which of single names is the order of their bytes.
+    /// Sorts the names in walk order, which for single names is byte order.
     mutating func sort() {
         names.withUnsafeBufferPointer { names in
             places.sort { left, right in

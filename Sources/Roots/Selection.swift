@@ -1,11 +1,11 @@
-// What a selector names: a snapshot of a directory, or a program's saved state.
+// The result of a selector: a snapshot of a directory, or a program's saved state.
 
 public import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
 
-/// One of the two things that an archive remembers.
-public enum Selected: Sendable, Hashable {
+/// A snapshot or a saved state.
+public enum Selection: Sendable, Hashable {
     /// The state of a directory.
     case snapshot(ListedSnapshot)
     /// The state of a program.

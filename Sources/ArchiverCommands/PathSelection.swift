@@ -1,41 +1,41 @@
-// What an argument of a command names: a snapshot, a path in one, or a program's saved state.
+// Resolves a command's argument to a snapshot, a path in a snapshot, or a saved state.
 
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
-/// What was named.
-enum Selection {
-    /// A snapshot, and the path behind the colon where there was one.
+/// The snapshot, path or saved state that an argument names.
+enum PathSelection {
+    /// A snapshot, and the path after the colon if there is one.
     case snapshot(ListedSnapshot, path: RelativePath?)
     case state(ListedState)
 }
 
 extension RootContext {
-    /// What `argument` names.
+    /// Resolves `argument`.
     ///
     /// - Parameters:
-    ///   - states: says whether it is a state in any case.
-    ///   - isOfOneRoot: whether `latest` must not be of any of several roots, also without a path.
+    ///   - states: if it has a title, the argument names a saved state.
+    ///   - isOfOneRoot: whether `latest` must refer to a single root even without a path.
     func selection(
         _ argument: ByteArgument, _ states: StateOptions, isOfOneRoot: Bool = true
-    ) throws -> Selection {
+    ) throws -> PathSelection {
         if let title = states.title { return .state(try state(argument, titled: title)) }
         do {
             let named = try SnapshotPath(argument)
             if isOfOneRoot || named.path != nil { try requireOneRoot(for: named.selector) }
             if let path = named.path {
-                let record = try snapshot(named.selector)
-                let found = try paths(in: record.root).path(path) { try archive.entry(at: $0, in: record) != nil }
-                return .snapshot(record, path: found)
+                let snapshot = try self.snapshot(named.selector)
+                let found = try paths(in: snapshot.root).path(path) { try archive.entry(at: $0, in: snapshot) != nil }
+                return .snapshot(snapshot, path: found)
             }
             switch try selected(named.selector) {
-            case .snapshot(let record): return .snapshot(record, path: nil)
+            case .snapshot(let snapshot): return .snapshot(snapshot, path: nil)
             case .state(let state): return .state(state)
             }
         } catch let error as ArchiverError {
             guard error.code == .noSuchSnapshot || error.code == .malformedSelector, !isExplicit else { throw error }
-            // A title may have colons, or look like no selector at all.
+            // A title may contain colons, or not be a valid selector.
             let text = String(decoding: argument.bytes, as: UTF8.self)
             if let state = try archive.state(.latest, titled: text) { return .state(state) }
             try refusePath(argument)
@@ -43,8 +43,9 @@ extension RootContext {
         }
     }
 
-    /// What is to be compared with `left`: of the same title where it is named by its place in time.
-    func selection(_ argument: ByteArgument, _ states: StateOptions, besides left: ListedState) throws -> Selection {
+    /// Resolves the argument to compare with `left`; a relative selector names a state with the same title.
+    func selection(_ argument: ByteArgument, _ states: StateOptions, besides left: ListedState) throws -> PathSelection
+    {
         guard states.title == nil, let named = try? SnapshotPath(argument), named.path == nil,
             named.selector.isRelative
         else { return try selection(argument, states) }
@@ -56,16 +57,16 @@ extension RootContext {
         guard !isExplicit else {
             throw Failure.usage(
                 "--root and --state exclude each other",
-                remedy: "a program's states belong to no directory: leave out --root")
+                remedy: "saved states do not belong to a root: leave out --root")
         }
         let selector = try SnapshotPath(argument).withoutPath("--state")
         if let state = try archive.state(selector, titled: title) { return state }
         throw ArchiverError(
             .noSuchSnapshot, "no state is saved under the title '\(title)'",
-            remedy: "'archiver list --states' shows the titles")
+            remedy: "'archiver list --states' lists the titles")
     }
 
-    /// How to write `argument` where it is a path instead of a snapshot; nil where it is not.
+    /// The failure that shows how to write `argument` if it is a path instead of a snapshot; nil otherwise.
     private func pathTakenForSnapshot(_ argument: ByteArgument) throws -> Failure? {
         let roots = try root.map { [$0] } ?? archive.roots().filter(\.isHere)
         guard roots.count == 1, let only = roots.first, let latest = try? archive.snapshot(.latest, of: only),
@@ -75,17 +76,16 @@ extension RootContext {
         let selector = ShellWord.text(Array("latest:".utf8) + argument.bytes)
         return .usage(
             "'\(Escaping.text(argument.bytes))' is a path, not a snapshot",
-            remedy: "write '\(selector)' for what the latest snapshot holds there, or another snapshot before the colon"
-        )
+            remedy: "write '\(selector)' for that path in the latest snapshot; another snapshot can precede the colon")
     }
 
-    /// Says so where `argument` names a path in a state.
+    /// Throws if `argument` names a path in a saved state.
     private func refusePath(_ argument: ByteArgument) throws {
         guard let named = try? SnapshotPath(argument), named.path != nil,
             case .state(let state)? = try? selected(named.selector)
         else { return }
         throw Failure.unsuitable(
-            "\(named.selector) is a saved state of '\(state.title)', in which there are no paths",
-            remedy: "leave out what follows the colon")
+            "\(named.selector) is a saved state of '\(state.title)', which has no paths",
+            remedy: "leave out the colon and the path")
     }
 }

@@ -1,0 +1,80 @@
+// The findings in a watcher's answer.
+
+internal import ArchiveFormat
+internal import Roots
+
+/// The findings about a root's watching.
+enum RootFindings {
+    static func of(_ watcher: WatcherStatus) -> [Finding] {
+        var findings: [Finding] = []
+        switch watcher.phase {
+        case .waiting: findings.append(Finding("it does not exist; the watcher waits for it"))
+        case .reading: findings.append(Finding("it is being read for the first time", remedy: "wait"))
+        case .unavailable:
+            findings.append(
+                Finding("it is missing from its path; its snapshots are safe", remedy: "move it back, or mount it"))
+        case .watching:
+            if !watcher.isCurrent {
+                findings.append(
+                    Finding(
+                        "the watcher is behind: it has not captured all changes yet",
+                        remedy: "wait, and run 'archiver status' again"))
+            }
+        }
+        if let failure = watcher.failure {
+            findings.append(Finding("the last capture failed: \(failure.message)", remedy: failure.remedy))
+        }
+        // Directories that fanotify watches instead are no problem.
+        for fallback in watcher.fallbacks where watcher.directories.polled > 0 {
+            findings.append(Finding(fallback.message, remedy: fallback.remedy))
+        }
+        if watcher.problemCount > 0 {
+            let first = watcher.problems.first.map { ": \($0.path) (\($0.detail))" } ?? ""
+            let what =
+                watcher.problemCount == 1
+                ? "1 path could not be captured as it is"
+                : "\(watcher.problemCount) paths could not be captured as they are"
+            // Unstable files are retried automatically.
+            let isDenied = watcher.problems.contains { $0.reason != .unstable }
+            findings.append(
+                Finding(
+                    what + first,
+                    remedy: isDenied
+                        ? "give the watcher's user access, or exclude the path with --exclude"
+                        : "wait: files that keep changing are retried"))
+        }
+        if watcher.directories.unreadable > 0 {
+            findings.append(
+                Finding(
+                    watcher.directories.unreadable == 1
+                        ? "1 directory cannot be read" : "\(watcher.directories.unreadable) directories cannot be read",
+                    remedy: "give the watcher's user access, or exclude the path with --exclude"))
+        }
+        return findings
+    }
+
+    /// Returns the finding that a watcher holds its lock but does not answer.
+    static func silent(_ failure: ArchiverError?) -> Finding {
+        Finding(
+            failure?.message ?? "the process that watches it does not answer",
+            remedy: failure?.remedy ?? "end it and watch again")
+    }
+}
+
+extension Finding {
+    /// Creates the finding that an archive exceeds its budget; nil if it does not.
+    init?(_ room: ArchiveRoom) {
+        guard room.isShort else { return nil }
+        func text(_ bytes: UInt64) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
+        if let limit = room.budget.maxSize, room.usedBytes > limit {
+            self.init(
+                "the archive takes \(text(room.usedBytes)), more than its limit of \(text(limit))",
+                remedy: "run 'archiver prune' to forget old snapshots, or raise the limit: 'archiver keep --max-size'")
+        } else {
+            let least = room.budget.minFree(of: room.totalBytes)
+            self.init(
+                "only \(text(room.freeBytes)) are free on the archive's file system, less than \(text(least))",
+                remedy: "free some space, or run 'archiver prune' to forget old snapshots")
+        }
+    }
+}
