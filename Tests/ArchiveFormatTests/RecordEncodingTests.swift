@@ -118,7 +118,7 @@ struct ExclusionRuleTests {
     }
 }
 
-@Suite("What later programs add")
+@Suite("Additions by later programs")
 struct LaterAdditionTests {
     private func item(_ bytes: [UInt8]) throws -> CBORValue {
         try bytes.withUnsafeBytes { try CBORValue(decoding: $0) }

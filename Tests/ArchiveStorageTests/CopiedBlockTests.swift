@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("Copies of blocks inside content", .blocking)
+@Suite("Block copies inside content", .blocking)
 struct CopiedBlockTests {
     @Test("a segment inside a file's content is never read as blocks, even after damage")
     func foreignSegment() throws {

@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("Segments that are dropped", .blocking)
+@Suite("Dropped segments", .blocking)
 struct SegmentDroppingTests {
     /// Three commits, each in its own sealed segments; the last is compressed against the second.
     private struct Scene {

@@ -9,7 +9,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("The life of segments", .blocking)
+@Suite("Segment life cycle", .blocking)
 struct SegmentLifeTests {
     /// The properties of a sealed segment that must not change.
     private struct Print: Equatable {

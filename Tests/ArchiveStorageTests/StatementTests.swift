@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("What is said of snapshots later", .blocking)
+@Suite("Statements about snapshots", .blocking)
 struct StatementTests {
     /// Creates an archive of these commits in this order, in one segment or in one each, and rebuilds its catalogue.
     private func archive(

@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("Records that mean nothing", .blocking)
+@Suite("Undecodable records", .blocking)
 struct UndecodableRecordTests {
     @Test(
         "every opening reports an undecodable record, also with a rebuilt catalogue",

@@ -14,7 +14,7 @@ import Testing
 
 @testable import ArchiverKit
 
-@Suite("What operations cost", .blocking) struct CostTests {
+@Suite("Cost of operations", .blocking) struct CostTests {
     /// A captured root of `count` small files, a hundred in each directory.
     private static func sandbox(files count: Int) throws -> Sandbox {
         let sandbox = try Sandbox()

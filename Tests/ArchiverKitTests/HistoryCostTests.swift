@@ -13,7 +13,7 @@ import Testing
 
 @testable import ArchiverKit
 
-@Suite("What questions about history cost", .blocking) struct HistoryCostTests {
+@Suite("Cost of history queries", .blocking) struct HistoryCostTests {
     /// The place of each version of the file, in percent of the snapshots.
     private static let versions = [0, 7, 20, 41, 66, 80, 97]
 

@@ -91,7 +91,7 @@ struct OperationLogTests {
     func marks() {
         let records = Self.records("restore,done 1,restore,done 2,undo 2,done 3,undo 1,done 4,redo 4")
         let operations = OperationLog(replaying: records).operations
-        #expect(operations.map(\.takenBackBy) == [3, 2, nil, 4, nil].map { $0.map { operations[$0].id } })
+        #expect(operations.map(\.undoneBy) == [3, 2, nil, 4, nil].map { $0.map { operations[$0].id } })
         #expect(operations.map(\.next) == [nil, nil, .redo, nil, .undo])
     }
 

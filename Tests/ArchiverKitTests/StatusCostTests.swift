@@ -8,7 +8,7 @@ import Testing
 
 @testable import ArchiverKit
 
-@Suite("The cost of status", .blocking) struct StatusCostTests {
+@Suite("Cost of status", .blocking) struct StatusCostTests {
     /// Returns how many queries `body` makes to the catalogue of an archive with `count` roots.
     private func questions(roots count: Int, _ body: (Archive) throws -> Int) throws -> Int {
         let sandbox = try Sandbox()

@@ -97,7 +97,7 @@ import Testing
         #expect(all.map(\.cause) == [.capture, .capture, .restore, .restore])
         #expect(log.map(\.after) == all[2...].map(\.id))
         #expect(log.map(\.isComplete) == [true, true])
-        #expect(log.map(\.takenBackBy) == [log[1].id, nil] && log.map(\.next) == [nil, .redo])
+        #expect(log.map(\.undoneBy) == [log[1].id, nil] && log.map(\.next) == [nil, .redo])
         #expect(undone[0].operation?.id == log[0].id && undone[0].snapshot == snapshots[1] && !undone[0].isResumed)
         // A rebuilt catalogue has the same log.
         let directory = archive.directory

@@ -3,7 +3,7 @@
 import Mementos
 import Testing
 
-@Suite("The work of registering observers")
+@Suite("Cost of registering observers")
 struct ObserverWorkTests {
     private let count = 10_000
 

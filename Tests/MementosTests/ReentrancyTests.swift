@@ -26,7 +26,7 @@ private final class Holder: Sendable {
     func hold(_ history: UndoHistory<Meddle>) { held.withLock { $0 = history } }
 }
 
-@Suite("Changing from within a change")
+@Suite("Reentrant changes")
 struct ReentrancyTests {
     @Test("a value read within its own update is the old one")
     func reading() async {

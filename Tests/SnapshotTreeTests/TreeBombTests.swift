@@ -6,7 +6,7 @@ import SnapshotTree
 import TestSupport
 import Testing
 
-@Suite("Trees that no writer makes")
+@Suite("Invalid trees")
 struct TreeBombTests {
     /// A root whose nodes all refer to the same child repeatedly: 16^6 entries in 7 nodes.
     private func bomb(_ nodes: MemoryNodes, version: Int, paths: (Int) -> RelativePath) throws -> ChunkID {

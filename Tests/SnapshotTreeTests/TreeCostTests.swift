@@ -5,7 +5,7 @@ import FileIO
 import SnapshotTree
 import Testing
 
-@Suite("What trees cost")
+@Suite("Cost of trees")
 struct TreeCostTests {
     @Test("nodes have at most 512 items, about 64 on average, and record their children correctly")
     func shape() throws {

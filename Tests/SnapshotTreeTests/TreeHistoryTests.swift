@@ -6,7 +6,7 @@ import SnapshotTree
 import TestSupport
 import Testing
 
-@Suite("Trees do not remember their history")
+@Suite("Trees do not depend on their history")
 struct TreeHistoryTests {
     /// The map that a tree represents.
     private struct Model {

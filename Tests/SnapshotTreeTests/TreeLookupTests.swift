@@ -6,7 +6,7 @@ import SnapshotTree
 import TestSupport
 import Testing
 
-@Suite("Looking into trees")
+@Suite("Tree lookups")
 struct TreeLookupTests {
     @Test("a lookup returns exactly the entry at the path, and reads one node per level")
     func lookUp() throws {

@@ -26,7 +26,7 @@ struct OperationJSON: Encodable {
         try object.encode(operation.after?.hex, forKey: "after")
         try object.encode(record.target?.hex, forKey: "target")
         try object.encode(operation.isComplete, forKey: "complete")
-        try object.encode(operation.takenBackBy?.hex, forKey: "takenBackBy")
+        try object.encode(operation.undoneBy?.hex, forKey: "undoneBy")
         try object.encode(operation.next?.rawValue, forKey: "next")
         try object.encode(record.name, forKey: "name")
     }

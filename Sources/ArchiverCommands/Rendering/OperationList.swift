@@ -55,7 +55,7 @@ enum OperationList {
     private static func notes(_ operation: LoggedOperation) -> [String] {
         var notes: [String] = []
         if !operation.isComplete { notes.append("incomplete") }
-        if operation.takenBackBy != nil { notes.append(operation.record.kind == .undo ? "redone" : "undone") }
+        if operation.undoneBy != nil { notes.append(operation.record.kind == .undo ? "redone" : "undone") }
         switch operation.next {
         case .undo: notes.append("next to undo")
         case .redo: notes.append("next to redo")

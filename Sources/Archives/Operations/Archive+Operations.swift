@@ -71,7 +71,7 @@ extension Archive {
 
     /// Undoes the last operation on `root`: restores the state before it, in the part that it concerned.
     ///
-    /// A second undo takes back the operation before. The present state is captured first, so nothing is lost, and
+    /// A second undo undoes the operation before. The present state is captured first, so nothing is lost, and
     /// `redo` restores it. Only what differs is written. If it is interrupted, the same call finishes it.
     ///
     /// - Parameters:
@@ -89,7 +89,7 @@ extension Archive {
         }
     }
 
-    /// Takes back the last undo of `root`: restores the state before it.
+    /// Undoes the last undo of `root`: restores the state before it.
     ///
     /// Otherwise works as `undo`. Any operation other than undo and redo ends what can be redone.
     ///

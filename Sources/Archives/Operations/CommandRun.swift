@@ -75,7 +75,7 @@ public struct CommandRunResult: Sendable {
     public let hasChanged: Bool
     /// Whether no other operation or run changed the root during the run, as far as is known.
     ///
-    /// Then `Archive.undo` takes back only the command's work, and edits made by hand during the run.
+    /// Then `Archive.undo` undoes only the command's work, and edits made by hand during the run.
     public let isAlone: Bool
 }
 

@@ -18,7 +18,7 @@ public struct LoggedOperation: Sendable, Hashable, Identifiable {
     /// The snapshot of the root's state after it; nil if none was made.
     public internal(set) var after: SnapshotID?
     /// The operation that took it back.
-    public internal(set) var takenBackBy: OperationID?
+    public internal(set) var undoneBy: OperationID?
     /// What takes it back next; set for at most two operations of a root.
     public internal(set) var next: Reversal?
 

@@ -4,7 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 
-/// The operations on one root, and which of them can be taken back.
+/// The operations on one root, and which of them can be undone.
 ///
 /// Operations are undone, and undos redone, in reverse order. Any other operation ends what could be redone.
 struct OperationLog {
@@ -38,7 +38,7 @@ struct OperationLog {
         if let top = redoable.last { operations[top].next = .redo }
     }
 
-    /// The runs of commands that changed nothing, so there is nothing to take back.
+    /// The runs of commands that changed nothing, so there is nothing to undo.
     private static func idleRuns(_ records: [StoredOperation]) -> Set<OperationID> {
         var runs: [OperationID: SnapshotID] = [:]
         var idle: Set<OperationID> = []
@@ -57,12 +57,12 @@ struct OperationLog {
         let record = operations[place].record
         switch record.kind {
         case .undo:
-            if let target { operations[target].takenBackBy = operations[place].id }
+            if let target { operations[target].undoneBy = operations[place].id }
             undoable.removeAll { $0 == target }
             // An undo that resumes an interrupted one is the same undo: a redo restores the state before the first.
             if !redoable.contains(where: { operations[$0].record.target == record.target }) { redoable.append(place) }
         case .redo:
-            if let target { operations[target].takenBackBy = operations[place].id }
+            if let target { operations[target].undoneBy = operations[place].id }
             redoable.removeAll { $0 == target }
             if !undoable.contains(where: { operations[$0].isRedo(of: record.target) }) { undoable.append(place) }
         default:
@@ -73,9 +73,9 @@ struct OperationLog {
 
     // MARK: Steps
 
-    /// One operation to take back.
+    /// One operation to undo.
     struct Step: Sendable, Hashable {
-        /// The operation that is taken back; nil if its record is lost.
+        /// The operation that is undone; nil if its record is lost.
         let operation: LoggedOperation?
         let target: OperationID
         /// The interrupted undo or redo that this step completes.

@@ -5,7 +5,7 @@ public import Restoring
 
 /// How many operations to undo or redo, and whether only to plan it.
 public struct ReversalOptions: Sendable {
-    /// How many operations to take back; none if less than 1.
+    /// How many operations to undo; none if less than 1.
     public var steps: Int
     /// Whether to plan only, and change nothing.
     public var isDryRun: Bool
@@ -21,7 +21,7 @@ public struct ReversalOptions: Sendable {
 
 /// The result of taking back one operation, or the plan of a dry run.
 public struct OperationResult: Sendable {
-    /// The operation that was taken back; nil if the archive has lost its record but not that of its undo.
+    /// The operation that was undone; nil if the archive has lost its record but not that of its undo.
     public let operation: LoggedOperation?
     /// Whether this completed an earlier interrupted attempt.
     public let isResumed: Bool

@@ -8,7 +8,7 @@ internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
 
-/// Takes back operations on one root, the last one first.
+/// Undoes operations on one root, the last one first.
 struct Reversing {
     private let archive: Archive
     private let rootPath: FilePath
@@ -61,7 +61,7 @@ struct Reversing {
         return result(step, source, try restore.run(journal))
     }
 
-    /// What `step` takes back; its tree is unknown if that snapshot is lost.
+    /// What `step` undoes; its tree is unknown if that snapshot is lost.
     private func reversed(_ step: OperationLog.Step) -> ReversedOperation {
         let brought = try? step.operation?.record.snapshot.map { try archive.store.snapshot($0) }
         return ReversedOperation(tree: brought?.tree)
@@ -88,7 +88,7 @@ struct Reversing {
 
     // MARK: What is restored
 
-    /// The state before the operation that `step` takes back, in the part that it concerned.
+    /// The state before the operation that `step` undoes, in the part that it concerned.
     private func source(of step: OperationLog.Step) throws -> RestoreSource {
         if let resumed = step.resumed {
             return RestoreSource(try snapshot(resumed.snapshot), at: resumed.path, in: archive.nodes)

@@ -52,7 +52,7 @@ extension Archive {
         }
     }
 
-    /// Restores the state of `mark` in a root, as a restore that `undo` can take back.
+    /// Restores the state of `mark` in a root, as a restore that `undo` can revert.
     ///
     /// - Parameters:
     ///   - options: the path, and whether it is a dry run; the root is always `root`.

@@ -61,7 +61,7 @@ struct OperationsAnswer: Encodable {
             return Operation(
                 id: operation.id.hex, short: operation.id.short, time: operation.record.time.milliseconds,
                 kind: operation.record.kind.rawValue, text: operation.record.text, path: name.path,
-                pathBytes: name.pathBytes, isUndone: operation.takenBackBy != nil)
+                pathBytes: name.pathBytes, isUndone: operation.undoneBy != nil)
         }
     }
 }

@@ -126,7 +126,7 @@ struct UndoTests {
         #expect(listed[0]["target"] as? String == operation)
         #expect(
             listed[1]["id"] as? String == operation
-                && listed[1]["takenBackBy"] as? String == step["operation"] as? String)
+                && listed[1]["undoneBy"] as? String == step["operation"] as? String)
         #expect(listed[1]["kind"] as? String == "restore" && listed[1]["path"] as? String == "notes")
         #expect(listed[1]["before"] as? String == ids[1] && listed[1]["snapshot"] as? String == ids[0])
         #expect(listed[1]["after"] as? String == listed[0]["before"] as? String)

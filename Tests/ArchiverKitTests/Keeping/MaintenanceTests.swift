@@ -12,7 +12,7 @@ import Testing
 @testable import ArchiverKit
 @testable import Keeping
 
-@Suite("Looking after an archive", .blocking) struct MaintenanceTests {
+@Suite("Maintenance", .blocking) struct MaintenanceTests {
     /// Writes versions of incompressible files, and captures each.
     private func write(_ versions: Int, _ scene: PruneScene, _ random: inout SeededGenerator) throws {
         for version in 0..<versions {

@@ -13,7 +13,7 @@ import Threading
 
 @testable import ArchiverKit
 
-@Suite("Giving space back", .timeLimit(.minutes(60)), .blocking) struct PruneTests {
+@Suite("Reclaiming space", .timeLimit(.minutes(60)), .blocking) struct PruneTests {
     /// Writes versions of a document and of other files, each slightly different, and captures them.
     private func write(_ versions: Int, _ scene: PruneScene, _ random: inout SeededGenerator) throws {
         var lines = (0..<400).map { "line \($0) \(random.below(1 << 30))" }

@@ -14,7 +14,7 @@ import Threading
 @testable import ArchiveStorage
 @testable import ArchiverKit
 
-@Suite("Removing from all history", .timeLimit(.minutes(60)), .blocking) struct PurgeTests {
+@Suite("Purging", .timeLimit(.minutes(60)), .blocking) struct PurgeTests {
     /// A history in which a secret appears, changes and disappears, with each snapshot's expected tree after the purge.
     private final class Scene {
         let prune: PruneScene

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ArchiverKit
 
-@Suite("What takes the space", .blocking) struct UsageTests {
+@Suite("Usage", .blocking) struct UsageTests {
     private let scene: PruneScene
     private let root: ArchivedRoot
     private var archive: Archive { scene.archive }

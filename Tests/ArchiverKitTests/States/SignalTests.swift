@@ -9,7 +9,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("States and the end of a program", .blocking)
+@Suite("Saving at the end of a program", .blocking)
 struct SignalTests {
     private let sandbox: Sandbox
 

@@ -11,7 +11,7 @@ import Testing
 @testable import ArchiverKit
 @testable import SavedStates
 
-@Suite("Caretakers that keep some states", .blocking)
+@Suite("Retention of caretakers", .blocking)
 struct StateRetentionTests {
     private final class Counter: Originator {
         var number = 0
