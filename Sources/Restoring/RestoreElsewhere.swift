@@ -40,7 +40,7 @@ package struct RestoreElsewhere {
         try writer.run {
             try source.forEachEntry { entry in
                 var wanted = entry
-                wanted.path = relocated(entry.path)
+                wanted.path = try relocated(entry.path)
                 let present = try place.isContinued ? leftOver(wanted, in: root) : nil
                 let step = RestoreStep(path: wanted.path, present: present, wanted: wanted)
                 if let action = step.action { onAction?(action) }
@@ -68,7 +68,7 @@ package struct RestoreElsewhere {
         var result = RestoreResult(destination: target, path: source.path)
         try source.forEachEntry { entry in
             var wanted = entry
-            wanted.path = relocated(entry.path)
+            wanted.path = try relocated(entry.path)
             guard let action = RestoreStep(path: wanted.path, present: nil, wanted: wanted).action else { return }
             onAction?(action)
             result.count(action.kind, bytes: action.bytes)
@@ -85,9 +85,9 @@ package struct RestoreElsewhere {
     }
 
     /// The path in the target for the snapshot's `path`.
-    private func relocated(_ path: RelativePath) -> RelativePath {
+    private func relocated(_ path: RelativePath) throws -> RelativePath {
         if let rest = source.path.suffix(of: path), !rest.isRoot { return rest }
-        return (try? wantedRoot()) != nil ? .root : RelativePath(unchecked: Array(path.name))
+        return try wantedRoot() != nil ? .root : RelativePath(unchecked: Array(path.name))
     }
 
     private func original(of path: RelativePath) -> RelativePath {

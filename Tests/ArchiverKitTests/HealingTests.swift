@@ -161,7 +161,7 @@ import Testing
         #expect(try Archive.open(copy).findings.isEmpty)
     }
 
-    @Test("a lost base that is stored again makes its deltas readable", arguments: Damage.allCases)
+    @Test("a lost base that is stored again makes its deltas readable", arguments: Damage.allCases.filter { $0 != .segment })
     func base(damage: Damage) throws {
         let sandbox = try Sandbox()
         var random = SeededGenerator(seed: 33)
@@ -173,7 +173,6 @@ import Testing
         let wanted = try TreeListing(of: sandbox.root.directory)
         try sandbox.root.write("file", first)
         try sandbox.capture()
-        if damage == .segment { return }
         try self.damage(sandbox.archive.directory, damage) { header in
             header.chunks.contains { $0.id == ChunkID(hashing: first) }
         }

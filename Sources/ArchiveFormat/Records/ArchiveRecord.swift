@@ -26,7 +26,7 @@ extension ArchiveRecord {
     package init(decoding bytes: [UInt8]) throws(FormatError) {
         // Counts before allocating: a megabyte may be a million empty lists.
         guard try CBORReader.countItems(of: bytes) <= FormatLimits.recordItems else {
-            throw .malformed("a record of too many items")
+            throw .malformed("a record has too many items")
         }
         let item = try CBORValue(decoding: bytes)
         do {
@@ -36,7 +36,7 @@ extension ArchiveRecord {
         }
         // This refuses written-out defaults, and numbers, times and lists in any but their single form.
         guard try item.fields(Set(Self.CodingKeys.allCases.map(\.rawValue))).encoded() == encoded() else {
-            throw .malformed("a record that is not encoded as it should be")
+            throw .malformed("a record is not in its canonical encoding")
         }
     }
 
@@ -49,10 +49,10 @@ extension ArchiveRecord {
 extension CBORValue {
     /// The map without fields that are not in `known`.
     fileprivate func fields(_ known: Set<Int>) throws(FormatError) -> CBORValue {
-        guard case .map(let pairs) = self else { throw .malformed("a record that is no map") }
+        guard case .map(let pairs) = self else { throw .malformed("a record is not a map") }
         var kept: [(key: CBORValue, value: CBORValue)] = []
         for pair in pairs {
-            guard case .unsigned(let number) = pair.key else { throw .malformed("a record's key that is no number") }
+            guard case .unsigned(let number) = pair.key else { throw .malformed("a key of a record is not a number") }
             if let number = Int(exactly: number), known.contains(number) { kept.append(pair) }
         }
         return .map(kept)
@@ -64,7 +64,7 @@ extension FormatError {
     fileprivate init(decoding error: any Error) {
         switch error {
         case let error as FormatError: self = error
-        case DecodingError.keyNotFound(let key, _): self = .malformed("field \(key.stringValue) is missing")
+        case DecodingError.keyNotFound(let key, _): self = .malformed("the field \(key.stringValue) is missing")
         case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
             DecodingError.valueNotFound(_, let context):
             self = context.underlyingError as? FormatError ?? .malformed(context.debugDescription)

@@ -78,7 +78,7 @@ extension ForgottenRecords {
     /// Refuses a list that is empty, too long or out of order.
     static func check(ordered records: [ChunkID]) throws(FormatError) {
         guard (1...limit).contains(records.count), zip(records, records.dropFirst()).allSatisfy({ $0 < $1 }) else {
-            throw .malformed("forgotten records out of order, or none")
+            throw .malformed("forgotten records are out of order or missing")
         }
     }
 }
@@ -90,7 +90,7 @@ extension ForgottenRecords: Codable {
         let records = try fields.decode([ChunkID].self, forKey: .records)
         let reason = try fields.decodeIfPresent(UInt64.self, forKey: .reason)
         self = try decoder.checking { () throws(FormatError) in
-            if reason == ForgettingReason.asked.rawValue { throw .malformed("a default that is written out") }
+            if reason == ForgettingReason.asked.rawValue { throw .malformed("a default value is written out") }
             return try ForgottenRecords(
                 time: time, ordered: records, reason.map { ForgettingReason(rawValue: $0) } ?? .asked)
         }

@@ -88,7 +88,7 @@ extension GapRecord {
         rootPath: [UInt8], host: String, cause: GapCause, from start: Timestamp, to end: Timestamp, detail: String?,
         machine: MachineID
     ) throws(FormatError) {
-        guard start <= end else { throw .malformed("a gap that ends before it starts") }
+        guard start <= end else { throw .malformed("a gap ends before it starts") }
         self.init(
             rootPath: rootPath, host: host, cause: cause, start: start, end: end, detail: detail, machine: machine)
     }

@@ -103,9 +103,9 @@ extension OperationRecord {
     /// Refuses records that undo could not use.
     private func validate() throws(FormatError) {
         if target == nil, [.undo, .redo, .completion].contains(kind) {
-            throw .malformed("the \(kind.rawValue) of no operation")
+            throw .malformed("the \(kind.rawValue) has no operation")
         }
-        if kind == .mark, before == nil { throw .malformed("a mark at no snapshot") }
+        if kind == .mark, before == nil { throw .malformed("a mark has no snapshot") }
     }
 }
 

@@ -70,7 +70,7 @@ package struct PinRecord: ArchiveRecord {
 
     private func validate() throws(FormatError) {
         if isRemoved, until != nil || reason != nil {
-            throw .malformed("a pin that is removed and has an end or a reason")
+            throw .malformed("a removed pin has an end or a reason")
         }
         try FormatLimits.check(reason, PinRecord.reasonLimit, "a reason")
     }

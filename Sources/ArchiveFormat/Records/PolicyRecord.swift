@@ -116,14 +116,14 @@ extension PolicyRecord {
     package func validate() throws(FormatError) {
         let room = [maxSize, minFreeBytes, minFreePercent].compactMap { $0 }
         if isRemoved, !tiers.isEmpty || !room.isEmpty {
-            throw .malformed("a policy that is removed and says something")
+            throw .malformed("a removed policy has settings")
         }
-        if rootPath == nil, !host.isEmpty || machine != .unknown { throw .malformed("a machine of no root") }
-        if rootPath != nil, !room.isEmpty { throw .malformed("a size for one root: it is the whole archive's") }
+        if rootPath == nil, !host.isEmpty || machine != .unknown { throw .malformed("a policy has a machine but no root") }
+        if rootPath != nil, !room.isEmpty { throw .malformed("a policy of one root has a size limit, which only the archive can have") }
         if let maxSize { try FormatLimits.check(maxSize, FormatLimits.bytes, "a size") }
         if let minFreeBytes { try FormatLimits.check(minFreeBytes, FormatLimits.bytes, "a size") }
         if let minFreePercent { try FormatLimits.check(minFreePercent, 100, "a share") }
-        if maxSize == 0 { throw .malformed("an archive of no bytes") }
+        if maxSize == 0 { throw .malformed("the maximum size is 0") }
         try PolicyRecord.validate(tiers)
     }
 
@@ -133,14 +133,14 @@ extension PolicyRecord {
         for (index, tier) in tiers.enumerated() {
             try FormatLimits.check(tier.width, FormatLimits.entries, "a width")
             if let age = tier.age { try FormatLimits.check(age, FormatLimits.entries, "an age") }
-            if tier.age == 0 { throw .malformed("a tier that keeps nothing") }
-            if tier.age == nil, index != tiers.count - 1 { throw .malformed("a tier behind one that is for ever") }
+            if tier.age == 0 { throw .malformed("a tier keeps nothing") }
+            if tier.age == nil, index != tiers.count - 1 { throw .malformed("a tier follows one without an end") }
             guard index > 0 else { continue }
             let narrower = tiers[index - 1]
             guard narrower.width < tier.width, narrower.width == 0 || tier.width.isMultiple(of: narrower.width) else {
-                throw .malformed("tiers whose spans do not nest")
+                throw .malformed("the spans of tiers do not nest")
             }
-            if let age = tier.age, let earlier = narrower.age, age <= earlier { throw .malformed("tiers out of order") }
+            if let age = tier.age, let earlier = narrower.age, age <= earlier { throw .malformed("tiers are out of order") }
         }
     }
 }

@@ -74,7 +74,7 @@ extension RootNotice {
     }
 
     private func validate() throws(FormatError) {
-        if kind == .moved, newPath == nil { throw .malformed("a root that was moved nowhere") }
+        if kind == .moved, newPath == nil { throw .malformed("a moved root has no new path") }
     }
 }
 

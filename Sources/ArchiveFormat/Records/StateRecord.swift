@@ -69,13 +69,13 @@ extension StateRecord {
 
     private init(_ parts: Parts) throws(FormatError) {
         guard let title = parts.title, !title.isEmpty, let time = parts.time else {
-            throw .malformed("a state with fields missing")
+            throw .malformed("a state lacks fields")
         }
-        if let version = parts.version, version < 2 { throw .malformed("the version of a state") }
+        if let version = parts.version, version < 2 { throw .malformed("the version of a state is less than 2") }
         try parts.content.validate(in: .file)
-        guard parts.content.size > 0 else { throw .malformed("a state without content") }
+        guard parts.content.size > 0 else { throw .malformed("a state has no content") }
         if case .slices(let slices) = parts.content, slices.contains(where: { $0.chunk == nil }) {
-            throw .malformed("a state with holes")
+            throw .malformed("a state has holes")
         }
         self.init(
             title: title, host: parts.host, time: time, label: parts.label, type: parts.type,

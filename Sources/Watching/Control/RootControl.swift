@@ -170,9 +170,12 @@ final class RootControl: Sendable {
     }
 
     private static func unsettled(_ root: WatchedRoot) -> String {
-        root.journal.phase == .watching
-            ? "the last changes of \(root.path) are not captured yet"
-            : "\(root.path) is still being read for the first time"
+        switch root.journal.phase {
+        case .waiting: "\(root.path) does not exist yet"
+        case .reading: "\(root.path) is still being read for the first time"
+        case .unavailable: "\(root.path) is missing from its path"
+        case .watching: "the last changes of \(root.path) are not captured yet"
+        }
     }
 
     /// Adds a note about a snapshot of the root.
